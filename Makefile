@@ -1,0 +1,176 @@
+# `make` lists the targets. Each one sets up what it needs; a stamp file spares the second time.
+# Needed beforehand: Python >= 3.11 (another one: make PYTHON=python3.12 ...), make, a C++17 compiler.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?=
+WORKERS ?= auto
+ARGS ?=
+BIN := .venv/bin
+FLOOR := .venv-floor/bin
+NATIVE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard src/truerisk/kernels/*.cpp src/truerisk/kernels/*.hpp)
+PIP := -m pip --quiet --quiet --disable-pip-version-check
+LOCKED := $(PIP) install --require-hashes
+LOCAL := --no-build-isolation --no-deps
+COMPILERS := $(if $(filter default,$(origin CXX)),c++ g++ clang++,$(CXX))
+# One BLAS thread per worker: more would fight over the cores.
+QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST := $(QUIET_BLAS) $(BIN)/python -m pytest
+PARALLEL := -n $(WORKERS) --maxprocesses 8
+
+# $(call new_venv,DIR): an empty environment in DIR, or one sentence on what is missing.
+define new_venv
+	@found=; \
+	for candidate in $(or $(PYTHON),python3 python3.13 python3.12 python3.11 python); do \
+	  if command -v "$$candidate" >/dev/null 2>&1 && \
+	     "$$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	  then found=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then \
+	  echo "truerisk needs Python 3.11 or newer$(if $(PYTHON), and $(PYTHON) is none): install it or name it, make PYTHON=/path/to/python3.11" >&2; exit 1; fi; \
+	if ! "$$found" -c 'import venv, ensurepip' 2>/dev/null; then \
+	  echo "$$found cannot make virtual environments: install its venv module (python3-venv on Debian)" >&2; exit 1; fi; \
+	compiler=; \
+	for candidate in $(COMPILERS); do command -v "$$candidate" >/dev/null 2>&1 && compiler=$$candidate; done; \
+	if [ -z "$$compiler" ]; then \
+	  echo "truerisk needs a C++17 compiler, and none of these is here ($(COMPILERS)): install g++ or clang++, or name one, make CXX=/path/to/g++" >&2; exit 1; fi; \
+	echo "creating $(1) with $$("$$found" --version)"; \
+	rm -rf $(1) && "$$found" -m venv $(1)
+endef
+
+##@ Use
+.PHONY: setup
+setup: .venv/.package ## create .venv, install the lock, build and install truerisk
+
+.PHONY: demo
+demo: .venv/.package ## assess four tuned learners on a bundled data set
+	@$(BIN)/truerisk assess --dataset breast-cancer $(ARGS)
+
+##@ Check
+.PHONY: test
+test: .venv/.package ## the whole suite (ARGS="-k votes", WORKERS=2)
+	$(PYTEST) $(PARALLEL) $(ARGS)
+
+.PHONY: coverage
+coverage: .venv/.package ## the suite with branch coverage
+	$(PYTEST) $(PARALLEL) --cov --cov-report=term-missing $(ARGS)
+
+.PHONY: format
+format: .venv/.lock ## rewrite the sources in the house format
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+.PHONY: format-check
+format-check: .venv/.lock ## fail on a file that `make format` would change
+	$(BIN)/ruff format --check .
+
+.PHONY: lint
+lint: .venv/.lock ## ruff, and the changelog fragments
+	$(BIN)/ruff check .
+	@$(BIN)/towncrier build --draft --version next --date today >/dev/null
+
+.PHONY: types
+types: .venv/.package ## mypy, strict, over src
+	$(BIN)/mypy
+
+.PHONY: architecture
+architecture: .venv/.package ## the rooms: import contracts and tests/test_architecture.py
+	$(BIN)/lint-imports --no-logo
+	$(PYTEST) tests/test_architecture.py
+
+.PHONY: docs
+docs: .venv/.package ## build the documentation, warnings are errors
+	$(QUIET_BLAS) $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+.PHONY: doctest
+doctest: .venv/.package ## run every example of docstrings and pages
+	$(PYTEST) --doctest-modules src
+	$(PYTEST) --doctest-glob='*.md' --doctest-glob='*.rst' $(wildcard *.md) docs
+
+.PHONY: bench
+bench: .venv/.package ## peers and truerisk in alternation, printed as ratios
+	$(QUIET_BLAS) $(BIN)/python -m benchmarks $(ARGS)
+
+.PHONY: test-floor
+test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
+	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) --ignore=tests/test_architecture.py $(ARGS)
+
+# -S keeps the editable install of .venv out of the way, so that the instrumented build is imported.
+# Python itself leaks by design: only what the kernels do to memory is judged.
+.PHONY: sanitize
+sanitize: .venv/.package ## the kernel tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@rm -rf build/sanitize/site
+	$(BIN)/python $(PIP) install $(LOCAL) --target build/sanitize/site \
+	  -C build-dir=build/sanitize/cmake -C cmake.build-type=RelWithDebInfo -C install.strip=false \
+	  -C cmake.define.TRUERISK_SANITIZE=ON .
+	@runtime=$$($(CXX) -print-file-name=libasan.so); cxx=$$($(CXX) -print-file-name=libstdc++.so); \
+	if [ ! -e "$$runtime" ]; then echo "$(CXX) has no libasan.so: make sanitize needs g++ with its sanitizers" >&2; exit 1; fi; \
+	packages=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))'); \
+	export PYTHONPATH="$(CURDIR)/build/sanitize/site:$$packages" LD_PRELOAD="$$runtime $$cxx" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc $(QUIET_BLAS); \
+	$(BIN)/python -S -c 'from truerisk.kernels import _native; assert "sanitize" in _native.__file__, _native' && \
+	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys tests/kernels $(ARGS)
+
+.PHONY: wheel
+wheel: .venv/.package ## build a wheel into dist and try it in a clean environment
+	@rm -rf dist build/wheel
+	$(BIN)/python $(PIP) wheel $(LOCAL) -w dist -C build-dir=build/wheel/cmake .
+	$(call new_venv,build/wheel/venv)
+	build/wheel/venv/bin/python $(LOCKED) -r requirements/runtime.lock
+	build/wheel/venv/bin/python $(PIP) install --no-deps --no-index dist/*.whl
+	cd build/wheel && venv/bin/python -c 'import truerisk.kernels as k; assert k.available(), k.why_not(); assert "wheel" in k.__file__, k' \
+	  && venv/bin/truerisk --help >/dev/null && venv/bin/python -m pip check
+	@ls dist/*.whl
+
+##@ Housekeeping
+.PHONY: lock
+lock: ## resolve the lock files anew (needs uv on the PATH)
+	@command -v uv >/dev/null || { echo "make lock needs uv on the PATH" >&2; exit 1; }
+	$(RESOLVE) pyproject.toml --group dev --extra io --extra plot --extra rich -o requirements/dev.lock
+	$(RESOLVE) pyproject.toml --group test --group build -c requirements/floor.in -o requirements/floor.lock
+	$(RESOLVE) pyproject.toml -c requirements/dev.lock -o requirements/runtime.lock
+RESOLVE := uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --custom-compile-command "make lock"
+
+.PHONY: clean
+clean: ## remove everything that make has made
+	rm -rf .venv .venv-floor build dist docs/_build docs/auto_examples docs/api/generated
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* htmlcov
+	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
+
+# ---------------------------------------------------------------- what the stamps stand for
+
+.venv/.lock: requirements/dev.lock
+	$(call new_venv,.venv)
+	@echo "installing the locked dependencies"
+	@$(BIN)/python $(LOCKED) -r requirements/dev.lock
+	@touch $@
+
+# The editable install knows the packages by their __init__ files: a new or lost file is installed anew.
+build/sources: FORCE
+	@mkdir -p build; find src -name '*.py' | LC_ALL=C sort > $@.new; \
+	if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+.PHONY: FORCE
+FORCE:
+
+.venv/.package: .venv/.lock build/sources $(NATIVE_SOURCES)
+	@echo "building truerisk"
+	@$(BIN)/python $(PIP) install $(LOCAL) -C build-dir=build/editable -e .
+	@touch $@
+
+.venv-floor/.lock: requirements/floor.lock
+	$(call new_venv,.venv-floor)
+	@echo "installing the oldest supported dependencies"
+	@$(FLOOR)/python $(LOCKED) -r requirements/floor.lock
+	@touch $@
+
+.venv-floor/.package: .venv-floor/.lock build/sources $(NATIVE_SOURCES)
+	@echo "building truerisk against the oldest dependencies"
+	@$(FLOOR)/python $(PIP) install $(LOCAL) -C build-dir=build/floor -e .
+	@touch $@

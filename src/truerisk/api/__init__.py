@@ -1,0 +1,12 @@
+"""The verbs: what a user calls. Each checks what it was given, then takes one step.
+
+| file | verb |
+|---|---|
+| `estimate.py` | `estimate_risk`, `risk_curve` |
+| `search.py` | `HonestSearchCV` |
+| `assess.py` | `assess` |
+| `compute.py` | the one road from a family and data to an evaluation |
+| `origin.py` | seeds, versions, fingerprints: what a result says of its making |
+| `leaks.py` | warnings about copies and groups on both sides of a split |
+| `weights.py` | how sample weights reach a fit |
+"""

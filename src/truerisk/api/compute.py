@@ -1,0 +1,176 @@
+"""The one road: family, data and method → plan → engine → answers → evaluation, with its papers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.leaks import warn_of_leaks
+from truerisk.api.origin import as_seed, versions
+from truerisk.api.weights import fit_params_with_weight
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Evaluation, Method, Request, Rule, Run, Setting, Streams
+from truerisk.core.data import Data
+from truerisk.core.errors import UnknownName
+from truerisk.core.family import Family
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import Loss
+from truerisk.core.plan import Plan
+from truerisk.core.results import RiskCurve, RiskEstimate, dress
+from truerisk.engines.choice import choose_engine
+from truerisk.methods.words import as_method
+from truerisk.selection import as_rule
+
+__all__ = ["Problem", "compute", "curve_of", "pose"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything a computation needs, checked."""
+
+    family: Family
+    data: Data
+    loss: Loss
+    rule: Rule
+    confidence_level: float
+    engine: Any
+    executor: Any
+    seed: int
+
+
+def pose(
+    family: Family,
+    X: Any,
+    y: Any,
+    *,
+    loss: Any = None,
+    rule: Any = "min",
+    groups: Any = None,
+    sample_weight: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    executor: Any = None,
+    random_state: Any = 0,
+) -> Problem:
+    """Check what a user gave."""
+    if not 0 < confidence_level < 1:
+        raise UnknownName(f"confidence_level={confidence_level}: use a level between 0 and 1.")
+    params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
+    data = Data.check(
+        X, y, task=family.task, groups=groups, sample_weight=sample_weight, fit_params=params
+    )
+    return Problem(
+        family=family,
+        data=data,
+        loss=as_loss(loss, data),
+        rule=as_rule(rule),
+        confidence_level=confidence_level,
+        engine=engine,
+        executor=executor,
+        seed=as_seed(random_state),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """An evaluation and who made it."""
+
+    problem: Problem
+    method: Method
+    evaluation: Evaluation
+    engine: str
+    refusals: Mapping[str, str]
+    seconds: float
+
+
+def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Computed:
+    """Draw the plan (or replay a given one), let an engine answer it, reduce the answers."""
+    started = time.perf_counter()
+    chosen = as_method(method)
+    data, loss = problem.data, problem.loss
+    chosen.check(data, loss)
+    if plan is None:
+        plan = chosen.plan(data, Streams(problem.seed))
+    warn_of_leaks(data, chosen, plan)
+    asking = _Asking(problem)
+    setting = Setting(problem.confidence_level, problem.rule, len(problem.family))
+    evaluation = chosen.evaluate(asking, data, loss, plan, setting)
+    seconds = time.perf_counter() - started
+    return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds)
+
+
+def curve_of(computed: Computed) -> RiskCurve:
+    """The risk curve of a computation."""
+    problem, evaluation = computed.problem, computed.evaluation
+    common = _common(computed)
+    tested = evaluation.tested
+    values = np.array([t.value for t in tested])
+    errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
+    best = problem.rule.choose(values, errors)
+    procedure = None
+    if evaluation.procedure is not None:
+        params: Mapping[str, Any] = {}
+        if len(problem.family) == 1 or len({u.candidate for u in evaluation.units}) == 1:
+            params = problem.family.candidates[evaluation.units[0].candidate]
+        procedure = dress(evaluation.procedure, common, params)
+    return RiskCurve(
+        candidates=problem.family.candidates,
+        values=values,
+        std_errors=errors,
+        best=best,
+        rule=problem.rule.word,
+        ties=problem.rule.ties,
+        procedure=procedure,
+        evaluation=evaluation,
+        common=common,
+    )
+
+
+class _Asking:
+    """What a method asks through; it remembers which engine answered."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.engine = ""
+        self.refusals: dict[str, str] = {}
+
+    def __call__(self, plan: Plan, only: np.ndarray | None = None) -> Answers:
+        problem = self.problem
+        loss = problem.loss
+        request = Request(loss.response, getattr(loss, "scorer", None))
+        engine, refusals = choose_engine(
+            problem.engine, problem.family, problem.data, plan, request
+        )
+        self.refusals |= refusals
+        self.engine = engine.word
+        run = Run(problem.executor, problem.seed, only)
+        return engine.run(problem.family, problem.data, plan, request, run)
+
+
+def _common(computed: Computed) -> RiskEstimate:
+    """The papers that all estimates of one computation share."""
+    problem, evaluation = computed.problem, computed.evaluation
+    return RiskEstimate(
+        value=None,
+        std_error=None,
+        interval=None,
+        method=computed.method.word,
+        target=computed.method.target,
+        bias=computed.method.bias,
+        loss=problem.loss.word,
+        params={},
+        n_rows=problem.data.n_rows,
+        n_fits=evaluation.n_fits,
+        seconds=computed.seconds,
+        engine=computed.engine,
+        seed=problem.seed,
+        data_fingerprint=problem.data.fingerprint,
+        plan_fingerprint=evaluation.plan.fingerprint,
+        refusals=dict(computed.refusals),
+        versions=dict(versions()),
+    )

@@ -1,0 +1,129 @@
+"""`estimate_risk` and `risk_curve`: the risk of one model, and of every setting of a grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truerisk.api.compute import compute, curve_of, pose
+from truerisk.core.family import Family
+from truerisk.core.results import RiskCurve, RiskEstimate
+
+__all__ = ["estimate_risk", "risk_curve"]
+
+
+def estimate_risk(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: Any = "10-fold",
+    loss: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    executor: Any = None,
+    random_state: Any = 0,
+) -> RiskEstimate:
+    """Estimate the risk of a model: an error, so lower is better.
+
+    Parameters
+    ----------
+    model : estimator
+        Any scikit-learn classifier, regressor, pipeline or search. A search tunes anew in every
+        training set, so its risk is that of the whole procedure.
+    X, y : table and target
+        Arrays, sparse matrices, pandas, polars or pyarrow.
+    method : str, int, Method, splitter or iterable of (train, test)
+        How; ``tr.methods.names()`` lists the words.
+    loss : str, Loss, callable or scorer
+        What an answer costs: zero-one for classifiers and squared for regressors by default.
+        A scikit-learn scorer is turned into an error.
+    groups : array of labels, optional
+        Rows of one group stay on one side of every split.
+    sample_weight : array, optional
+        Weights of the rows in every fit and in every mean loss.
+    confidence_level : float
+        Of the interval.
+    engine : str or Engine
+        "auto", a word of ``tr.engines.names()``, or an engine.
+    executor : None, int or executor
+        This process, that many worker processes, or anything with ``submit``.
+    random_state : int, None or Generator
+        The same seed gives the same number on any executor.
+
+    Returns
+    -------
+    RiskEstimate
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_wine(return_X_y=True)
+    >>> print(tr.estimate_risk(GaussianNB(), X, y, method="5x10-fold"))
+    risk 0.0258 (zero-one, 5x10-fold), 95 % interval [0, 0.06134] (corrected-t)
+    """
+    problem = pose(
+        Family.of(model),
+        X,
+        y,
+        loss=loss,
+        groups=groups,
+        sample_weight=sample_weight,
+        confidence_level=confidence_level,
+        engine=engine,
+        executor=executor,
+        random_state=random_state,
+    )
+    curve = curve_of(compute(problem, method))
+    return curve[0] if curve.procedure is None else curve.procedure
+
+
+def risk_curve(
+    model: Any,
+    grid: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: Any = "10-fold",
+    rule: Any = "min",
+    loss: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    executor: Any = None,
+    random_state: Any = 0,
+) -> RiskCurve:
+    """Estimate the risk of every setting of a grid, on the same splits.
+
+    `grid` is written as for GridSearchCV, and its order is kept; `rule` chooses `best`. The value
+    of the chosen candidate is the smallest of many and therefore flatters: `HonestSearchCV`
+    estimates the risk of the choice itself. The other parameters are those of `estimate_risk`.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5, 25]}, X, y)
+    >>> curve.best_params
+    {'n_neighbors': 1}
+    """
+    problem = pose(
+        Family.of(model, grid),
+        X,
+        y,
+        loss=loss,
+        rule=rule,
+        groups=groups,
+        sample_weight=sample_weight,
+        confidence_level=confidence_level,
+        engine=engine,
+        executor=executor,
+        random_state=random_state,
+    )
+    return curve_of(compute(problem, method))

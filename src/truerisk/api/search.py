@@ -1,0 +1,298 @@
+"""`HonestSearchCV`: GridSearchCV's model and attributes, plus the honest risk of the choice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from truerisk.api.compute import Computed, Problem, compute, curve_of, pose
+from truerisk.api.grid_results import cv_results
+from truerisk.api.outer import Stability, outer_folds, stability
+from truerisk.api.routing import route
+from truerisk.core.contracts import Method
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.progress import stage
+from truerisk.methods.nested import Nested
+from truerisk.methods.words import as_method
+
+__all__ = ["HonestSearchCV"]
+
+
+def _best_has(name: str) -> Any:
+    """The method is there when the tuned estimator (or, unfitted, the given one) has it."""
+
+    def check(search: HonestSearchCV) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        return True
+
+    return available_if(check)
+
+
+class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
+    r"""Grid search that also says how wrong the tuned model is.
+
+    The score that a search maximised is the best of many noisy numbers and flatters.
+    `HonestSearchCV` chooses a setting as GridSearchCV does (method `select_by`, rule `rule`),
+    refits it on all rows, and estimates the risk of *choosing and fitting* by doing both again
+    inside every training set of `outer` (nested, or double, cross-validation).
+
+    Parameters
+    ----------
+    estimator : estimator
+        The learner to tune; any classifier, regressor or pipeline.
+    param_grid : dict or list of dicts
+        As for GridSearchCV; the order is kept.
+    select_by : str, int, Method, splitter or iterable, default="10-fold"
+        How candidates are compared. Words average the folds as GridSearchCV does; a Method
+        averages as it says.
+    rule : str or Rule, default="min"
+        "min" or "1-se". Risks within 1e-12 are ties; the first in grid order wins.
+    outer : str, int, Method, splitter, iterable or None, default="10-fold"
+        How the risk of the procedure is estimated; None leaves `risk_` out.
+    loss : str, Loss, callable or scorer, optional
+        Zero-one for classifiers and squared for regressors by default.
+    refit : bool, default=True
+        Fit the chosen setting on all rows.
+    executor : None, int or executor
+        This process, that many worker processes, or anything with ``submit``.
+    random_state : int, None or Generator, default=0
+        Of the folds, and of models that leave their own ``random_state`` at None.
+    engine : str or Engine, default="auto"
+        Which engine answers.
+    confidence_level : float, default=0.95
+        Of the intervals.
+
+    Attributes
+    ----------
+    risk_ : RiskEstimate
+        The honest risk of the whole procedure.
+    selected_risk_ : RiskEstimate
+        The risk that was minimised: the flattering number.
+    optimism_ : float
+        ``risk_.value - selected_risk_.value``; positive when the search flatters.
+    outer_ : tuple of OuterFold
+        Per outer split: chosen `params`, `risk`, `inner_risk`, sizes.
+    stability_ : Stability
+        How often the outer splits chose what was chosen on all rows.
+    curve_ : RiskCurve
+        The risk of every candidate on all rows.
+    best_estimator_, best_params_, best_index_, best_score_, cv_results_
+        As GridSearchCV has them; scores are ``1 - risk`` for zero-one loss, ``-risk`` for squared.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from truerisk import HonestSearchCV
+    >>> X, y = load_wine(return_X_y=True)
+    >>> search = HonestSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 4]})
+    >>> search = search.fit(X, y)
+    >>> search.best_params_, bool(search.risk_.value > 0)
+    ({'max_depth': 4}, True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        select_by: Any = "10-fold",
+        rule: Any = "min",
+        outer: Any = "10-fold",
+        loss: Any = None,
+        refit: bool = True,
+        executor: Any = None,
+        random_state: Any = 0,
+        engine: Any = "auto",
+        confidence_level: float = 0.95,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.select_by = select_by
+        self.rule = rule
+        self.outer = outer
+        self.loss = loss
+        self.refit = refit
+        self.executor = executor
+        self.random_state = random_state
+        self.engine = engine
+        self.confidence_level = confidence_level
+
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> HonestSearchCV:
+        """Choose a setting, refit it, and estimate the risk of doing so.
+
+        `groups` and fit parameters (such as ``sample_weight``) reach both loops, with and
+        without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
+        """
+        routed = route(self, groups, params)
+        problem = pose(
+            Family.of(self.estimator, self.param_grid),
+            X,
+            y,
+            loss=self.loss,
+            rule=self.rule,
+            groups=routed.groups,
+            sample_weight=routed.sample_weight,
+            fit_params=routed.fit,
+            confidence_level=self.confidence_level,
+            engine=self.engine,
+            executor=self.executor,
+            random_state=self.random_state,
+        )
+        select_by = _as_grid_search_averages(self.select_by)
+        with stage("tuning"):
+            selected = compute(problem, select_by)
+        self._keep_selection(selected)
+        if self.outer is not None:
+            with stage("honest risk"):
+                self._keep_risk(compute(problem, Nested(self.outer, select_by)))
+        if self.refit:
+            self._refit(problem)
+        self.n_splits_ = selected.evaluation.plan.n_questions
+        return self
+
+    def _keep_selection(self, selected: Computed) -> None:
+        curve = curve_of(selected)
+        problem = selected.problem
+        self.curve_ = curve
+        self.loss_ = problem.loss
+        self.best_index_ = curve.best
+        self.best_params_ = curve.best_params
+        self.selected_risk_ = curve[curve.best]
+        self.best_score_ = float(problem.loss.score(self.selected_risk_.value))
+        self.cv_results_ = cv_results(selected)
+        self.multimetric_ = False
+        if problem.data.classes is not None:
+            self._classes = problem.data.classes
+
+    def _keep_risk(self, honest: Computed) -> None:
+        procedure = curve_of(honest).procedure
+        assert procedure is not None and procedure.value is not None
+        self.risk_ = replace(procedure, notes=_stated(self, procedure.notes))
+        self.optimism_ = float(procedure.value - self.selected_risk_.value)
+        self.outer_ = outer_folds(honest)
+        self.stability_: Stability = stability(honest, self.best_index_)
+
+    def _refit(self, problem: Problem) -> None:
+        seed = (problem.seed, 0, self.best_index_) if problem.family.is_random else None
+        model = problem.family.make(self.best_index_, seed)
+        self.best_estimator_ = model.fit(problem.data.X, problem.data.y, **problem.data.fit_params)
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+
+    # -- the tuned model ----------------------------------------------------------------------
+
+    def _tuned(self) -> Any:
+        check_is_fitted(self, "curve_")
+        if not hasattr(self, "best_estimator_"):
+            raise Refusal(
+                "this search was made with refit=False, so it holds no fitted model: "
+                "fit one with best_params_, or use refit=True."
+            )
+        return self.best_estimator_
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels, for classifiers."""
+        if not hasattr(self, "_classes"):
+            raise AttributeError(
+                f"{type(self).__name__} has no classes_: it is not a fitted classifier."
+            )
+        return self._classes
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in the refit."""
+        try:
+            return int(self._tuned().n_features_in_)
+        except Exception as error:
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
+
+    @_best_has("predict")
+    def predict(self, X: Any) -> Any:
+        """Predictions of the tuned model."""
+        return self._tuned().predict(X)
+
+    @_best_has("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities of the tuned model."""
+        return self._tuned().predict_proba(X)
+
+    @_best_has("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> Any:
+        """Log-probabilities of the tuned model."""
+        return self._tuned().predict_log_proba(X)
+
+    @_best_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Decision values of the tuned model."""
+        return self._tuned().decision_function(X)
+
+    @_best_has("transform")
+    def transform(self, X: Any) -> Any:
+        """Transformation by the tuned model."""
+        return self._tuned().transform(X)
+
+    @_best_has("score_samples")
+    def score_samples(self, X: Any) -> Any:
+        """Sample scores of the tuned model."""
+        return self._tuned().score_samples(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The tuned model's own score (accuracy, R²); with a `loss`, the loss as a score."""
+        model = self._tuned()
+        if self.loss is None:
+            return float(model.score(X, y))
+        from truerisk.api.scoring import score_of
+
+        return score_of(model, X, y, self.loss_, getattr(self, "_classes", None))
+
+    # -- scikit-learn -------------------------------------------------------------------------
+
+    def get_metadata_routing(self) -> Any:
+        """How metadata are routed: to the estimator's fit and to a splitter's split."""
+        from truerisk.api.routing import router
+
+        return router(self)
+
+    def __sklearn_tags__(self) -> Any:
+        from copy import deepcopy
+
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = deepcopy(inner.classifier_tags)
+        tags.regressor_tags = deepcopy(inner.regressor_tags)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.array_api_support = False
+        tags.target_tags.required = True
+        tags.target_tags.single_output = inner.target_tags.single_output
+        return tags
+
+
+def _as_grid_search_averages(select_by: Any) -> Method:
+    """The method, averaging folds alike unless a Method says otherwise: GridSearchCV's mean."""
+    method = as_method(select_by)
+    if isinstance(select_by, Method) or getattr(method, "average", "") is not None:
+        return method
+    return replace(method, average="fold")  # type: ignore[type-var]
+
+
+def _stated(search: HonestSearchCV, notes: tuple[str, ...]) -> tuple[str, ...]:
+    return (
+        "risk of the procedure: choose among "
+        f"{len(search.curve_)} settings, then fit; not of one setting",
+        *notes,
+    )

@@ -1,0 +1,98 @@
+"""What an engine says: for every candidate, one answer per question and row, in flat blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from truerisk.core.plan import Plan
+
+__all__ = ["Answers", "Ask", "Failure", "Response", "code_type"]
+
+Response = Literal["label", "probability", "score", "value", "scored"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One candidate's model raised in one fit."""
+
+    fit: int
+    candidate: int
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Predictions of all candidates for one plan.
+
+    `values[c, t]` answers position t of the plan's flat list of asked rows (`plan.positions`):
+    a class code for "label", class probabilities (a further axis) for "probability", a decision
+    value for "score", a number for "value". For "scored", `values[c, q]` is the score that a
+    scikit-learn scorer gave question q. `answered[c, q]` is False where a fit failed.
+    """
+
+    plan: Plan
+    response: Response
+    values: np.ndarray
+    answered: np.ndarray
+    engine: str
+    fit_seconds: np.ndarray
+    answer_seconds: np.ndarray
+    failures: tuple[Failure, ...] = ()
+    n_fits: int = 0
+
+    @property
+    def n_candidates(self) -> int:
+        return len(self.values)
+
+    def of(self, question: int) -> np.ndarray:
+        """All candidates' answers to one question."""
+        if self.response == "scored":
+            return self.values[:, question]
+        offsets = self.plan.test_offsets
+        return self.values[:, offsets[question] : offsets[question + 1]]
+
+    def only(self, questions: np.ndarray) -> Answers:
+        """The answers to these questions alone."""
+        plan = self.plan.only(questions)
+        fits = np.unique(self.plan.fit[questions])
+        if self.response == "scored":
+            values = self.values[:, questions]
+        else:
+            values = self.values[:, _spread(self.plan.test_offsets, questions)]
+        renumber = {int(fit): i for i, fit in enumerate(fits)}
+        return replace(
+            self,
+            plan=plan,
+            values=values,
+            answered=self.answered[:, questions],
+            fit_seconds=self.fit_seconds[:, fits],
+            answer_seconds=self.answer_seconds[:, fits],
+            failures=tuple(
+                replace(f, fit=renumber[f.fit]) for f in self.failures if f.fit in renumber
+            ),
+        )
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self.of(q) for q in range(self.plan.n_questions))
+
+
+class Ask(Protocol):
+    """How a method gets its answers; which learner and which engine is none of its business."""
+
+    def __call__(self, plan: Plan, only: np.ndarray | None = None) -> Answers:
+        """Answers of all candidates, or in fit f of candidate `only[f]` alone (one row)."""
+        ...
+
+
+def _spread(offsets: np.ndarray, questions: np.ndarray) -> np.ndarray:
+    pieces = [np.arange(offsets[q], offsets[q + 1]) for q in questions]
+    return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+
+
+def code_type(n_classes: int) -> Any:
+    """The smallest integer type that holds the class codes and -1 (no class of y)."""
+    return np.int8 if n_classes < 127 else np.int16 if n_classes < 32767 else np.int32

@@ -1,0 +1,199 @@
+"""The contracts between the rooms: a Method plans and reduces, an Engine answers, a Rule chooses.
+
+A method never sees a learner and an engine never sees a method; they meet in Plan and Answers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from truerisk.core.answers import Answers, Ask, Response
+from truerisk.core.data import Data
+from truerisk.core.interval import Interval
+from truerisk.core.losses import Loss
+from truerisk.core.plan import Plan
+
+if TYPE_CHECKING:
+    from truerisk.core.family import Family
+
+__all__ = [
+    "Engine",
+    "Evaluation",
+    "Method",
+    "Request",
+    "Rule",
+    "Run",
+    "Setting",
+    "Streams",
+    "Target",
+    "Tested",
+    "Unit",
+]
+
+Target = Literal["Err", "Err_XY", "training"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """One risk with all that belongs to it, before it gets its name and its papers.
+
+    `losses[j]` is the loss of row `loss_rows[j]`; `split_risks` the risk in each fold or split.
+    """
+
+    value: float
+    std_error: float | None = None
+    interval: Interval | None = None
+    losses: np.ndarray | None = None
+    loss_rows: np.ndarray | None = None
+    split_risks: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What happened in one outer split: which candidate won inside, and how it did outside."""
+
+    repeat: int
+    fold: int
+    candidate: int
+    inner_risk: float
+    risk: float
+    n_train: int
+    n_test: int
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What a method found: a risk per candidate and, where it tunes, the risk of the procedure.
+
+    `tested[c]` is candidate c's estimate. `procedure` is the honest risk of "tune, then fit" as a
+    whole (nested, three-way); `units` are its outer splits and `chosen` the winner it tested,
+    where there is one.
+    """
+
+    plan: Plan
+    tested: tuple[Tested, ...]
+    n_fits: int
+    procedure: Tested | None = None
+    units: tuple[Unit, ...] = ()
+    answers: Answers | None = None
+    fit_seconds: float = 0.0
+
+
+class Streams:
+    """Independent random streams of one seed, by name: adding one never changes another."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = int(seed)
+
+    def get(self, name: str) -> np.random.Generator:
+        return np.random.default_rng([self.seed, *name.encode()])
+
+    def child(self, name: str) -> Streams:
+        """The streams of a part, independent of this one's by construction."""
+        return Streams(int(self.get(f"child {name}").integers(2**63)))
+
+
+class Rule(ABC):
+    """Chooses a candidate from a risk curve; `ties` says in words how ties are broken."""
+
+    word: ClassVar[str]
+    ties: ClassVar[str]
+    needs_std_errors: ClassVar[bool] = False
+
+    @abstractmethod
+    def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
+        """Position of the chosen candidate; `std_errors` is NaN where there is none."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a method is told besides data and loss.
+
+    `with_errors` is False where only the values are needed (choosing inside an outer split).
+    """
+
+    confidence_level: float
+    rule: Rule
+    n_candidates: int = 1
+    with_errors: bool = True
+
+
+class Method(ABC):
+    """A way to estimate risk.
+
+    `target` is "Err", the mean risk of the procedure over training sets, "Err_XY", the risk of
+    this fitted rule, or "training", the apparent risk.
+    """
+
+    splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
+
+    @property
+    @abstractmethod
+    def word(self) -> str:
+        """How the method calls itself in results."""
+
+    @property
+    @abstractmethod
+    def target(self) -> Target:
+        """What it estimates."""
+
+    @property
+    @abstractmethod
+    def bias(self) -> str:
+        """Which way it errs, and why."""
+
+    @abstractmethod
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        """Draw the plan; the same data and seed give the same plan."""
+
+    @abstractmethod
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        """One estimate per candidate from the answers to this method's plan."""
+
+    def evaluate(
+        self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
+    ) -> Evaluation:
+        """Ask the whole plan at once and reduce; methods that tune ask in two passes."""
+        answers = ask(plan)
+        tested = self.reduce(answers, data, loss, setting)
+        return Evaluation(plan, tuple(tested), answers.n_fits, answers=answers)
+
+    def check(self, data: Data, loss: Loss) -> None:
+        """Refuse data or a loss this method cannot serve; called before anything is drawn."""
+        return
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the answers must be: the response the loss needs, and the scorer for "scored"."""
+
+    response: Response
+    scorer: Any = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """How an engine is to run: on which executor, with which seed for models without one."""
+
+    executor: Any = None
+    seed: int = 0
+    only: np.ndarray | None = field(default=None, repr=False)
+
+
+class Engine(ABC):
+    """Turns a plan into answers for all candidates of a family at once."""
+
+    word: str
+
+    @abstractmethod
+    def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        """Why this engine cannot answer exactly, or None if it can."""
+
+    @abstractmethod
+    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+        """The answers; exactly those of the generic engine."""

@@ -1,0 +1,279 @@
+"""The data of one problem: rows, labels, groups and weights, checked once at the door."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.core import tables
+from truerisk.core.errors import BadData
+
+__all__ = ["Data", "Task", "non_finite"]
+
+Task = Literal["classification", "regression"]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """X and y as given, y also as small integer codes, and what travels with the rows.
+
+    `codes[i]` is the position of `y[i]` in the sorted `classes`; both are None for regression.
+    `fit_params` go to every fit, those with one entry per row cut to the rows of that fit.
+    `row_ids` are the row numbers in the data these rows were cut from (None: uncut).
+    """
+
+    X: Any
+    y: np.ndarray
+    task: Task
+    classes: np.ndarray | None = None
+    codes: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+    fit_params: Mapping[str, Any] = field(default_factory=dict)
+    row_ids: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        return 0 if self.classes is None else len(self.classes)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return tables.digest(self.X, self.y, self.groups, self.sample_weight)
+
+    @classmethod
+    def check(
+        cls,
+        X: Any,
+        y: Any,
+        *,
+        task: Task,
+        groups: Any = None,
+        sample_weight: Any = None,
+        fit_params: Mapping[str, Any] | None = None,
+    ) -> Data:
+        """Data from what a user gave, or a sentence on what is wrong with it."""
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = X.tocsr() if hasattr(X, "tocsr") else X  # the sparse form whose rows can be taken
+        n = tables.n_rows(X)
+        if getattr(X, "ndim", 2) == 1 and getattr(X, "dtype", None) != object:
+            raise BadData(
+                "X has one dimension (expected 2D array): Reshape your data, X.reshape(-1, 1) "
+                "for a single feature."
+            )
+        target = _target(y, n)
+        classes = codes = None
+        if task == "classification":
+            classes, codes = _classes(target)
+        else:
+            target = _numbers(target)
+        return cls(
+            X=X,
+            y=target,
+            task=task,
+            classes=classes,
+            codes=codes,
+            groups=_groups(groups, n),
+            sample_weight=_weights(sample_weight, n),
+            fit_params=dict(fit_params or {}),
+        )
+
+    def rows(self, rows: np.ndarray) -> Any:
+        return tables.take_rows(self.X, rows)
+
+    def weights(self, rows: np.ndarray) -> np.ndarray | None:
+        return None if self.sample_weight is None else self.sample_weight[rows]
+
+    def subset(self, rows: np.ndarray) -> Data:
+        """These rows as a problem of their own; the classes keep their codes."""
+        cut = {
+            name: tables.take_rows(value, rows) if has_row_entries(value, self.n_rows) else value
+            for name, value in self.fit_params.items()
+        }
+        return Data(
+            X=self.rows(rows),
+            y=self.y[rows],
+            task=self.task,
+            classes=self.classes,
+            codes=None if self.codes is None else self.codes[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            sample_weight=self.weights(rows),
+            fit_params=cut,
+            row_ids=rows if self.row_ids is None else self.row_ids[rows],
+        )
+
+
+def has_row_entries(value: Any, n: int) -> bool:
+    """Whether a fit parameter holds one entry per row (and is cut with the rows)."""
+    if value is None or isinstance(value, str | bytes | Mapping):
+        return False
+    return (hasattr(value, "shape") or isinstance(value, list | tuple)) and _length(value) == n
+
+
+def _length(value: Any) -> int | None:
+    try:
+        return tables.n_rows(value)
+    except (BadData, TypeError):
+        return None
+
+
+def _target(y: Any, n: int) -> np.ndarray:
+    if y is None:
+        raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
+    target = np.asarray(y)
+    if target.ndim == 2 and target.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected; its one column is used.",
+            DataConversionWarning,
+            stacklevel=5,
+        )
+        target = target.ravel()
+    if target.ndim not in (1, 2):
+        raise BadData(f"y has {target.ndim} dimensions; give one value per row.")
+    if len(target) != n:
+        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
+    if n == 0:
+        raise BadData("X has no rows: there is nothing to learn from.")
+    _refuse_missing(target)
+    return target
+
+
+def _refuse_missing(target: np.ndarray) -> None:
+    if target.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(target).reshape(len(target), -1).all(axis=1))
+    elif target.dtype.hasobject:
+        flat = target.reshape(len(target), -1)
+        bad = np.flatnonzero([any(_missing(v) for v in row) for row in flat.tolist()])
+    else:
+        return
+    if len(bad):
+        raise BadData(
+            f"y is missing or not finite (NaN, inf) in {len(bad)} of {len(target)} rows, "
+            f"first in row {bad[0]}: leave these rows out."
+        )
+
+
+def _missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and not np.isfinite(value)
+
+
+def _classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if target.ndim == 2:
+        raise BadData(
+            "y has several columns: multi-label targets are not covered; assess one at a time."
+        )
+    if target.dtype.kind == "f" and not np.array_equal(target, np.floor(target)):
+        raise BadData(
+            "Unknown label type: y holds fractions, which a classifier cannot learn; "
+            "use a regressor or turn y into classes."
+        )
+    try:
+        classes, codes = np.unique(target, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(v).__name__ for v in target.tolist()})
+        raise BadData(
+            f"Unknown label type: y mixes {' and '.join(kinds)}; use one type for all labels."
+        ) from None
+    if len(classes) == 1:
+        raise BadData(
+            f"y has only one class, {classes[0]!r}: every classifier is right; "
+            "there is no risk to estimate. Check the target column."
+        )
+    return classes, codes.astype(np.int64)
+
+
+def _numbers(target: np.ndarray) -> np.ndarray:
+    try:
+        return target.astype(np.float64)
+    except (TypeError, ValueError):
+        first = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
+        raise BadData(
+            f"y[{first}] is {target.ravel()[first]!r}, not a number: "
+            "a regressor needs numbers; use a classifier for labels."
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _groups(groups: Any, n: int) -> np.ndarray | None:
+    if groups is None:
+        return None
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise BadData(
+            f"groups has shape {labels.shape}; give one group label for each of {n} rows."
+        )
+    distinct, codes = np.unique(labels, return_inverse=True)
+    if len(distinct) < 2:
+        raise BadData("groups has one group only: no split can keep it on one side.")
+    return codes.astype(np.int64)
+
+
+def _weights(weights: Any, n: int) -> np.ndarray | None:
+    if weights is None:
+        return None
+    values = np.asarray(weights, dtype=np.float64)
+    if values.shape != (n,):
+        raise BadData(
+            f"sample_weight has shape {values.shape}; give one weight for each of {n} rows."
+        )
+    bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
+    if len(bad):
+        raise BadData(
+            f"sample_weight[{bad[0]}] is {values[bad[0]]}: weights must be finite and not negative."
+        )
+    if not values.any():
+        raise BadData("sample_weight is zero everywhere: no row counts.")
+    return values
+
+
+def non_finite(X: Any) -> str | None:
+    """A sentence on the first NaN or infinite cell of X, or None."""
+    names = tables.column_names(X)
+    if hasattr(X, "tocoo"):
+        return _sparse_non_finite(X.tocoo())
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    bad = np.argwhere(~np.isfinite(array))
+    if array.ndim != 2 or not len(bad):
+        return None
+    row, column = (int(v) for v in bad[0])
+    where = f"column {names[column]!r}" if names else f"column {column}"
+    return _non_finite_sentence(len(bad), array[row, column], row, where)
+
+
+def _sparse_non_finite(X: Any) -> str | None:
+    bad = np.flatnonzero(~np.isfinite(X.data))
+    if not len(bad):
+        return None
+    first = bad[np.lexsort((X.col[bad], X.row[bad]))[0]]
+    where = f"column {X.col[first]}"
+    return _non_finite_sentence(len(bad), X.data[first], int(X.row[first]), where)
+
+
+def _non_finite_sentence(count: int, value: float, row: int, where: str) -> str:
+    kind = "NaN" if np.isnan(value) else "infinity (inf)"
+    return (
+        f"X has {count} cells that are NaN or infinite, the first ({kind}) in row {row}, {where}. "
+        "Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them out."
+    )

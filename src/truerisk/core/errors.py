@@ -1,0 +1,73 @@
+"""What can go wrong, each with a sentence that says what, where, and what to do."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BadData",
+    "DuplicateRowsWarning",
+    "FitFailed",
+    "FitFailedWarning",
+    "GroupLeakWarning",
+    "MissingExtra",
+    "Refusal",
+    "TrueRiskError",
+    "TrueRiskWarning",
+    "UnknownName",
+]
+
+
+class TrueRiskError(Exception):
+    """Any failure that truerisk words itself; the command line prints it as one sentence."""
+
+
+class BadData(TrueRiskError, ValueError):
+    """The data cannot be used as they are (exit code 3)."""
+
+
+class Refusal(TrueRiskError, ValueError):
+    """A method or an engine cannot justify an answer; the message holds the reason and the remedy."""
+
+
+class UnknownName(TrueRiskError, ValueError):
+    """A word, a parameter or a column that nothing answers to."""
+
+
+class FitFailed(TrueRiskError, RuntimeError):
+    """A model raised inside a fit; the message names the split and the parameters."""
+
+    @classmethod
+    def like(cls, kind: str, sentence: str, trace: str = "") -> FitFailed:
+        """A FitFailed that is also of the built-in kind the model raised, as callers expect."""
+        found = {"ValueError": _FitFailedValue, "TypeError": _FitFailedType}.get(kind, cls)
+        error = found(sentence)
+        if trace:
+            error.add_note(trace)
+        return error
+
+
+class _FitFailedValue(FitFailed, ValueError):
+    pass
+
+
+class _FitFailedType(FitFailed, TypeError):
+    pass
+
+
+class MissingExtra(TrueRiskError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""
+
+
+class TrueRiskWarning(UserWarning):
+    """Base of all warnings of the package."""
+
+
+class DuplicateRowsWarning(TrueRiskWarning):
+    """Copies of a row stand on both sides of a split: the estimate is too good."""
+
+
+class GroupLeakWarning(TrueRiskWarning):
+    """Rows of one group stand on both sides of a split: the estimate is too good."""
+
+
+class FitFailedWarning(TrueRiskWarning):
+    """Some fits failed and the affected candidates have no risk."""

@@ -1,0 +1,145 @@
+"""A Family is a learner with its candidates: the settings among which one will be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.data import Task
+from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.registry import closest
+
+__all__ = ["Family"]
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """An estimator and an ordered tuple of parameter settings (`step__param` names in pipelines)."""
+
+    estimator: Any
+    candidates: tuple[Mapping[str, Any], ...] = ({},)
+
+    @classmethod
+    def of(cls, estimator: Any, grid: Any = None) -> Family:
+        """A family from an estimator and a grid as scikit-learn writes it, its order kept.
+
+        `grid` is a dict of lists, a list of such dicts, an iterable of single settings made with
+        `ParameterGrid`, or None for the estimator as it stands.
+        """
+        if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+            raise UnknownName(
+                f"{estimator!r} is not an estimator instance; give one, such as "
+                "KNeighborsClassifier(), not its class or its name."
+            )
+        candidates = ({},) if grid is None else tuple(_expand(grid))
+        if not candidates:
+            raise BadData("the grid is empty: it names no setting.")
+        _refuse_unknown(estimator, candidates)
+        return cls(estimator, candidates)
+
+    @cached_property
+    def task(self) -> Task:
+        """What the estimator does, asked the way scikit-learn answers it."""
+        from sklearn.base import is_classifier, is_regressor
+
+        if is_classifier(self.estimator):
+            return "classification"
+        if is_regressor(self.estimator):
+            return "regression"
+        raise BadData(
+            f"{type(self.estimator).__name__} is neither a classifier nor a regressor: "
+            "it makes no predictions whose risk could be estimated."
+        )
+
+    @property
+    def name(self) -> str:
+        """The class of the learner, of the last step for a pipeline."""
+        steps = getattr(self.estimator, "steps", None)
+        last = steps[-1][1] if steps else self.estimator
+        return type(last).__name__
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def make(self, candidate: int, seed: Sequence[int] | None = None) -> Any:
+        """A fresh, unfitted model; with `seed`, every `random_state` left at None is set from it."""
+        from sklearn.base import clone
+
+        model = clone(self.estimator)
+        params = self.candidates[candidate]
+        if params:
+            model.set_params(**{name: clone(v, safe=False) for name, v in params.items()})
+        if seed is not None:
+            _seed(model, seed)
+        return model
+
+    def random_parameters(self, model: Any) -> list[str]:
+        """Names of the `random_state` parameters that were left at None."""
+        return [
+            name
+            for name, value in model.get_params(deep=True).items()
+            if value is None and name.rpartition("__")[2] == "random_state"
+        ]
+
+    @cached_property
+    def is_random(self) -> bool:
+        """Whether some candidate leaves a `random_state` at None."""
+        return any(self.random_parameters(self.make(c)) for c in range(len(self)))
+
+
+def _seed(model: Any, seed: Sequence[int]) -> None:
+    names = sorted(
+        name
+        for name, value in model.get_params(deep=True).items()
+        if value is None and name.rpartition("__")[2] == "random_state"
+    )
+    if names:
+        states = np.random.SeedSequence(list(seed)).generate_state(len(names))
+        model.set_params(**dict(zip(names, (int(s) for s in states // 2), strict=True)))
+
+
+def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
+    from sklearn.model_selection import ParameterGrid
+
+    if isinstance(grid, ParameterGrid):
+        return iter(grid)
+    if isinstance(grid, Mapping):
+        grid = [grid]
+    if isinstance(grid, str) or not isinstance(grid, Iterable):
+        raise UnknownName(
+            f"grid={grid!r} is no grid; write {{'n_neighbors': [1, 3, 5]}} or a list of such dicts."
+        )
+    return iter(ParameterGrid([_listed(part) for part in grid]))
+
+
+def _listed(part: Any) -> dict[str, list[Any]]:
+    if not isinstance(part, Mapping):
+        raise UnknownName(f"{part!r} in the grid is no dict of parameter values.")
+    listed = {}
+    for name, values in part.items():
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise BadData(
+                f"Parameter grid for parameter {name!r} needs to be a list or a numpy array of "
+                f"values, but got {values!r}; wrap a single value in a list."
+            )
+        listed[name] = list(values)
+        if not listed[name]:
+            raise BadData(
+                f"Parameter grid for parameter {name!r} need a non-empty sequence: it is empty."
+            )
+    return listed
+
+
+def _refuse_unknown(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
+    known = estimator.get_params(deep=True)
+    for name in {name: None for candidate in candidates for name in candidate}:
+        if name in known or (name.split("__")[0] in known and "__" in name):
+            continue
+        raise UnknownName(
+            f"{type(estimator).__name__} has no parameter {name!r}{closest(name, known)} "
+            f"It has: {', '.join(sorted(known))}."
+        )

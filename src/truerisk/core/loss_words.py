@@ -1,0 +1,201 @@
+"""From what a user writes as `loss=` to a Loss: a word, a loss, a callable, a scikit-learn scorer."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.data import Data
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.registry import Line, Registry, closest
+
+__all__ = ["CallableLoss", "RatedLoss", "ScorerLoss", "as_loss", "registry"]
+
+_HERE = "truerisk.core.losses"
+registry = Registry(
+    "loss",
+    {
+        "zero-one": Line(f"{_HERE}:ZeroOne", "1 for a wrong label, else 0 (classifiers' default)"),
+        "cost": Line(f"{_HERE}:Cost", "a cost matrix: tr.losses.Cost([[0, 1], [5, 0]])"),
+        "log": Line(f"{_HERE}:Log", "minus the log of the true class's probability"),
+        "brier": Line(f"{_HERE}:Brier", "squared distance of the probabilities to the truth"),
+        "squared": Line(f"{_HERE}:Squared", "(y - f)^2 (regressors' default)"),
+        "absolute": Line(f"{_HERE}:Absolute", "|y - f|"),
+        "auc": Line(f"{_HERE}:AUC", "1 - AUC, no per-row losses"),
+    },
+)
+
+
+class CallableLoss(RowLoss):
+    """`function(y_true, y_pred)` that returns one loss per row."""
+
+    tasks = ("classification", "regression")
+    lower = None
+
+    def __init__(self, function: Callable[..., Any], data: Data) -> None:
+        self.function = function
+        self.word = getattr(function, "__name__", type(function).__name__)
+        self.response = "label" if data.task == "classification" else "value"
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        losses = [_call(self, data, rows, row) for row in answers]
+        for one in losses:
+            if np.shape(one) != (len(rows),):
+                raise Refusal(
+                    f"loss {self.word} gave shape {np.shape(one)} for {len(rows)} rows; "
+                    "it must give one loss per row, as it did for all of y."
+                )
+        return np.array(losses, dtype=np.float64)
+
+
+class RatedLoss(Loss):
+    """`function(y_true, y_pred)` that returns one number for a whole test set."""
+
+    per_row = False
+    tasks = ("classification", "regression")
+
+    def __init__(self, function: Callable[..., Any], data: Data) -> None:
+        self.function = function
+        self.word = getattr(function, "__name__", type(function).__name__)
+        self.response = "label" if data.task == "classification" else "value"
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        if weights is not None:
+            raise Refusal(
+                f"loss {self.word} rates a whole test set, so truerisk cannot weight its rows; "
+                "return one loss per row instead."
+            )
+        return np.array([float(_call(self, data, rows, row)) for row in answers])
+
+
+class ScorerLoss(Loss):
+    """A scikit-learn scorer turned into an error: the score of a perfect rule minus the score.
+
+    The perfect rule answers with y itself (and certainty), so accuracy and R² become 1 − score and
+    `neg_mean_squared_error` becomes the mean squared error, without knowing the scorer.
+    """
+
+    response, per_row = "scored", False
+    tasks = ("classification", "regression")
+
+    def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:
+        self.scorer = scorer
+        self.word = word
+        self.perfect = float(scorer(_perfect_rule(data), np.arange(data.n_rows)[:, None], data.y))
+        if not np.isfinite(self.perfect):
+            raise Refusal(
+                f"scorer {word} gives {self.perfect} for a perfect rule: it cannot become an error."
+            )
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        return self.perfect - answers
+
+
+def as_loss(loss: Any, data: Data) -> Loss:
+    """The loss a user asked for, checked against the data; None is the task's usual one."""
+    if loss is None:
+        loss = "zero-one" if data.task == "classification" else "squared"
+    found = _resolve(loss, data)
+    found.check(data)
+    return found
+
+
+def _resolve(loss: Any, data: Data) -> Loss:
+    if isinstance(loss, Loss):
+        return loss
+    if isinstance(loss, str):
+        return _by_word(loss, data)
+    if not callable(loss):
+        raise UnknownName(
+            f"loss={loss!r} is neither a word ({', '.join(registry)}), a function "
+            "of (y_true, y_pred), nor a scikit-learn scorer."
+        )
+    arguments = _required_arguments(loss)
+    if arguments == 3:
+        return ScorerLoss(loss, str(loss), data)
+    if arguments == 2:
+        return _from_function(loss, data)
+    raise UnknownName(
+        f"loss {loss!r} takes {arguments} arguments; a loss takes (y_true, y_pred), "
+        "a scorer takes (estimator, X, y)."
+    )
+
+
+def _by_word(word: str, data: Data) -> Loss:
+    if word == "cost":
+        raise Refusal("loss 'cost' needs its matrix: loss=tr.losses.Cost([[0, 1], [5, 0]]).")
+    if word in registry:
+        found: Loss = registry.load(word)()
+        return found
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if word in get_scorer_names():
+        return ScorerLoss(get_scorer(word), word, data)
+    raise UnknownName(
+        f"there is no loss {word!r}{closest(word, [*registry, *get_scorer_names()])} "
+        f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
+    )
+
+
+def _from_function(function: Callable[..., Any], data: Data) -> Loss:
+    """Probed once, with y against itself: one value per row, or one for all."""
+    shape = np.shape(function(data.y, data.y))
+    if shape == (data.n_rows,):
+        return CallableLoss(function, data)
+    if shape == ():
+        return RatedLoss(function, data)
+    raise Refusal(
+        f"loss {function!r} gave shape {shape} for {data.n_rows} rows; "
+        "return one loss per row, or one number for the whole set."
+    )
+
+
+def _required_arguments(function: Callable[..., Any]) -> int:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return 2
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in parameters)
+
+
+def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> Any:
+    if data.classes is not None:
+        if (answers < 0).any():
+            raise Refusal("a model predicted a label that y does not hold: the loss cannot see it.")
+        answers = data.classes[answers]
+    return loss.function(data.y[rows], answers)
+
+
+def _perfect_rule(data: Data) -> Any:
+    """An estimator whose X is the row number and whose answer is y."""
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+    class Truth(BaseEstimator):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any = None) -> Any:
+            return self
+
+        def __sklearn_is_fitted__(self) -> bool:
+            return True
+
+        def predict(self, X: Any) -> Any:
+            return data.y[np.asarray(X)[:, 0]]
+
+    if data.task == "regression":
+        return type("PerfectRegressor", (RegressorMixin, Truth), {})()
+
+    class TrueClass(ClassifierMixin, Truth):  # type: ignore[misc]
+        classes_ = data.classes
+
+        def predict_proba(self, X: Any) -> Any:
+            return np.eye(data.n_classes)[data.codes[np.asarray(X)[:, 0]]]  # type: ignore[index]
+
+    return TrueClass()

@@ -1,0 +1,187 @@
+"""Losses: what an answer costs. A risk is a mean loss, so lower is better, always.
+
+A loss that costs each row by itself (`per_row`) can be pooled, weighted and given a standard
+error; one that only rates a whole test set (AUC, a scorer) cannot.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Response
+from truerisk.core.data import Data, Task
+from truerisk.core.errors import Refusal
+
+__all__ = ["AUC", "Absolute", "Brier", "Cost", "Log", "Loss", "RowLoss", "Squared", "ZeroOne"]
+
+
+class Loss(ABC):
+    """What every loss says about itself; `perfect` is the score of a rule without error."""
+
+    word: str
+    response: Response
+    tasks: tuple[Task, ...] = ("classification",)
+    per_row: ClassVar[bool]
+    binary: bool = False  # whether the loss is a count of errors (0 or 1 per row)
+    lower: float | None = 0.0
+    upper: float | None = None
+    perfect: float = 0.0
+
+    @abstractmethod
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Loss of each candidate (first axis of `answers`) on one test set."""
+
+    def check(self, data: Data) -> None:
+        """Refuse data this loss is not defined for."""
+        if data.task not in self.tasks:
+            fitting = {
+                "classification": "zero-one, log or brier",
+                "regression": "squared or absolute",
+            }
+            raise Refusal(
+                f"loss '{self.word}' is not defined for {data.task}; use {fitting[data.task]}."
+            )
+
+    def score(self, risk: Any) -> Any:
+        """The risk as scikit-learn counts, higher is better."""
+        return self.perfect - risk
+
+
+class RowLoss(Loss):
+    """A loss of single rows; the loss of a set is the (weighted) mean."""
+
+    per_row = True
+
+    @abstractmethod
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """`(n_candidates, n_rows)` losses of the given rows."""
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        return np.average(self.of_rows(data, rows, answers), axis=1, weights=weights)
+
+
+class ZeroOne(RowLoss):
+    """1 for a wrong label, 0 for a right one."""
+
+    word, response, binary, upper, perfect = "zero-one", "label", True, 1.0, 1.0
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        return (answers != data.codes[rows]).astype(np.float64)  # type: ignore[index]
+
+
+class Cost(RowLoss):
+    """`matrix[t, p]` for true class t and predicted class p, in the order of the sorted classes."""
+
+    word, response = "cost", "label"
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = np.asarray(matrix, dtype=np.float64)
+        if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
+            raise Refusal(f"a cost matrix is square; this one has shape {self.matrix.shape}.")
+        if not np.isfinite(self.matrix).all() or (self.matrix < 0).any():
+            raise Refusal("costs are finite and not negative.")
+        if self.matrix.diagonal().any():
+            raise Refusal("the diagonal of a cost matrix is 0: a right answer costs nothing.")
+        self.upper = float(self.matrix.max())
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        if len(self.matrix) != data.n_classes:
+            raise Refusal(
+                f"the cost matrix is for {len(self.matrix)} classes and y has {data.n_classes}."
+            )
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        if (answers < 0).any():
+            raise Refusal("a model predicted a label that y does not hold: it has no cost.")
+        return self.matrix[data.codes[rows][None, :], answers]  # type: ignore[index]
+
+
+class Log(RowLoss):
+    """−log of the probability given to the true class, probabilities kept above machine epsilon."""
+
+    word, response = "log", "probability"
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        truth = data.codes[rows]  # type: ignore[index]
+        given = answers[:, np.arange(len(rows)), truth]
+        epsilon = np.finfo(np.float64).eps
+        return -np.log(np.clip(given, epsilon, 1.0))
+
+
+class Brier(RowLoss):
+    """Squared distance of the probabilities to the truth; halved for two classes, as (p − y)²."""
+
+    word, response = "brier", "probability"
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        truth = np.eye(data.n_classes)[data.codes[rows]]  # type: ignore[index]
+        distance = ((answers - truth) ** 2).sum(axis=2)
+        return distance / 2 if data.n_classes == 2 else distance
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        self.upper = 1.0 if data.n_classes == 2 else 2.0
+
+
+class Squared(RowLoss):
+    """(y − f)², the mean over targets where there are several."""
+
+    word, response = "squared", "value"
+    tasks = ("regression",)
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        losses = (answers - data.y[rows]) ** 2
+        return losses.mean(axis=2) if losses.ndim == 3 else losses
+
+
+class Absolute(RowLoss):
+    """|y − f|, the mean over targets where there are several."""
+
+    word, response = "absolute", "value"
+    tasks = ("regression",)
+
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        losses = np.abs(answers - data.y[rows])
+        return losses.mean(axis=2) if losses.ndim == 3 else losses
+
+
+class AUC(Loss):
+    """1 − AUC: the chance that a negative row is ranked above a positive one, ties counted half."""
+
+    word, response, per_row, upper, perfect = "auc", "score", False, 1.0, 1.0
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        if data.n_classes != 2:
+            raise Refusal(
+                f"loss 'auc' needs two classes and y has {data.n_classes}; use 'log' or 'brier'."
+            )
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        positive = data.codes[rows] == 1  # type: ignore[index]
+        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if not w[positive].any() or not w[~positive].any():
+            raise Refusal(
+                "loss 'auc' needs both classes in every test set, and one of "
+                f"{len(rows)} rows holds a single class; use fewer folds or average='pooled'."
+            )
+        return np.array([_one_minus_auc(scores, positive, w) for scores in answers])
+
+
+def _one_minus_auc(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
+    """Weighted share of (positive, negative) pairs in the wrong order."""
+    _, level = np.unique(scores, return_inverse=True)
+    up = np.bincount(level, weights * positive)
+    down = np.bincount(level, weights * ~positive)
+    above = down.sum() - np.cumsum(down)
+    return float((up * (above + down / 2)).sum() / (up.sum() * down.sum()))

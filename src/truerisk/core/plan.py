@@ -1,0 +1,361 @@
+"""A Plan says what each fit may see and what it must answer; it is data: drawn once, hashed, replayed.
+
+Rows are held once, in a pool of *blocks* (a fold, a bootstrap sample with its counts, one row).
+A train or a test set is coded against the pool: a base, which is all rows or one block, minus some
+blocks. So leave-one-out of n rows costs O(n), "all but folds 2 and 5" is three integers, and an
+engine sees the structure. Fits with equal train sets are one fit, however many questions it gets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import BadData
+
+__all__ = ["ALL", "Blocks", "Flips", "Plan", "RowSets"]
+
+ALL = -1  # the base "all rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Lists of row numbers, ascending within a block; `counts` where a row can occur repeatedly."""
+
+    rows: np.ndarray
+    offsets: np.ndarray
+    counts: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, block: int) -> np.ndarray:
+        return self.rows[self.offsets[block] : self.offsets[block + 1]]
+
+    def counts_of(self, block: int) -> np.ndarray | None:
+        if self.counts is None:
+            return None
+        counts = self.counts[self.offsets[block] : self.offsets[block + 1]]
+        return None if (counts == 1).all() else counts
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class RowSets:
+    """Row sets over the pool: `base[s]` (a block, or ALL) minus the listed blocks."""
+
+    base: np.ndarray
+    minus: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def without(self, s: int) -> np.ndarray:
+        return self.minus[self.offsets[s] : self.offsets[s + 1]]
+
+    def take(self, which: np.ndarray) -> RowSets:
+        lists = [self.without(int(s)) for s in which]
+        offsets = np.concatenate([[0], np.cumsum([len(part) for part in lists])]).astype(np.int64)
+        minus = np.concatenate(lists) if lists else self.minus[:0]
+        return RowSets(self.base[which], minus.astype(np.int32), offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Label replacements: in fit `fit[j]`, row `row[j]` is shown with the class code `code[j]`."""
+
+    fit: np.ndarray
+    row: np.ndarray
+    code: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Fits and the questions asked of them.
+
+    Question q is put to fit `fit[q]` about the rows `test_rows(q)`. It belongs to the named part
+    `parts[part[q]]` ("test", "inner", "outer", "apparent"), to repetition `repeat[q]` and fold
+    `fold[q]` of its part; an inner question serves outer split `unit[q]` (-1 elsewhere).
+    """
+
+    n_rows: int
+    blocks: Blocks
+    train: RowSets
+    test: RowSets
+    fit: np.ndarray
+    part: np.ndarray
+    repeat: np.ndarray
+    fold: np.ndarray
+    unit: np.ndarray
+    parts: tuple[str, ...]
+    flips: Flips | None = None
+
+    @property
+    def n_fits(self) -> int:
+        return len(self.train)
+
+    @property
+    def n_questions(self) -> int:
+        return len(self.fit)
+
+    @cached_property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for _, array in self._arrays())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of everything above, 16 hexadecimal digits."""
+        total = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
+        for name, array in self._arrays():
+            total.update(name.encode())
+            total.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
+        return total.hexdigest()[:16]
+
+    # -- what an engine reads ---------------------------------------------------------------
+
+    def train_rows(self, fit: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Distinct rows of a fit's train set, ascending, and their counts (None: each once)."""
+        return self._rows(self.train, fit)
+
+    def test_rows(self, question: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Distinct rows a question asks about, ascending, and their counts (None: each once)."""
+        return self._rows(self.test, question)
+
+    def flips_of(self, fit: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows whose labels are replaced in this fit, and the codes they get."""
+        if self.flips is None:
+            return np.empty(0, np.int32), np.empty(0, np.int32)
+        mine = self.flips.fit == fit
+        return self.flips.row[mine], self.flips.code[mine]
+
+    @cached_property
+    def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
+        """Questions sorted by fit, and where each fit's run starts (n_fits + 1 offsets)."""
+        order = np.argsort(self.fit, kind="stable")
+        return order, np.searchsorted(self.fit[order], np.arange(self.n_fits + 1))
+
+    @cached_property
+    def test_sizes(self) -> np.ndarray:
+        """How many rows each question asks about."""
+        return np.array([self._size(self.test, q) for q in range(self.n_questions)], dtype=np.int64)
+
+    @cached_property
+    def test_offsets(self) -> np.ndarray:
+        """Where each question's answers start in the flat list of all answers."""
+        return np.concatenate([[0], np.cumsum(self.test_sizes)]).astype(np.int64)
+
+    @cached_property
+    def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Row number of every answer, question after question, and its count (None: all once)."""
+        pairs = [self.test_rows(q) for q in range(self.n_questions)]
+        rows = np.concatenate([rows for rows, _ in pairs]) if pairs else np.empty(0, np.int32)
+        if all(counts is None for _, counts in pairs):
+            return rows, None
+        ones = [np.ones(len(rows)) if counts is None else counts for rows, counts in pairs]
+        return rows, np.concatenate(ones)
+
+    @cached_property
+    def train_sizes(self) -> np.ndarray:
+        """How many rows, copies counted, each fit sees."""
+        sizes = np.empty(self.n_fits, dtype=np.int64)
+        for fit in range(self.n_fits):
+            if self.train.base[fit] == ALL:
+                sizes[fit] = self._size(self.train, fit)
+            else:
+                rows, counts = self.train_rows(fit)
+                sizes[fit] = len(rows) if counts is None else counts.sum()
+        return sizes
+
+    # -- parts ------------------------------------------------------------------------------
+
+    def questions(self, part: str) -> np.ndarray:
+        """Numbers of the questions of a named part."""
+        if part not in self.parts:
+            return np.empty(0, np.int64)
+        return np.flatnonzero(self.part == self.parts.index(part))
+
+    def only(self, questions: np.ndarray) -> Plan:
+        """The plan of these questions alone, with the fits they need; rows keep their numbers."""
+        fits, fit = np.unique(self.fit[questions], return_inverse=True)
+        flips = self.flips
+        if flips is not None:
+            mine = np.isin(flips.fit, fits)
+            renumbered = np.searchsorted(fits, flips.fit[mine]).astype(np.int32)
+            flips = Flips(renumbered, flips.row[mine], flips.code[mine])
+        return Plan(
+            n_rows=self.n_rows,
+            blocks=self.blocks,
+            train=self.train.take(fits),
+            test=self.test.take(questions),
+            fit=fit.ravel().astype(np.int32),
+            part=self.part[questions],
+            repeat=self.repeat[questions],
+            fold=self.fold[questions],
+            unit=self.unit[questions],
+            parts=self.parts,
+            flips=flips,
+        )
+
+    # -- leaks ------------------------------------------------------------------------------
+
+    def straddling(self, keys: np.ndarray) -> np.ndarray:
+        """Rows tested by a fit that saw another row with the same key, ascending.
+
+        Costs the size of the coded plan, not n per fit.
+        """
+        keys = np.unique(keys, return_inverse=True)[1]
+        totals = np.bincount(keys)
+        leaking: list[np.ndarray] = []
+        for q in range(self.n_questions):
+            tested, _ = self.test_rows(q)
+            fit = int(self.fit[q])
+            left = self._keys_left(fit, keys, totals, keys[tested])
+            own = self._trained(fit, tested)
+            leaking.append(tested[left - own > 0])
+        return np.unique(np.concatenate(leaking)) if leaking else np.empty(0, np.int32)
+
+    def _keys_left(
+        self, fit: int, keys: np.ndarray, totals: np.ndarray, asked: np.ndarray
+    ) -> np.ndarray:
+        """How many train rows of `fit` carry each of the `asked` keys."""
+        base = int(self.train.base[fit])
+        if base != ALL:
+            rows, _ = self.train_rows(fit)
+            inside = np.sort(keys[rows])
+            return _occurrences(inside, asked)
+        removed = [self.blocks[int(b)] for b in self.train.without(fit)]
+        outside = np.sort(keys[np.concatenate(removed)]) if removed else keys[:0]
+        return totals[asked] - _occurrences(outside, asked)
+
+    def _trained(self, fit: int, tested: np.ndarray) -> np.ndarray:
+        """1 where a tested row is itself in the train set (asked about itself on purpose)."""
+        base = int(self.train.base[fit])
+        inside = np.ones(len(tested), bool) if base == ALL else _among(self.blocks[base], tested)
+        for block in self.train.without(fit):
+            inside &= ~_among(self.blocks[int(block)], tested)
+        return inside.astype(np.int64)
+
+    # -- JSON -------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists: what `from_dict` turns back into an equal plan."""
+        content: dict[str, Any] = {"n_rows": self.n_rows, "parts": list(self.parts)}
+        content |= {name: array.tolist() for name, array in self._arrays()}
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Plan:
+        """The plan that `to_dict` wrote; a foreign or inconsistent one is refused."""
+        try:
+            array = {k: np.asarray(v) for k, v in content.items() if k not in ("n_rows", "parts")}
+            counts = array.get("blocks.counts")
+            flips = None
+            if "flips.fit" in array:
+                flips = Flips(*(_int32(array[f"flips.{f.name}"]) for f in fields(Flips)))
+            plan = cls(
+                n_rows=int(content["n_rows"]),
+                blocks=Blocks(
+                    _int32(array["blocks.rows"]),
+                    array["blocks.offsets"].astype(np.int64),
+                    None if counts is None else _int32(counts),
+                ),
+                train=_row_sets(array, "train"),
+                test=_row_sets(array, "test"),
+                fit=_int32(array["fit"]),
+                part=array["part"].astype(np.int8),
+                repeat=_int32(array["repeat"]),
+                fold=_int32(array["fold"]),
+                unit=_int32(array["unit"]),
+                parts=tuple(map(str, content["parts"])),
+                flips=flips,
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadData(f"this is not a stored plan: {error!r}.") from error
+        plan._refuse_inconsistent()
+        return plan
+
+    # -- private ----------------------------------------------------------------------------
+
+    def _arrays(self) -> Iterator[tuple[str, np.ndarray]]:
+        for holder in ("blocks", "train", "test", "flips"):
+            part = getattr(self, holder)
+            if part is not None:
+                for field in fields(part):
+                    array = getattr(part, field.name)
+                    if array is not None:
+                        yield f"{holder}.{field.name}", array
+        for name in ("fit", "part", "repeat", "fold", "unit"):
+            yield name, getattr(self, name)
+
+    def _rows(self, sets: RowSets, s: int) -> tuple[np.ndarray, np.ndarray | None]:
+        base, without = int(sets.base[s]), sets.without(s)
+        if base == ALL:
+            if not len(without):
+                return np.arange(self.n_rows, dtype=np.int32), None
+            keep = np.ones(self.n_rows, dtype=bool)
+            for block in without:
+                keep[self.blocks[int(block)]] = False
+            return np.flatnonzero(keep).astype(np.int32), None
+        rows, counts = self.blocks[base], self.blocks.counts_of(base)
+        for block in without:
+            keep = ~_among(self.blocks[int(block)], rows)
+            rows, counts = rows[keep], None if counts is None else counts[keep]
+        return rows, counts
+
+    def _size(self, sets: RowSets, s: int) -> int:
+        base, without = int(sets.base[s]), sets.without(s)
+        if not len(without):
+            return self.n_rows if base == ALL else len(self.blocks[base])
+        if base == ALL and len(without) == 1:
+            return self.n_rows - len(self.blocks[int(without[0])])
+        return len(self._rows(sets, s)[0])
+
+    def _refuse_inconsistent(self) -> None:
+        rows, offsets = self.blocks.rows, self.blocks.offsets
+        if len(rows) and (rows.min() < 0 or rows.max() >= self.n_rows):
+            raise BadData(f"this plan names rows outside 0 … {self.n_rows - 1}.")
+        if len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(rows):
+            raise BadData("this plan's blocks do not add up: it was cut or altered.")
+        n_blocks = len(self.blocks)
+        for sets in (self.train, self.test):
+            named = np.concatenate([sets.base, sets.minus])
+            if len(named) and (named.max() >= n_blocks or named.min() < ALL):
+                raise BadData("this plan names blocks it does not hold: it was cut or altered.")
+        if self.n_questions and not (0 <= self.fit.min() <= self.fit.max() < self.n_fits):
+            raise BadData("this plan asks fits it does not hold: it was cut or altered.")
+
+
+def _int32(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.int32)
+
+
+def _row_sets(array: Mapping[str, np.ndarray], name: str) -> RowSets:
+    return RowSets(
+        base=_int32(array[f"{name}.base"]),
+        minus=_int32(array[f"{name}.minus"]),
+        offsets=array[f"{name}.offsets"].astype(np.int64),
+    )
+
+
+def _among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Which of `rows` are in the ascending `block`."""
+    if not len(block):
+        return np.zeros(len(rows), dtype=bool)
+    at = np.minimum(np.searchsorted(block, rows), len(block) - 1)
+    found: np.ndarray = block[at] == rows
+    return found
+
+
+def _occurrences(ascending: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """How often each asked key occurs in an ascending list."""
+    right = np.searchsorted(ascending, asked, side="right")
+    return right - np.searchsorted(ascending, asked, side="left")

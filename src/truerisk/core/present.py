@@ -1,0 +1,141 @@
+"""How results are written: numbers, text tables, small HTML tables, plain values for JSON."""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "clean",
+    "estimate_rows",
+    "html_table",
+    "number",
+    "params_text",
+    "plain",
+    "seconds",
+    "sureness",
+    "text_table",
+]
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON knows it; what JSON cannot say (an estimator in a grid) by its text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else str(float(value))
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, np.ndarray):
+        return [plain(v) for v in value.tolist()]
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(v) for v in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {k: plain(v) for k, v in asdict(value).items()}
+    return clean(str(value))
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A rounded number, or a dash for what is not there."""
+    if value is None or not np.isfinite(value):
+        return "–"
+    return f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
+
+
+def seconds(value: float) -> str:
+    return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
+
+
+def sureness(std_error: float | None, interval: Any) -> str:
+    """', 95 % interval [.1, .2] (wald)', or the standard error alone, or nothing."""
+    if interval is not None:
+        level = round(100 * interval.confidence_level, 6)
+        return f", {level:g} % interval {interval} ({interval.method})"
+    return "" if std_error is None else f", standard error {std_error:.4f}"
+
+
+def clean(text: str, limit: int = 200) -> str:
+    """Text that can neither break a line nor reorder it: control characters become visible."""
+    shown = "".join(
+        f"\\x{ord(c):02x}" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c
+        for c in text[: limit + 1]
+    )
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def params_text(params: Mapping[str, Any]) -> str:
+    """'n_neighbors=5, weights=uniform': step names left out where that stays clear."""
+    short = [name.rpartition("__")[2] for name in params]
+    names = short if len(set(short)) == len(short) else list(params)
+    parts = [f"{name}={_value(v)}" for name, v in zip(names, params.values(), strict=True)]
+    return ", ".join(parts) or "as given"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    return clean(" ".join(str(value).split()), 60)
+
+
+def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns under their heads; numbers to the right, words to the left."""
+    table = [list(head), *[list(row) for row in rows]]
+    widths = [max(_width(row[j]) for row in table) for j in range(len(head))]
+    right = [all(_is_number(row[j]) for row in rows) for j in range(len(head))]
+    lines = [
+        "  ".join(_pad(cell, w, r) for cell, w, r in zip(row, widths, right, strict=True)).rstrip()
+        for row in table
+    ]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def _width(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _pad(cell: str, width: int, right: bool) -> str:
+    space = " " * (width - _width(cell))
+    return space + cell if right else cell + space
+
+
+def _is_number(cell: str) -> bool:
+    return not cell or cell == "–" or cell[0].isdigit() or (cell[0] in "+-" and cell[1:2].isdigit())
+
+
+def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A small table that any notebook shows; every cell is escaped."""
+    top = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f"<table><caption>{html.escape(caption)}</caption>"
+        f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def estimate_rows(estimate: Any) -> list[list[str]]:
+    """What a RiskEstimate shows of itself, one pair per line."""
+    interval = estimate.interval
+    rows = [
+        ["risk", number(estimate.value)],
+        ["standard error", number(estimate.std_error)],
+        ["interval", f"{interval} ({interval.method})" if interval else "none"],
+        ["loss", estimate.loss],
+        ["method", estimate.method],
+        ["estimates", estimate.target],
+        ["bias", estimate.bias],
+        ["setting", params_text(estimate.params)],
+        ["fits", str(estimate.n_fits)],
+        ["seconds", seconds(estimate.seconds)],
+        ["engine", estimate.engine],
+        ["seed", str(estimate.seed)],
+    ]
+    return rows + [["note", note] for note in estimate.notes]

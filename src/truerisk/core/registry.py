@@ -1,0 +1,75 @@
+"""A registry is a table of words: each line names what answers to it, imported only when asked for."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from truerisk.core.errors import UnknownName
+
+__all__ = ["Line", "Registry", "closest"]
+
+
+def closest(word: str, words: Iterable[str]) -> str:
+    """The half-sentence that names the nearest of `words`, or nothing."""
+    near = difflib.get_close_matches(str(word), [str(w) for w in words], n=1)
+    return f"; did you mean '{near[0]}'?" if near else ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One word of a registry: where it lives (`module:attribute`) and one sentence about it."""
+
+    where: str
+    about: str
+
+    @property
+    def module(self) -> str:
+        return self.where.partition(":")[0]
+
+    def load(self) -> Any:
+        module, _, attribute = self.where.partition(":")
+        return getattr(import_module(module), attribute)
+
+
+class Registry(Mapping[str, Line]):
+    """A table of words that prints itself.
+
+    >>> rooms = Registry("room", {"plan": Line("truerisk.core.plan:Plan", "which fit sees what")})
+    >>> rooms.names()
+    ['plan']
+    >>> print(rooms)
+    plan  which fit sees what
+    """
+
+    def __init__(self, kind: str, lines: Mapping[str, Line]) -> None:
+        self.kind = kind
+        self._lines = dict(lines)
+
+    def __getitem__(self, word: str) -> Line:
+        return self._lines[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def names(self) -> list[str]:
+        return list(self._lines)
+
+    def load(self, word: str) -> Any:
+        """The object behind `word`; an unknown word is refused with the nearest one."""
+        if word not in self._lines:
+            raise UnknownName(
+                f"there is no {self.kind} {word!r}{closest(word, self._lines)} "
+                f"Known: {', '.join(self._lines)}."
+            )
+        return self._lines[word].load()
+
+    def __str__(self) -> str:
+        width = max(map(len, self._lines), default=0)
+        return "\n".join(f"{word:<{width}}  {line.about}" for word, line in self._lines.items())

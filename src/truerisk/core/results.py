@@ -1,0 +1,217 @@
+"""Results are frozen values: the number, how sure it is, what it estimates, and what made it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.contracts import Evaluation, Target, Tested
+from truerisk.core.errors import BadData, MissingExtra
+from truerisk.core.interval import Interval
+from truerisk.core.registry import Line, Registry
+
+__all__ = ["RiskCurve", "RiskEstimate", "displays", "frame_of"]
+
+SCHEMA = "truerisk.risk-estimate/1"
+
+displays = Registry(
+    "display",
+    {"risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates")},
+)
+
+
+@dataclass(frozen=True, eq=False)
+class RiskEstimate:
+    """An estimated risk (an error: lower is better) with its uncertainty and its origin.
+
+    `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
+    where no formula justifies one, and `notes` then says why. `target` is "Err" (mean risk of the
+    procedure over training sets), "Err_XY" (risk of this fitted rule) or "training".
+    """
+
+    value: float | None
+    std_error: float | None
+    interval: Interval | None
+    method: str
+    target: Target
+    bias: str
+    loss: str
+    params: Mapping[str, Any]
+    n_rows: int
+    n_fits: int
+    seconds: float
+    engine: str
+    seed: int
+    data_fingerprint: str
+    plan_fingerprint: str
+    losses: np.ndarray | None = field(default=None, repr=False)
+    loss_rows: np.ndarray | None = field(default=None, repr=False)
+    split_risks: np.ndarray | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        content: dict[str, Any] = {"schema": SCHEMA}
+        for each in fields(self):
+            content[each.name] = present.plain(getattr(self, each.name))
+        return content
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> RiskEstimate:
+        """The estimate that `to_dict` wrote."""
+        if not isinstance(content, Mapping) or content.get("schema") != SCHEMA:
+            raise BadData(f"this is not a stored estimate: its schema is not '{SCHEMA}'.")
+        names = {each.name for each in fields(cls)}
+        lacking = sorted(names - set(content))
+        if lacking:
+            raise BadData(f"this stored estimate lacks {', '.join(lacking)}: it was cut.")
+        values = {name: content[name] for name in names}
+        if values["interval"] is not None:
+            values["interval"] = Interval(**values["interval"])
+        for name in ("losses", "split_risks", "loss_rows"):
+            if values[name] is not None:
+                values[name] = np.asarray(values[name])
+        values["notes"] = tuple(values["notes"])
+        return cls(**values)
+
+    @classmethod
+    def from_json(cls, text: str) -> RiskEstimate:
+        return cls.from_dict(json.loads(text))
+
+    def __str__(self) -> str:
+        value = "no value" if self.value is None else f"{self.value:.4f}"
+        sure = present.sureness(self.std_error, self.interval)
+        return f"risk {value} ({self.loss}, {self.method}){sure}"
+
+    def _repr_html_(self) -> str:
+        return present.html_table("Risk estimate", ["", ""], present.estimate_rows(self))
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCurve:
+    """The risk of every candidate, and the one chosen.
+
+    `values[c]` is NaN only where a fit of candidate c failed (`curve[c].notes` says which).
+    `procedure` is the honest risk of "tune, then fit" where the method estimates it (nested,
+    three-way). `rule` and `ties` say how `best` was chosen.
+    """
+
+    candidates: tuple[Mapping[str, Any], ...]
+    values: np.ndarray
+    std_errors: np.ndarray
+    best: int
+    rule: str
+    ties: str
+    procedure: RiskEstimate | None
+    evaluation: Evaluation = field(repr=False)
+    common: RiskEstimate = field(repr=False)
+
+    @property
+    def best_params(self) -> dict[str, Any]:
+        return dict(self.candidates[self.best])
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __iter__(self) -> Iterator[RiskEstimate]:
+        return (self[c] for c in range(len(self)))
+
+    def __getitem__(self, candidate: int) -> RiskEstimate:
+        params = self.candidates[candidate]
+        return dress(self.evaluation.tested[candidate], self.common, params)
+
+    def frame(self) -> Any:
+        """One row per candidate: parameters, risk, standard error, interval, chosen or not."""
+        names = list(dict.fromkeys(name for params in self.candidates for name in params))
+        estimates = list(self)
+        columns: dict[str, list[Any]] = {
+            name: [params.get(name) for params in self.candidates] for name in names
+        }
+        columns |= {
+            "risk": [e.value for e in estimates],
+            "std_error": [e.std_error for e in estimates],
+            "low": [e.interval and e.interval.low for e in estimates],
+            "high": [e.interval and e.interval.high for e in estimates],
+            "method": [e.method for e in estimates],
+            "chosen": [c == self.best for c in range(len(self))],
+        }
+        return frame_of(columns)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the curve with error bars and the chosen candidate (needs matplotlib)."""
+        return displays.load("risk-curve")(self, ax=ax, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "schema": "truerisk.risk-curve/1",
+            "rule": self.rule,
+            "ties": self.ties,
+            "best": self.best,
+            "estimates": [estimate.to_dict() for estimate in self],
+            "procedure": None if self.procedure is None else self.procedure.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def __str__(self) -> str:
+        rows = [
+            [present.params_text(e.params), present.number(e.value), present.number(e.std_error)]
+            + ["<- chosen" if c == self.best else ""]
+            for c, e in enumerate(self)
+        ]
+        head = ["candidate", "risk", "std. error", f"{self.common.method}, rule {self.rule}"]
+        return present.text_table(head, rows)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [present.params_text(e.params), present.number(e.value), present.number(e.std_error)]
+            + ["chosen" if c == self.best else ""]
+            for c, e in enumerate(self)
+        ]
+        head = ["candidate", "risk", "std. error", ""]
+        return present.html_table(f"Risk curve ({self.common.method})", head, rows)
+
+
+def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
+    """A tested risk with the papers of its computation."""
+    return replace(
+        common,
+        value=None if np.isnan(tested.value) else float(tested.value),
+        std_error=tested.std_error,
+        interval=tested.interval,
+        params=dict(params),
+        losses=tested.losses,
+        loss_rows=tested.loss_rows,
+        split_risks=tested.split_risks,
+        notes=common.notes + tested.notes,
+    )
+
+
+def frame_of(columns: Mapping[str, list[Any]]) -> Any:
+    """A pandas frame, or a polars one where only polars is installed."""
+    try:
+        import pandas
+
+        return pandas.DataFrame(columns)
+    except ImportError:
+        pass
+    try:
+        import polars
+
+        return polars.DataFrame(columns, strict=False)
+    except ImportError:
+        raise MissingExtra(
+            "a frame needs pandas or polars: pip install 'truerisk[io]'; "
+            "without them use to_dict()."
+        ) from None

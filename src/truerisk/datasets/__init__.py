@@ -1,0 +1,124 @@
+"""Data to learn from: files of users, data sets of scikit-learn, and problems with a known risk.
+
+A file becomes features and target
+    table.py      `read_table`: the verb, and `Table`, what it gives
+    content.py    opened, decompressed under a cap, decoded
+    grid.py       cut into a header and rows of equal length
+    target.py     classes or numbers
+    columns.py    numbers or text, missing, left out
+    wording.py    how hostile names are quoted in messages
+Words that can be loaded (`names()`, `load(word)`)
+    bundle.py     `Bundle`: X, y and what they are
+    bundled.py    scikit-learn's own data sets
+    simple.py, difficult.py, highleyman.py    one generator each
+Problems
+    gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
+    quadratic.py  the Bayes risk when the covariances differ
+
+To add a data set: one file with an object that has `bundle()`, and one line in `registry`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from truerisk.core.registry import Line, Registry
+
+if TYPE_CHECKING:
+    from truerisk.datasets.bundle import Bundle, Source
+    from truerisk.datasets.difficult import make_difficult
+    from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
+    from truerisk.datasets.highleyman import make_highleyman
+    from truerisk.datasets.simple import make_simple
+    from truerisk.datasets.table import Table, read_table
+
+__all__ = [
+    "Bundle",
+    "GaussianProblem",
+    "Table",
+    "TrueRisk",
+    "load",
+    "make_difficult",
+    "make_highleyman",
+    "make_simple",
+    "names",
+    "read_table",
+    "registry",
+]
+
+registry = Registry(
+    "data set",
+    {
+        "breast-cancer": Line(
+            "truerisk.datasets.bundled:breast_cancer",
+            "569 rows, 30 features, 2 classes (scikit-learn)",
+        ),
+        "iris": Line(
+            "truerisk.datasets.bundled:iris", "150 rows, 4 features, 3 classes (scikit-learn)"
+        ),
+        "wine": Line(
+            "truerisk.datasets.bundled:wine", "178 rows, 13 features, 3 classes (scikit-learn)"
+        ),
+        "digits": Line(
+            "truerisk.datasets.bundled:digits", "1797 rows, 64 features, 10 classes (scikit-learn)"
+        ),
+        "diabetes": Line(
+            "truerisk.datasets.bundled:diabetes", "442 rows, 10 features, regression (scikit-learn)"
+        ),
+        "simple": Line(
+            "truerisk.datasets.simple:make_simple",
+            "two round Gaussians, means 2 apart; 50 rows, Bayes risk .1587",
+        ),
+        "difficult": Line(
+            "truerisk.datasets.difficult:make_difficult",
+            "two narrow Gaussians across the diagonal; 50 rows, Bayes risk .0644",
+        ),
+        "highleyman": Line(
+            "truerisk.datasets.highleyman:make_highleyman",
+            "a flat Gaussian crossed by a narrow one; 50 rows, Bayes risk .0555",
+        ),
+    },
+)
+"""Word -> what has the data and one sentence about them."""
+
+_PLACES = {
+    "Bundle": "bundle",
+    "GaussianProblem": "gaussian",
+    "Table": "table",
+    "TrueRisk": "gaussian",
+    "make_difficult": "difficult",
+    "make_highleyman": "highleyman",
+    "make_simple": "simple",
+    "read_table": "table",
+}
+
+
+def names() -> list[str]:
+    """The words that `load` knows.
+
+    >>> names()[:3]
+    ['breast-cancer', 'iris', 'wine']
+    """
+    return registry.names()
+
+
+def load(name: str) -> Bundle:
+    """The data set of that word; a generator's word gives one fixed draw of 50 rows.
+
+    >>> iris = load("iris")
+    >>> iris.X.shape, iris.class_names
+    ((150, 4), ('setosa', 'versicolor', 'virginica'))
+    """
+    source: Source = registry.load(name)
+    return source.bundle()
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

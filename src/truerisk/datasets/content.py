@@ -1,0 +1,127 @@
+"""A file's text: opened, decompressed under a cap and decoded, or a sentence on why not."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import stat
+import zlib
+from pathlib import Path
+from typing import Protocol
+
+from truerisk.core.errors import BadData
+from truerisk.datasets.wording import quoted
+
+__all__ = ["read_text"]
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+_CHUNK = 1 << 20
+_FOREIGN = {
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook; export it as CSV",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; export it as CSV",
+    b"PAR1": "a Parquet file; export it as CSV",
+    b"\x28\xb5\x2f\xfd": "Zstandard-compressed; decompress it first (gzip, bzip2 and xz are read)",
+    b"\x93NUMPY": "a NumPy array; export it as CSV",
+    b"%PDF": "a PDF document; export the table as CSV",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+}
+
+
+def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> str:
+    """The text of a plain, gzip, bzip2 or xz file, of which at most `max_bytes` are ever held.
+
+    Compression is told by the first bytes, not by the name. A file that is larger than the
+    cap is refused by its size alone; a compressed one as soon as the cap is passed.
+    """
+    name = quoted(path, 200)
+    text = _decoded(_content(Path(path), name, max_bytes), name)
+    if not text or text.isspace():
+        raise BadData(f"{name} is empty: give a table with a header line and rows.")
+    return text
+
+
+def _content(path: Path, name: str, max_bytes: int) -> bytearray:
+    try:
+        with _opened(path, name, max_bytes) as file:
+            head = file.peek(8)[:8]
+            _refuse_foreign(head, name)
+            return _capped(_decompressed(file, head), name, max_bytes)
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as damage:
+        raise BadData(f"{name} is damaged: {damage}; fetch it again.") from None
+    except OSError as trouble:
+        why = trouble.strerror or str(trouble)
+        raise BadData(f"{name} cannot be read: {why}; check the file.") from None
+
+
+def _opened(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise BadData(f"{name} does not exist: check the path.") from None
+    except ValueError:
+        raise BadData(f"{name} is no path of a file: check the path.") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise BadData(f"{name} is a directory: give one file of it.")
+    if status.st_size > max_bytes:
+        raise BadData(_too_large(name, f"holds {status.st_size:,} bytes", max_bytes))
+    return path.open("rb")
+
+
+def _decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
+    if head.startswith(b"\x1f\x8b"):
+        return gzip.open(file)
+    if head.startswith(b"BZh"):
+        return bz2.open(file)
+    if head.startswith(b"\xfd7zXZ\x00"):
+        return lzma.open(file)
+    return file
+
+
+def _capped(file: _Readable, name: str, max_bytes: int) -> bytearray:
+    content = bytearray()
+    while chunk := file.read(min(_CHUNK, max_bytes + 1)):
+        content += chunk
+        if len(content) > max_bytes:
+            raise BadData(_too_large(name, "grows past the cap when it is read", max_bytes))
+    return content
+
+
+def _too_large(name: str, how: str, max_bytes: int) -> str:
+    return (
+        f"{name} {how}, more than the cap of {max_bytes:,} bytes: "
+        "take a sample of its rows or columns, or raise --max-bytes."
+    )
+
+
+def _refuse_foreign(head: bytes, name: str) -> None:
+    for magic, what in _FOREIGN.items():
+        if head.startswith(magic):
+            raise BadData(f"{name} is {what}.")
+
+
+def _decoded(content: bytearray, name: str) -> str:
+    nul = content.find(b"\x00")
+    if nul >= 0:
+        raise BadData(
+            f"{name} is not a text table: line {_line(content, nul)} holds a NUL byte; "
+            "give a CSV file in UTF-8."
+        )
+    try:
+        return content.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise BadData(
+            f"{name} is not UTF-8: line {_line(content, error.start)} holds the byte "
+            f"0x{content[error.start]:02x} ({error.reason}); save the file as UTF-8."
+        ) from None
+
+
+def _line(content: bytearray, position: int) -> int:
+    return content.count(b"\n", 0, position) + 1

@@ -1,0 +1,230 @@
+"""Two Gaussian classes whose risks are known: the Bayes risk, and that of any rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.core.errors import BadData
+from truerisk.datasets.bundle import Bundle
+from truerisk.datasets.quadratic import quadratic_bayes_risk
+
+__all__ = ["GaussianProblem", "Seed", "TrueRisk"]
+
+Seed = int | np.random.Generator | np.random.SeedSequence | None
+
+Vector = tuple[float, ...]
+Matrix = tuple[Vector, ...]
+
+_TEST_ROWS = 100_000
+_CHUNK_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class TrueRisk:
+    """A risk measured on fresh rows, with the standard error of that measurement."""
+
+    value: float
+    std_error: float
+    n_test: int
+
+
+@dataclass(frozen=True)
+class GaussianProblem:
+    """Classes 0 and 1, equally likely, X ~ N(mean, covariance) given the class.
+
+    Calling the problem draws from it:
+
+    >>> problem = GaussianProblem("pair", ((0.0,), (2.0,)), (((1.0,),), ((1.0,),)))
+    >>> X, y = problem(10, random_state=0)
+    >>> X.shape, y.tolist().count(1)
+    ((10, 1), 5)
+    >>> round(problem.bayes_risk, 4), round(problem.true_risk_linear([1.0], -1.0), 4)
+    (0.1587, 0.1587)
+    """
+
+    name: str
+    means: tuple[Vector, Vector]
+    covariances: tuple[Matrix, Matrix]
+    description: str = ""
+    source: str = ""
+
+    def __call__(
+        self,
+        n_samples: int | tuple[int, int] = 50,
+        *,
+        shuffle: bool = True,
+        random_state: Seed = None,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Draw rows and labels.
+
+        Parameters
+        ----------
+        n_samples : int or (int, int)
+            Rows in total, shared equally (class 0 gets the odd one), or rows of each class.
+        shuffle : bool
+            Mix the rows; otherwise class 0 comes first.
+        random_state : int, Generator or None
+
+        Returns
+        -------
+        X : array (n_samples, n_features)
+        y : array (n_samples,) of 0 and 1
+        """
+        rng = np.random.default_rng(random_state)
+        n = _per_class(n_samples)
+        X = np.vstack([self._rows(rng, c, n[c]) for c in (0, 1)])
+        y = np.repeat(np.array([0, 1]), n)
+        order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
+        return X[order], y[order]
+
+    def bundle(self, n_samples: int = 50, *, random_state: Seed = 0) -> Bundle:
+        """One draw, always the same by default, in the form of a data set."""
+        X, y = self(n_samples, random_state=random_state)
+        return Bundle(
+            name=self.name,
+            X=X,
+            y=y,
+            feature_names=tuple(f"x{j}" for j in range(1, self.n_features + 1)),
+            task="classification",
+            description=f"{n_samples} rows drawn: {self.description}",
+            source=self.source,
+            class_names=("class 0", "class 1"),
+        )
+
+    @property
+    def n_features(self) -> int:
+        return len(self.means[0])
+
+    @cached_property
+    def bayes_risk(self) -> float:
+        """The least risk any rule can have, by exact formula or numerical integration."""
+        first, second = (np.array(covariance) for covariance in self.covariances)
+        difference = np.subtract(self.means[1], self.means[0])
+        if np.array_equal(first, second):  # Phi(-half the Mahalanobis distance)
+            distance = np.sqrt(difference @ np.linalg.solve(first, difference))
+            return _normal_cdf(-distance / 2)
+        return quadratic_bayes_risk(difference, first, second)
+
+    def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
+        """The labels of the best rule: the class of the larger density."""
+        rows = np.asarray(X, dtype=np.float64)
+        logs = [_log_density(rows, self.means[c], self.covariances[c]) for c in (0, 1)]
+        return (logs[1] > logs[0]).astype(np.int64)
+
+    def true_risk_linear(self, coef: ArrayLike, intercept: float | ArrayLike) -> float:
+        """The exact risk of the rule "class 1 where coef . x + intercept > 0".
+
+        Given class c the score is normal, so the error is a value of its distribution function.
+        """
+        weights = np.asarray(coef, dtype=np.float64).ravel()
+        if len(weights) != self.n_features:
+            raise BadData(
+                f"coef has {len(weights)} entries and {self.name} has {self.n_features} features: "
+                "give one coefficient per feature."
+            )
+        offset = float(np.asarray(intercept, dtype=np.float64).reshape(()).item())
+        errors = [self._linear_error(c, weights, offset) for c in (0, 1)]
+        return sum(errors) / 2
+
+    def true_risk(
+        self,
+        rule: Any,
+        *,
+        n_test: int = _TEST_ROWS,
+        random_state: Seed = 0,
+    ) -> TrueRisk:
+        """The risk of any rule on `n_test` fresh rows, half of each class, with its standard error.
+
+        Parameters
+        ----------
+        rule : fitted classifier or callable
+            Anything with `predict`, or a function of rows, that answers 0 or 1.
+        n_test : int
+        random_state : int, Generator or None
+            Fixed by default: two rules are then measured on the same rows.
+        """
+        predict: Callable[[Any], Any] = getattr(rule, "predict", rule)
+        rng = np.random.default_rng(random_state)
+        n = _per_class(n_test)
+        rates = [self._wrong(predict, rng, c, n[c]) / n[c] for c in (0, 1)]
+        variance = sum(rate * (1 - rate) / size for rate, size in zip(rates, n, strict=True))
+        return TrueRisk(sum(rates) / 2, float(np.sqrt(variance)) / 2, sum(n))
+
+    def rotated(self, degrees: float) -> GaussianProblem:
+        """The same problem with rows multiplied by [[cos, -sin], [sin, cos]] (two features).
+
+        The Bayes risk stays; what changes is how hard the problem is for rules tied to the axes.
+        """
+        if self.n_features != 2:
+            raise BadData(f"{self.name} has {self.n_features} features; only a plane is rotated.")
+        angle = np.deg2rad(degrees)
+        cos, sin = np.cos(angle), np.sin(angle)
+        turn = np.array([[cos, -sin], [sin, cos]])
+        m, c = self.means, self.covariances
+        return replace(
+            self,
+            name=f"{self.name}, rotated {degrees:g} degrees",
+            means=(_turned_mean(m[0], turn), _turned_mean(m[1], turn)),
+            covariances=(_turned_covariance(c[0], turn), _turned_covariance(c[1], turn)),
+        )
+
+    def _rows(self, rng: np.random.Generator, label: int, n: int) -> NDArray[np.float64]:
+        root = np.linalg.cholesky(np.array(self.covariances[label]))
+        noise = rng.standard_normal((n, self.n_features))
+        rows: NDArray[np.float64] = np.array(self.means[label]) + noise @ root.T
+        return rows
+
+    def _linear_error(self, label: int, weights: NDArray[np.float64], offset: float) -> float:
+        centre = float(weights @ np.array(self.means[label])) + offset
+        spread = float(np.sqrt(weights @ np.array(self.covariances[label]) @ weights))
+        if spread == 0:  # the rule says the same everywhere
+            return float((centre > 0) != (label == 1))
+        return _normal_cdf(centre / spread if label == 0 else -centre / spread)
+
+    def _wrong(
+        self, predict: Callable[[Any], Any], rng: np.random.Generator, label: int, n: int
+    ) -> int:
+        wrong = 0
+        for start in range(0, n, _CHUNK_ROWS):
+            rows = self._rows(rng, label, min(_CHUNK_ROWS, n - start))
+            wrong += int((np.asarray(predict(rows)).ravel() != label).sum())
+        return wrong
+
+
+def _per_class(n_samples: int | tuple[int, int]) -> tuple[int, int]:
+    n = n_samples if isinstance(n_samples, tuple) else ((n_samples + 1) // 2, n_samples // 2)
+    if min(n) < 1:
+        raise BadData(f"n_samples={n_samples!r} leaves a class without rows: give at least 2.")
+    return n
+
+
+def _turned_mean(mean: Vector, turn: NDArray[np.float64]) -> Vector:
+    return tuple((np.array(mean) @ turn).tolist())
+
+
+def _turned_covariance(covariance: Matrix, turn: NDArray[np.float64]) -> Matrix:
+    matrix = turn.T @ np.array(covariance) @ turn
+    return tuple(tuple(row) for row in ((matrix + matrix.T) / 2).tolist())
+
+
+def _normal_cdf(z: float) -> float:
+    from scipy.special import ndtr
+
+    return float(ndtr(z))
+
+
+def _log_density(
+    rows: NDArray[np.float64], mean: Vector, covariance: Matrix
+) -> NDArray[np.float64]:
+    """Log density up to the constant both classes share."""
+    matrix = np.array(covariance)
+    centred = rows - np.array(mean)
+    distances = np.einsum("ij,ij->i", centred, np.linalg.solve(matrix, centred.T).T)
+    logs: NDArray[np.float64] = -(distances + np.linalg.slogdet(matrix)[1]) / 2
+    return logs

@@ -1,0 +1,249 @@
+"""A delimited file as features and target, with what was inferred said in sentences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.registry import closest
+from truerisk.datasets.columns import Column, Kind, number, numbers_rows, read_column
+from truerisk.datasets.content import read_text
+from truerisk.datasets.grid import Grid, cut
+from truerisk.datasets.target import Target, Task, read_target
+from truerisk.datasets.wording import counted, listed, quoted
+
+__all__ = ["MAX_BYTES", "MAX_CELLS", "Table", "read_table"]
+
+MAX_CELLS = 10_000_000
+MAX_BYTES = 256 * 2**20
+
+_DELIMITER_OF = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_COMPRESSED = {".gz", ".bz2", ".xz"}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Features and target of a file.
+
+    Attributes
+    ----------
+    X : float64 array (n_rows, n_features)
+        Numbers as they are, text as positions in its sorted levels, missing cells as NaN.
+    y : array (n_rows,)
+        Integers or text for a classification, floats for a regression.
+    target, task : str
+        The target's name, and "classification" or "regression".
+    feature_names : tuple of str
+    kinds : tuple of "number" or "text"
+    levels : tuple of tuples of str
+        The levels of each text column; empty for numbers.
+    missing : tuple of int
+        Missing cells of each feature.
+    left_out : tuple of str
+        Columns that carry nothing and are no features.
+    notes : tuple of str
+        What was inferred or left out, one sentence each.
+    """
+
+    X: NDArray[np.float64]
+    y: NDArray[Any]
+    target: str
+    task: Task
+    feature_names: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    levels: tuple[tuple[str, ...], ...]
+    missing: tuple[int, ...]
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.feature_names)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, 0 for a regression."""
+        return len(np.unique(self.y)) if self.task == "classification" else 0
+
+    @property
+    def n_missing(self) -> int:
+        return sum(self.missing)
+
+    @property
+    def numeric(self) -> tuple[int, ...]:
+        """Positions of the columns of numbers."""
+        return tuple(j for j, kind in enumerate(self.kinds) if kind == "number")
+
+    @property
+    def text(self) -> tuple[int, ...]:
+        """Positions of the columns of text."""
+        return tuple(j for j, kind in enumerate(self.kinds) if kind == "text")
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    target: str,
+    *,
+    target_type: Task | None = None,
+    delimiter: str | None = None,
+    max_cells: int = MAX_CELLS,
+    max_bytes: int = MAX_BYTES,
+) -> Table:
+    """Read a CSV or TSV file (plain, gzip, bzip2 or xz; UTF-8) whose first line names the columns.
+
+    Parameters
+    ----------
+    path : str or path
+    target : str
+        The column to predict.
+    target_type : "classification" or "regression", optional
+        By default text is classified, integers with at most ten different values too,
+        and all other numbers are regressed on.
+    delimiter : str, optional
+        By default a comma for .csv, a tab for .tsv and .tab, else the one of , ; tab |
+        that splits the first rows evenly.
+    max_cells, max_bytes : int
+        Caps on the cells and on the decompressed bytes; beyond them the file is refused
+        before it is held in memory.
+
+    Raises
+    ------
+    BadData
+        One sentence: what is wrong, on which line or column, what to do. The options it
+        names are those of the command line; here they are arguments (--target-type is
+        `target_type`).
+    UnknownName
+        The file has no column `target`; the closest one is named.
+    """
+    text = read_text(path, max_bytes=max_bytes)
+    separator = _checked(delimiter) or _DELIMITER_OF.get(_extension(path))
+    grid = cut(text, delimiter=separator, max_cells=max_cells)
+    del text
+    place = _place_of(target, grid)
+    cells = list(zip(*grid.rows, strict=True))
+    goal = read_target(grid.names[place], cells[place], grid.lines, target_type)
+    columns = [
+        read_column(name, cells[j], grid.lines) for j, name in enumerate(grid.names) if j != place
+    ]
+    if place > 0:
+        columns = _without_numbering(columns)
+    return _table(grid.names[place], goal, columns)
+
+
+def _extension(path: str | os.PathLike[str]) -> str:
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _checked(delimiter: str | None) -> str | None:
+    named = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
+    if named is not None and (len(named) != 1 or named in '\r\n" '):
+        raise BadData(f"--delimiter {quoted(named)} is not a single separating character.")
+    return named
+
+
+def _place_of(target: str, grid: Grid) -> int:
+    bare = target.strip()
+    if bare in grid.names:
+        return grid.names.index(bare)
+    folded = [name.casefold() for name in grid.names]
+    if folded.count(bare.casefold()) == 1:
+        hint = f"; did you mean {quoted(grid.names[folded.index(bare.casefold())])}?"
+    else:
+        hint = closest(quoted(bare)[1:-1], [quoted(name)[1:-1] for name in grid.names])
+    if not hint and all(number(name) is not None for name in grid.names):
+        hint = "; its first line holds only numbers: is the header missing?"
+    raise UnknownName(
+        f"the file has no column {quoted(bare)}{hint or '.'} Its columns: {listed(grid.names)}."
+    )
+
+
+def _without_numbering(columns: list[Column]) -> list[Column]:
+    """The columns with the first left out if it counts the rows and is not the only feature."""
+    first, *others = columns
+    if first.kind == "text" or not numbers_rows(first.values):
+        return columns
+    if all(column.left_out is not None for column in others):
+        return columns
+    return [replace(first, left_out="numbers the rows"), *others]
+
+
+def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
+    features = [column for column in columns if column.left_out is None]
+    if not features:
+        raise BadData(_no_features(target, columns))
+    return Table(
+        X=np.column_stack([column.values for column in features]),
+        y=goal.y,
+        target=target,
+        task=goal.task,
+        feature_names=tuple(column.name for column in features),
+        kinds=tuple(column.kind for column in features),
+        levels=tuple(column.levels for column in features),
+        missing=tuple(column.n_missing for column in features),
+        left_out=tuple(column.name for column in columns if column.left_out is not None),
+        notes=tuple(_notes(goal, columns, features)),
+    )
+
+
+def _no_features(target: str, columns: Sequence[Column]) -> str:
+    if not columns:
+        return f"the file has no column but the target {quoted(target)}: add features."
+    reasons = "; ".join(f"{quoted(c.name)} {c.left_out}" for c in columns[:3])
+    more = "; ..." if len(columns) > 3 else ""
+    return f"no column is left to learn from ({reasons}{more}): add features that vary."
+
+
+def _notes(goal: Target, columns: Sequence[Column], features: Sequence[Column]) -> list[str]:
+    notes = [goal.note]
+    for column in columns:
+        if column.left_out is not None:
+            notes.append(f"column {quoted(column.name)} {column.left_out} and is left out")
+        elif column.note is not None:
+            notes.append(column.note)
+    return notes + _preparation_notes(features)
+
+
+def _preparation_notes(features: Sequence[Column]) -> list[str]:
+    notes = []
+    text = [column.name for column in features if column.kind == "text"]
+    if text:
+        verb = "is" if len(text) == 1 else "are"
+        which = counted(len(text), "text column")
+        notes.append(f"{which} ({listed(text)}) {verb} one-hot encoded inside the folds")
+    holes = [column for column in features if column.n_missing]
+    if holes:
+        notes.append(_missing_note(holes, sum(len(column.values) for column in features)))
+    return notes
+
+
+def _missing_note(holes: Sequence[Column], n_cells: int) -> str:
+    n_missing = sum(column.n_missing for column in holes)
+    one = n_missing == 1
+    fate = {
+        "number": "is imputed inside the folds" if one else "are imputed inside the folds",
+        "text": "counts as a level of its own" if one else "count as a level of their own",
+    }
+    kinds = [kind for kind in fate if any(column.kind == kind for column in holes)]
+    said = (
+        fate[kinds[0]]
+        if len(kinds) == 1
+        else "are imputed inside the folds (numbers) or count as a level of their own (text)"
+    )
+    return (
+        f"{counted(n_missing, 'empty cell')} ({100 * n_missing / n_cells:.1f} %) in "
+        f"{counted(len(holes), 'column')} {said}"
+    )

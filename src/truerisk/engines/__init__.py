@@ -1,0 +1,34 @@
+"""Engines turn a plan into answers for all candidates of a family; none sees a method.
+
+| file | engine |
+|---|---|
+| `generic.py` | clone, fit, predict: the reference every other engine must equal |
+| `fitting.py` | one fit of one candidate and its answers |
+| `executors.py` | where batches of fits run |
+| `choice.py` | which engine answers, and why others do not |
+"""
+
+from importlib import import_module
+from typing import Any
+
+_NAMES = {"Generic": "generic", "choose_engine": "choice", "registry": "choice"}
+
+__all__ = ["names", *_NAMES]
+
+
+def names() -> list[str]:
+    """The words that `engine=` takes, besides "auto".
+
+    >>> import truerisk as tr
+    >>> tr.engines.names()
+    ['generic']
+    """
+    from truerisk.engines.choice import registry
+
+    return registry.names()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(import_module(f"truerisk.engines.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'truerisk.engines' has no attribute {name!r}")

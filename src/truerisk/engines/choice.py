@@ -1,0 +1,60 @@
+"""Which engine answers: the one asked for, or the first that does not refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truerisk.core.contracts import Engine, Request
+from truerisk.core.data import Data
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.core.registry import Line, Registry
+
+__all__ = ["choose_engine", "registry"]
+
+registry = Registry(
+    "engine",
+    {
+        "generic": Line(
+            "truerisk.engines.generic:Generic", "clone, fit, predict: any model, any plan"
+        )
+    },
+)
+
+
+def choose_engine(
+    asked: Any, family: Family, data: Data, plan: Plan, request: Request
+) -> tuple[Engine, dict[str, str]]:
+    """The engine that will answer, and the reasons of those that refused."""
+    if isinstance(asked, str) and asked == "auto":
+        return _first_willing(family, data, plan, request)
+    engine = _engine(asked)
+    reason = engine.refuse(family, data, plan, request)
+    if reason is not None:
+        raise Refusal(f"engine '{engine.word}' cannot answer: {reason} Use engine='auto'.")
+    return engine, {}
+
+
+def _first_willing(
+    family: Family, data: Data, plan: Plan, request: Request
+) -> tuple[Engine, dict[str, str]]:
+    refusals: dict[str, str] = {}
+    for word in registry:
+        engine: Engine = registry.load(word)()
+        reason = engine.refuse(family, data, plan, request)
+        if reason is None:
+            return engine, refusals
+        refusals[word] = reason
+    raise Refusal("no engine can answer: " + "; ".join(f"{w}: {r}" for w, r in refusals.items()))
+
+
+def _engine(asked: Any) -> Engine:
+    if isinstance(asked, Engine):
+        return asked
+    if isinstance(asked, str):
+        engine: Engine = registry.load(asked)()
+        return engine
+    raise UnknownName(
+        f"engine={asked!r} is neither 'auto', a word ({', '.join(registry)}), nor an engine."
+    )

@@ -1,0 +1,81 @@
+"""Where batches of fits run: in this process, on loky by a number, or on the user's executor.
+
+Any object with `submit(function, *args) -> Future` will do. Results do not depend on the choice:
+a fit is seeded by its place in the plan, and answers are put back by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Any
+
+from truerisk.core.errors import FitFailed, UnknownName
+
+__all__ = ["run_batches", "workers_of"]
+
+
+def workers_of(executor: Any) -> int | None:
+    """How many workers an executor has; None for running in this process."""
+    if executor is None:
+        return None
+    if isinstance(executor, bool) or isinstance(executor, str):
+        raise UnknownName(
+            f"executor={executor!r} is unknown; use None (this process), a number of worker "
+            "processes, or any object with submit(function, *args)."
+        )
+    if isinstance(executor, int):
+        if executor < 1:
+            raise UnknownName(f"executor={executor}: a number of workers is at least 1.")
+        return executor
+    if not callable(getattr(executor, "submit", None)):
+        raise UnknownName(f"executor={executor!r} has no submit(function, *args).")
+    return int(getattr(executor, "_max_workers", 0) or 2)
+
+
+def run_batches(
+    executor: Any, task: Callable[..., Any], shared: tuple[Any, ...], batches: Sequence[Any]
+) -> Iterator[tuple[int, Any]]:
+    """`(number, task(*shared, batch))` of every batch, as each one is done."""
+    if executor is None:
+        for number, batch in enumerate(batches):
+            yield number, task(*shared, batch)
+        return
+    if isinstance(executor, int):
+        from loky import get_reusable_executor
+
+        executor = get_reusable_executor(max_workers=executor)
+    yield from _on_futures(executor, task, shared, batches)
+
+
+def _on_futures(
+    executor: Any, task: Callable[..., Any], shared: tuple[Any, ...], batches: Sequence[Any]
+) -> Iterator[tuple[int, Any]]:
+    running: dict[Future[Any], int] = {}
+    try:
+        for number, batch in enumerate(batches):
+            running[executor.submit(task, *shared, batch)] = number
+        while running:
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                number = running.pop(future)
+                try:
+                    result = future.result()
+                except (MemoryError, EOFError, OSError, RuntimeError) as error:
+                    if not _broken_pool(error):
+                        raise
+                    raise FitFailed(
+                        f"a worker process died while it ran batch {number} of {len(batches)} "
+                        f"({type(error).__name__}): out of memory, or the model crashed it. "
+                        "Use fewer workers, or executor=None to see where."
+                    ) from error
+                yield number, result
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _broken_pool(error: BaseException) -> bool:
+    from concurrent.futures import BrokenExecutor
+
+    return isinstance(error, BrokenExecutor)

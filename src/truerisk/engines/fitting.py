@@ -1,0 +1,227 @@
+"""One fit of one candidate: what the model is given, and its answers as codes or numbers."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import code_type
+from truerisk.core.contracts import Request
+from truerisk.core.data import Data, has_row_entries, non_finite
+from truerisk.core.errors import BadData, Refusal, TrueRiskError
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.core.present import params_text
+from truerisk.core.tables import n_columns, take_rows
+
+__all__ = ["Piece", "answers_of", "empty_values", "fit_pieces"]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The answers of one candidate in one fit, one array per question, or why there are none."""
+
+    fit: int
+    candidate: int
+    answers: list[Any]
+    fit_seconds: float
+    answer_seconds: float
+    failure: str | None = None
+    kind: str = ""
+    trace: str = ""
+
+
+def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) -> np.ndarray:
+    """The array that all answers go into."""
+    if request.response == "scored":
+        return np.full((n_candidates, plan.n_questions), np.nan)
+    total = int(plan.test_offsets[-1])
+    if request.response == "label":
+        return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
+    if request.response == "probability":
+        return np.full((n_candidates, total, data.n_classes), np.nan)
+    targets = data.y.shape[1:] if request.response == "value" else ()
+    return np.full((n_candidates, total, *targets), np.nan)
+
+
+def fit_pieces(
+    family: Family,
+    data: Data,
+    plan: Plan,
+    request: Request,
+    seed: int,
+    stop: bool,
+    jobs: list[tuple[int, list[int]]],
+) -> list[Piece]:
+    """Every (fit, its candidates) of a batch; a row set is cut once for all its candidates.
+
+    With `stop` the first failure is the last piece.
+    """
+    order, starts = plan.questions_of
+    pieces = []
+    for fit, candidates in jobs:
+        given = _training(data, plan, fit)
+        questions = order[starts[fit] : starts[fit + 1]]
+        tests = [_Test.of(data, plan, int(q)) for q in questions]
+        for candidate in candidates:
+            piece = _one(family, data, request, given, tests, (seed, fit, candidate))
+            if piece.failure is not None:
+                sentence = _failed(data, plan, fit, family, candidate, piece.failure)
+                piece = replace(piece, failure=sentence)
+            pieces.append(piece)
+            if stop and piece.failure is not None:
+                return pieces
+    return pieces
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """What a model is fitted on."""
+
+    X: Any
+    y: np.ndarray
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """What a model is asked about."""
+
+    X: Any
+    y: np.ndarray
+    weights: np.ndarray | None
+
+    @classmethod
+    def of(cls, data: Data, plan: Plan, question: int) -> _Test:
+        rows, _ = plan.test_rows(question)
+        return cls(data.rows(rows), data.y[rows], data.weights(rows))
+
+
+def _training(data: Data, plan: Plan, fit: int) -> _Given:
+    rows, counts = plan.train_rows(fit)
+    labels = data.y
+    flipped, codes = plan.flips_of(fit)
+    if len(flipped):
+        assert data.classes is not None
+        labels = labels.copy()
+        labels[flipped] = data.classes[codes]
+    if counts is not None:
+        rows = np.repeat(rows, counts)
+    params = {
+        name: take_rows(value, rows) if has_row_entries(value, data.n_rows) else value
+        for name, value in data.fit_params.items()
+    }
+    return _Given(data.rows(rows), labels[rows], params)
+
+
+def _one(
+    family: Family,
+    data: Data,
+    request: Request,
+    given: _Given,
+    tests: list[_Test],
+    place: tuple[int, int, int],
+) -> Piece:
+    _, fit, candidate = place
+    started = time.perf_counter()
+    fitted = started
+    try:
+        model = family.make(candidate, place if family.is_random else None)
+        model.fit(given.X, given.y, **given.params)
+        fitted = time.perf_counter()
+        answers = [_answer(model, data, test, request) for test in tests]
+    except TrueRiskError:
+        raise
+    except Exception as error:  # a user's model may raise anything
+        where = non_finite(data.X)
+        if where is not None:
+            raise BadData(f"{where} ({type(error).__name__}: {_first_line(error)})") from error
+        spent = time.perf_counter() - started
+        why = f"{type(error).__name__}: {_first_line(error)}"
+        kind = next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")
+        return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
+    return Piece(fit, candidate, answers, fitted - started, time.perf_counter() - fitted)
+
+
+def answers_of(model: Any, data: Data, request: Request) -> Any:
+    """A fitted model's answers about all rows of the data."""
+    return _answer(model, data, _Test(data.X, data.y, data.sample_weight), request)
+
+
+def _answer(model: Any, data: Data, test: _Test, request: Request) -> Any:
+    if request.response == "scored":
+        return _scored(model, test, request.scorer)
+    if request.response == "label":
+        return _coded(model.predict(test.X), data)
+    if request.response == "value":
+        return np.asarray(model.predict(test.X), dtype=np.float64).reshape(test.y.shape)
+    if request.response == "probability":
+        return _probabilities(model, data, test)
+    return _positive_scores(model, test.X)
+
+
+def _scored(model: Any, test: _Test, scorer: Any) -> float:
+    if test.weights is None:
+        return float(scorer(model, test.X, test.y))
+    return float(scorer(model, test.X, test.y, sample_weight=test.weights))
+
+
+def _coded(labels: Any, data: Data) -> np.ndarray:
+    """Codes of predicted labels; −1 for a label that y does not hold."""
+    assert data.classes is not None
+    labels = np.asarray(labels).ravel()
+    at = np.minimum(np.searchsorted(data.classes, labels), data.n_classes - 1)
+    known = data.classes[at] == labels
+    return np.where(known, at, -1).astype(code_type(data.n_classes))
+
+
+def _probabilities(model: Any, data: Data, test: _Test) -> np.ndarray:
+    """Columns in the order of all classes; a class the model never saw has probability 0."""
+    if not hasattr(model, "predict_proba"):
+        raise Refusal(
+            f"{type(model).__name__} gives no probabilities, which this loss needs: use loss="
+            "'zero-one', a model with predict_proba, or CalibratedClassifierCV around this one."
+        )
+    assert data.classes is not None
+    given = np.asarray(model.predict_proba(test.X), dtype=np.float64)
+    columns = np.searchsorted(data.classes, model.classes_)
+    if len(columns) == data.n_classes:
+        return given
+    full = np.zeros((len(given), data.n_classes))
+    full[:, columns] = given
+    return full
+
+
+def _positive_scores(model: Any, X: Any) -> np.ndarray:
+    """Decision values of the second class, or its probabilities where there are none."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64).ravel()
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, -1]
+    raise Refusal(
+        f"{type(model).__name__} gives neither decision values nor probabilities: "
+        "loss 'auc' has nothing to rank by; use loss='zero-one'."
+    )
+
+
+def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, why: str) -> str:
+    order, starts = plan.questions_of
+    question = int(order[starts[fit]])
+    part = plan.parts[int(plan.part[question])]
+    rows, _ = plan.train_rows(fit)
+    place = f"{part} split (repeat {plan.repeat[question]}, fold {plan.fold[question]}"
+    place += f", outer split {plan.unit[question]})" if plan.unit[question] >= 0 else ")"
+    params = params_text(family.candidates[candidate])
+    return (
+        f"{family.name} ({params}) failed in the {place}, fit {fit} of {plan.n_fits} "
+        f"on {len(rows)} rows (n_features={n_columns(data.X)}): {why}"
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0][:300] if text else "no message"

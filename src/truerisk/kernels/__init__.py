@@ -1,0 +1,22 @@
+"""Arrays in, arrays out: the loops that NumPy cannot take over, compiled.
+
+========================  ==========================================================
+file                      what it holds
+========================  ==========================================================
+``votes.py``              k-nearest-neighbour votes for every k from one sorted list
+``loading.py``            imports the compiled module, or says why it cannot
+``_native.cpp``           the compiled loops, one Python caller each
+``_native.pyi``           their types
+========================  ==========================================================
+
+The caller in Python checks shapes and bounds; the loop trusts them. Nothing here falls back on
+NumPy in silence: without the compiled module `available` is False, `why_not` holds the reason, and
+a kernel raises `truerisk.core.errors.Refusal`. An engine asks first and passes the reason on.
+"""
+
+from __future__ import annotations
+
+from truerisk.kernels.loading import available, why_not
+from truerisk.kernels.votes import votes_for_every_k
+
+__all__ = ["available", "votes_for_every_k", "why_not"]

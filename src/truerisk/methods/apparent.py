@@ -1,0 +1,38 @@
+"""Apparent risk: the model is asked about the rows it was fitted on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.losses import Loss
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.methods.averages import tested_by_average
+
+__all__ = ["Apparent"]
+
+
+@dataclass(frozen=True)
+class Apparent(Method):
+    """Training (empirical) risk R_n = (1/n) Σ ℓ(y_i, f(x_i)): one fit, optimistic.
+
+    It estimates the training risk only; a 1-nearest-neighbour rule has apparent risk 0.
+    """
+
+    word = "apparent"
+    target: ClassVar[Target] = "training"
+    bias = "optimistic: the rows that are tested were used for the fit"
+    splits: ClassVar[bool] = False
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
+        return builder.build()
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        why = "the apparent risk is no estimate of a true risk: no standard error is justified."
+        return tested_by_average(answers, data, loss, setting, None, unsure=why)

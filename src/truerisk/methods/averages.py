@@ -1,0 +1,208 @@
+"""From answers to mean losses, and from mean losses to a standard error where a formula allows.
+
+Two averages differ where folds are unequal: *pooled* (every tested row counts alike) and *fold*
+(every fold counts alike). Pooled is the default for losses of single rows, fold for the others.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Setting, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.plan import Plan
+from truerisk.methods.intervals import corrected_t, wald
+
+__all__ = ["Average", "check_average", "split_risks", "tested_by_average"]
+
+Average = Literal["pooled", "fold"]
+
+
+def check_average(average: str | None) -> None:
+    if average not in (None, "pooled", "fold"):
+        raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
+
+
+def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
+    """Weight of every answer: its row's sample weight times its count; None where all are 1."""
+    rows, counts = plan.positions
+    weights = data.weights(rows)
+    if counts is None:
+        return weights
+    return counts.astype(np.float64) if weights is None else weights * counts
+
+
+def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
+    """`(n_candidates, n_positions)` losses; NaN where a fit failed."""
+    rows, _ = answers.plan.positions
+    losses = loss.of_rows(data, rows, answers.values)
+    if not answers.answered.all():
+        sizes = answers.plan.test_sizes
+        losses = np.where(np.repeat(answers.answered, sizes, axis=1), losses, np.nan)
+    _refuse_non_finite(losses, loss, np.repeat(answers.answered, answers.plan.test_sizes, axis=1))
+    return losses
+
+
+def split_risks(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
+    """`(n_candidates, n_questions)` risks of single test sets; NaN where a fit failed."""
+    if isinstance(loss, RowLoss):
+        return _mean_by_question(row_losses(answers, data, loss), answers.plan, data)
+    plan = answers.plan
+    offsets = plan.test_offsets
+    rows, _ = plan.positions
+    weights = None if answers.response == "scored" else position_weights(data, plan)
+    risks = np.full((answers.n_candidates, plan.n_questions), np.nan)
+    for q in range(plan.n_questions):
+        part = slice(offsets[q], offsets[q + 1])
+        ok = answers.answered[:, q]
+        if ok.any():
+            w = None if weights is None else weights[part]
+            risks[ok, q] = loss.of_set(data, rows[part], answers.of(q)[ok], w)
+    _refuse_non_finite(risks, loss, answers.answered)
+    return risks
+
+
+def tested_by_average(
+    answers: Answers,
+    data: Data,
+    loss: Loss,
+    setting: Setting,
+    average: Average | None,
+    *,
+    unsure: str | None = None,
+) -> list[Tested]:
+    """One estimate per candidate; values alone where the setting asks for no standard errors.
+
+    With `unsure` no standard error is given and the sentence says why. Else: rows tested once have
+    a Wald error from their losses; repeated tests have the corrected resampled t.
+    """
+    if average is None:
+        average = "pooled" if loss.per_row else "fold"
+    by_split = split_risks(answers, data, loss)
+    if not isinstance(loss, RowLoss):
+        return _rated(answers, data, loss, by_split, average)
+    losses = row_losses(answers, data, loss)
+    weights = _average_weights(data, answers.plan, average)
+    values = losses @ weights
+    if not setting.with_errors:
+        return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
+    rows, order, starts = _by_row(answers.plan)
+    per_row = np.add.reduceat(losses[:, order], starts, axis=1) / _run_lengths(starts, len(order))
+    once = len(rows) == len(order)
+    notes = [_failure_notes(answers, c) for c in range(len(values))]
+    tested = []
+    for c, value in enumerate(values):
+        sure = None, None, (() if unsure is None else (unsure,))
+        if np.isfinite(value) and unsure is None:
+            if once:
+                groups = None if data.groups is None else data.groups[rows]
+                sure = wald(value, per_row[c], weights[order], groups, loss, setting)
+            else:
+                sure = corrected_t(value, by_split[c], answers.plan, loss, setting)
+        tested.append(
+            Tested(
+                float(value), sure[0], sure[1], per_row[c], rows, by_split[c], notes[c] + sure[2]
+            )
+        )
+    return tested
+
+
+def _rated(
+    answers: Answers, data: Data, loss: Loss, by_split: np.ndarray, average: Average
+) -> list[Tested]:
+    """Losses that only rate whole sets: no per-row losses, hence no standard error from them."""
+    values = by_split.mean(axis=1) if average == "fold" else _pooled_sets(answers, data, loss)
+    note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
+    return [
+        Tested(float(value), split_risks=by_split[c], notes=(*_failure_notes(answers, c), note))
+        for c, value in enumerate(values)
+    ]
+
+
+def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
+    """The loss of all answers of a repetition taken as one test set, averaged over repetitions."""
+    if answers.response == "scored":
+        raise Refusal(
+            f"scorer {loss.word} rates one fitted model at a time: answers of several folds "
+            "cannot be pooled; use average='fold'."
+        )
+    plan = answers.plan
+    rows, _ = plan.positions
+    weights = position_weights(data, plan)
+    repeat = np.repeat(plan.repeat, plan.test_sizes)
+    failed = ~answers.answered.all(axis=1)
+    risks = []
+    for r in np.unique(repeat):
+        mine = repeat == r
+        w = None if weights is None else weights[mine]
+        risks.append(loss.of_set(data, rows[mine], answers.values[:, mine], w))
+    values = np.mean(risks, axis=0)
+    values[failed] = np.nan
+    return values
+
+
+def _average_weights(data: Data, plan: Plan, average: Average) -> np.ndarray:
+    """Weight of each answer in the risk, summing to 1."""
+    given = position_weights(data, plan)
+    weights = np.ones(len(plan.positions[0])) if given is None else given
+    if average == "pooled":
+        return weights / _positive(weights.sum())
+    totals = np.add.reduceat(weights, plan.test_offsets[:-1])
+    _positive(totals.min())
+    return weights / np.repeat(totals, plan.test_sizes) / plan.n_questions
+
+
+def _positive(total: float) -> float:
+    if total <= 0:
+        raise Refusal(
+            "the rows of a test set have no sample weight at all: their mean loss does not exist."
+        )
+    return total
+
+
+def _mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
+    weights = position_weights(data, plan)
+    starts = plan.test_offsets[:-1]
+    if weights is None:
+        return np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
+    totals = np.add.reduceat(weights, starts)
+    _positive(totals.min())
+    return np.add.reduceat(losses * weights, starts, axis=1) / totals
+
+
+def _by_row(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tested rows ascending, the positions sorted by row, and where each row's run starts."""
+    rows, _ = plan.positions
+    order = np.argsort(rows, kind="stable")
+    distinct, starts = np.unique(rows[order], return_index=True)
+    return distinct, order, starts
+
+
+def _run_lengths(starts: np.ndarray, total: int) -> np.ndarray:
+    return np.diff(np.append(starts, total))
+
+
+def _failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
+    failed = [f for f in answers.failures if f.candidate == candidate]
+    if not failed:
+        return ()
+    return (
+        f"{len(failed)} of {answers.plan.n_fits} fits failed, so there is no value; "
+        f"the first: {failed[0].sentence}",
+    )
+
+
+def _refuse_non_finite(losses: np.ndarray, loss: Loss, answered: np.ndarray) -> None:
+    bad = ~np.isfinite(losses) & answered
+    if bad.any():
+        candidate, at = (int(v) for v in np.argwhere(bad)[0])
+        raise Refusal(
+            f"loss '{loss.word}' is {losses[candidate, at]} for candidate {candidate}: one of "
+            "the scores is non-finite. The model answered NaN or infinity, or the loss is not "
+            "defined on a test set this small; check the candidate, or use fewer folds."
+        )

@@ -1,0 +1,98 @@
+"""Held-out parts: once (hold-out), or many times (Monte-Carlo cross-validation)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData
+from truerisk.core.losses import Loss
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.methods.averages import Average, check_average, tested_by_average
+from truerisk.methods.intervals import beta
+from truerisk.resampling.held_out import draw_held_out
+
+__all__ = ["Holdout", "MonteCarlo", "with_posterior"]
+
+
+def with_posterior(tested: Tested, data: Data, loss: Loss, setting: Setting) -> Tested:
+    """The Beta posterior as interval, where one rule was tested on independent rows for errors."""
+    independent = data.groups is None and data.sample_weight is None
+    if not (loss.binary and independent and tested.losses is not None):
+        return tested
+    if not np.isfinite(tested.losses).all():
+        return tested
+    error, interval, notes = beta(tested.losses, setting)
+    kept = tuple(note for note in tested.notes if note not in notes and "spread" not in note)
+    return replace(tested, std_error=error, interval=interval, notes=kept + notes)
+
+
+@dataclass(frozen=True)
+class Holdout(Method):
+    """One split: fit on `1 - test_share` of the rows, test on the rest.
+
+    For zero-one loss the interval is the Beta posterior of the fitted rule's error rate.
+    """
+
+    test_share: float = 1 / 3
+    stratify: bool = True
+
+    word = "holdout"
+    target: ClassVar[Target] = "Err_XY"
+
+    @property
+    def bias(self) -> str:
+        return f"pessimistic for all rows: the model sees {1 - self.test_share:.0%} of them"
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        rng = streams.get("holdout")
+        test = builder.block(draw_held_out(data, self.test_share, rng, stratify=self.stratify))
+        builder.ask(train=(ALL, (test,)), test=(test, ()))
+        return builder.build()
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        tested = tested_by_average(answers, data, loss, setting, None)
+        return [with_posterior(one, data, loss, setting) for one in tested]
+
+
+@dataclass(frozen=True)
+class MonteCarlo(Method):
+    """Monte-Carlo cross-validation: hold-out repeated over `splits` random splits.
+
+    The risks of all splits are kept in `split_risks`: their whole distribution, not its mean only.
+    """
+
+    splits_drawn: int = 25
+    test_share: float = 1 / 3
+    stratify: bool = True
+    average: Average | None = None
+
+    word = "monte-carlo"
+    target: ClassVar[Target] = "Err"
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+        if self.splits_drawn < 1:
+            raise BadData(f"{self.splits_drawn} splits: at least one is needed.")
+
+    @property
+    def bias(self) -> str:
+        return f"pessimistic for all rows: each model sees {1 - self.test_share:.0%} of them"
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        rng = streams.get("monte-carlo")
+        for repeat in range(self.splits_drawn):
+            test = builder.block(draw_held_out(data, self.test_share, rng, stratify=self.stratify))
+            builder.ask(train=(ALL, (test,)), test=(test, ()), repeat=repeat)
+        return builder.build()
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        return tested_by_average(answers, data, loss, setting, self.average)

@@ -1,0 +1,114 @@
+"""K-fold cross-validation, repeated, stratified, grouped; and its reversed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData
+from truerisk.core.losses import Loss
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.methods.averages import Average, check_average, tested_by_average
+from truerisk.resampling.folds import draw_folds
+
+__all__ = ["KFold", "ReversedKFold"]
+
+
+@dataclass(frozen=True)
+class KFold(Method):
+    """K-fold cross-validation: each fold is tested by the model fitted on the others.
+
+    CV = (1/n) Σ_k Σ_{i∈k} ℓ(y_i, f^(−k)(x_i)) pooled, or the mean of the K fold means
+    (`average="fold"`; the two differ where folds are unequal). `repeats` draws new folds each
+    time; `stratify` balances the classes; groups given with the data stay in one fold.
+    `folds` gives the fold numbers instead of drawing them: `(n,)` or `(repeats, n)`.
+    """
+
+    k: int = 10
+    repeats: int = 1
+    stratify: bool = True
+    folds: Any = field(default=None, repr=False)
+    average: Average | None = None
+
+    target: ClassVar[Target] = "Err"
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+        if self.k < 2 and self.folds is None:
+            raise BadData(f"{self.k} folds are too few: K-fold cross-validation needs K >= 2.")
+        if self.repeats < 1:
+            raise BadData(f"{self.repeats} repeats: at least one is needed.")
+
+    @property
+    def word(self) -> str:
+        if self.folds is not None:
+            return "K-fold (given folds)"
+        return f"{self.k}-fold" if self.repeats == 1 else f"{self.repeats}x{self.k}-fold"
+
+    @property
+    def bias(self) -> str:
+        k = f"{self.k - 1}/{self.k}" if self.folds is None else "a part"
+        return f"slightly pessimistic: each model sees {k} of the rows"
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        for repeat, labels in enumerate(self._labels(data, streams)):
+            for fold, block in enumerate(builder.partition(labels)):
+                self._ask(builder, block, repeat, fold)
+        return builder.build()
+
+    def _ask(self, builder: PlanBuilder, block: int, repeat: int, fold: int) -> None:
+        builder.ask(train=(ALL, (block,)), test=(block, ()), repeat=repeat, fold=fold)
+
+    def _labels(self, data: Data, streams: Streams) -> list[np.ndarray]:
+        if self.folds is None:
+            rng = streams.get("folds")
+            return [
+                draw_folds(data, self.k, rng, stratify=self.stratify) for _ in range(self.repeats)
+            ]
+        labels = np.atleast_2d(np.asarray(self.folds))
+        if data.row_ids is not None and labels.shape[1] > data.row_ids.max():
+            labels = labels[:, data.row_ids]
+        if labels.ndim != 2 or labels.shape[1] != data.n_rows:
+            raise BadData(
+                f"folds has shape {np.shape(self.folds)}; give a fold number for each of "
+                f"{data.n_rows} rows, or one such list per repetition."
+            )
+        if any(len(np.unique(row)) < 2 for row in labels):
+            raise BadData("folds holds a single fold: nothing would be left to train on.")
+        return list(labels)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        return tested_by_average(answers, data, loss, setting, self.average)
+
+
+@dataclass(frozen=True)
+class ReversedKFold(KFold):
+    """Reversed cross-validation (Wallman, §3.6): train on one fold, test on the K−1 others.
+
+    It asks how a learner does with n/K rows, tested on many; K = 2 is ordinary 2-fold CV.
+    The risk is the mean over folds.
+    """
+
+    average: Average | None = "fold"
+
+    @property
+    def word(self) -> str:
+        return "reversed" if self.k == 10 and self.folds is None else f"reversed {super().word}"
+
+    @property
+    def bias(self) -> str:
+        return "pessimistic for all rows: each model sees one fold only"
+
+    def _ask(self, builder: PlanBuilder, block: int, repeat: int, fold: int) -> None:
+        builder.ask(train=(block, ()), test=(ALL, (block,)), repeat=repeat, fold=fold)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        why = "test sets of reversed cross-validation overlap: no standard error is justified."
+        return tested_by_average(answers, data, loss, setting, self.average, unsure=why)

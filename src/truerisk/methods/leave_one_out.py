@@ -1,0 +1,51 @@
+"""Leave-one-out: every row is tested by the model fitted on all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.losses import Loss
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.methods.averages import tested_by_average
+
+__all__ = ["LeaveOneOut"]
+
+
+@dataclass(frozen=True)
+class LeaveOneOut(Method):
+    """CV with as many folds as rows: nearly unbiased, n fits, often of high variance.
+
+    Losses that rate whole test sets (AUC) are computed once over all n pooled answers.
+    """
+
+    word = "loo"
+    target: ClassVar[Target] = "Err"
+    bias = "almost none: each model sees all rows but one"
+
+    def check(self, data: Data, loss: Loss) -> None:
+        if data.groups is not None:
+            raise Refusal(
+                "method 'loo' would ignore the groups: rows of a group would train the model that "
+                "tests another of its rows. Use 'K-fold' words, or "
+                "method=LeaveOneGroupOut() of scikit-learn."
+            )
+        if data.n_rows < 2:
+            raise BadData("leave-one-out of one row leaves nothing to train on.")
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        for fold, block in enumerate(builder.partition(np.arange(data.n_rows))):
+            builder.ask(train=(ALL, (block,)), test=(block, ()), fold=fold)
+        return builder.build()
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        average = "fold" if loss.response == "scored" else "pooled"
+        return tested_by_average(answers, data, loss, setting, average)  # type: ignore[arg-type]

@@ -1,0 +1,112 @@
+"""Nested ('double') cross-validation: tune inside every outer training set, test outside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers, Ask
+from truerisk.core.contracts import Evaluation, Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import Refusal
+from truerisk.core.losses import Loss
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.methods.tuning import by_fit, choose, inner_risks, units_of
+
+__all__ = ["Nested"]
+
+
+@dataclass(frozen=True)
+class Nested(Method):
+    """The risk of the whole procedure "choose a setting by `inner`, then fit" (Wallman, §3.4).
+
+    In every split of `outer` the candidates are compared by `inner` on the training rows alone;
+    the winner is fitted on them and tested on the outer test rows, which took no part in the
+    choice. `procedure` is the outer risk; the candidates' own values are their inner risks,
+    averaged over the outer splits. Inner and outer folds come from independent streams.
+
+    With a single candidate nothing is chosen, and the outer risk is all there is.
+    """
+
+    outer: Any = "10-fold"
+    inner: Any = "10-fold"
+
+    target: ClassVar[Target] = "Err"
+
+    @property
+    def word(self) -> str:
+        return f"nested ({self._outer.word}, inner {self._inner.word})"
+
+    @property
+    def bias(self) -> str:
+        return f"{self._outer.bias}; the tuning is inside and adds no optimism"
+
+    @property
+    def _outer(self) -> Method:
+        return self._part(self.outer, "outer")
+
+    @property
+    def _inner(self) -> Method:
+        return self._part(self.inner, "inner")
+
+    def _part(self, given: Any, which: str) -> Method:
+        from truerisk.methods.words import as_method
+
+        method = as_method(given)
+        if type(method).evaluate is not Method.evaluate or not method.splits:
+            raise Refusal(
+                f"'{method.word}' cannot be the {which} method of nested validation: "
+                "use one that splits once over, such as '10-fold', 'loo' or 'monte-carlo'."
+            )
+        return method
+
+    def check(self, data: Data, loss: Loss) -> None:
+        self._outer.check(data, loss)
+        self._inner.check(data, loss)
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        outer = self._outer.plan(data, streams.child("outer"))
+        everything = np.arange(data.n_rows, dtype=np.int32)
+        builder.embed(outer, everything, inside=(ALL, ()), part="outer", unit=-1)
+        for unit in range(outer.n_questions):
+            rows, _ = outer.train_rows(int(outer.fit[unit]))
+            drawn = self._inner.plan(data.subset(rows), streams.child(f"inner {unit}"))
+            builder.embed(drawn, rows, inside=builder.trained(unit), part="inner", unit=unit)
+        return builder.build()
+
+    def evaluate(
+        self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
+    ) -> Evaluation:
+        outside = plan.only(plan.questions("outer"))
+        n_units = outside.n_questions
+        inner: list[list[Tested]] = []
+        n_fits = 0
+        if setting.n_candidates > 1:
+            answers = ask(plan.only(plan.questions("inner")))
+            n_fits = answers.n_fits
+            inner = inner_risks(self._inner, answers, data, loss, setting, n_units)
+        chosen = np.array([choose(unit, setting) for unit in inner] or [0] * n_units)
+        outer = ask(outside, only=by_fit(outside, chosen))
+        procedure = self._outer.reduce(outer, data, loss, setting)[0]
+        return Evaluation(
+            plan=plan,
+            tested=_averaged(inner) or (procedure,),
+            n_fits=n_fits + outer.n_fits,
+            procedure=procedure,
+            units=units_of(outside, chosen, inner, procedure),
+            answers=outer,
+        )
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        return self._outer.reduce(answers, data, loss, setting)
+
+
+def _averaged(inner: list[list[Tested]]) -> tuple[Tested, ...]:
+    """Each candidate's inner risk, averaged over the outer splits."""
+    note = "mean of the inner risks over the outer splits; the honest risk is `procedure`"
+    values = np.array([[t.value for t in unit] for unit in inner])
+    return tuple(Tested(float(v), notes=(note,)) for v in values.mean(axis=0)) if inner else ()

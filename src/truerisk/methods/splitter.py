@@ -1,0 +1,108 @@
+"""Any scikit-learn splitter, or a list of (train, test) row numbers, as a method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData
+from truerisk.core.losses import Loss
+from truerisk.core.plan import Plan
+from truerisk.core.planning import split_plan
+from truerisk.core.present import clean
+from truerisk.methods.averages import Average, check_average, tested_by_average
+
+__all__ = ["GivenSplits", "Splitter"]
+
+
+@dataclass(frozen=True, eq=False)
+class Splitter(Method):
+    """Cross-validation with the splits of a scikit-learn splitter, drawn by its own seed."""
+
+    splitter: Any
+    average: Average | None = None
+
+    target: ClassVar[Target] = "Err"
+    bias = "pessimistic by what the training sets lack"
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+
+    @property
+    def word(self) -> str:
+        return clean(" ".join(str(self.splitter).split()), 80)
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        try:
+            pairs = list(self.splitter.split(data.X, data.y, data.groups))
+        except (ValueError, TypeError) as error:
+            raise BadData(f"the splitter {self.word} cannot split these rows: {error}") from error
+        return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        return tested_by_average(answers, data, loss, setting, self.average)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSplits(Method):
+    """Cross-validation with given (train, test) pairs of row numbers.
+
+    Inside an outer split the pairs are cut to the outer training rows; a pair that has no test or
+    no training row left is skipped.
+    """
+
+    pairs: tuple[tuple[Any, Any], ...]
+    average: Average | None = None
+
+    target: ClassVar[Target] = "Err"
+    bias = "pessimistic by what the training sets lack"
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+
+    @property
+    def word(self) -> str:
+        return f"{len(self.pairs)} given splits"
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        pairs = [(_rows(train), _rows(test)) for train, test in self.pairs]
+        if data.row_ids is not None:
+            pairs = [(_cut(train, data.row_ids), _cut(test, data.row_ids)) for train, test in pairs]
+            pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
+        return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        return tested_by_average(answers, data, loss, setting, self.average)
+
+
+def _rows(given: Any) -> np.ndarray:
+    rows = np.asarray(given)
+    return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def _cut(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:
+    """Where the given original rows stand among `row_ids` (ascending); others are left out."""
+    kept = rows[np.isin(rows, row_ids)]
+    return np.searchsorted(row_ids, kept)
+
+
+def _checked(pairs: list[tuple[Any, Any]], n: int, word: str) -> list[tuple[Any, Any]]:
+    if not pairs:
+        raise BadData(f"{word} leaves no split with both training and test rows.")
+    checked = []
+    for number, pair in enumerate(pairs):
+        train, test = (_rows(part) for part in pair)
+        for name, rows in (("training", train), ("test", test)):
+            if not len(rows):
+                raise BadData(f"split {number} of {word} has no {name} rows.")
+            if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n:
+                raise BadData(
+                    f"split {number} of {word}: its {name} rows are not row numbers 0 … {n - 1}."
+                )
+        checked.append((train, test))
+    return checked

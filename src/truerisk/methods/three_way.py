@@ -1,0 +1,88 @@
+"""Three-way split (Mehta): train, validate, refit the winner on both, test once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers, Ask
+from truerisk.core.contracts import Evaluation, Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData
+from truerisk.core.losses import Loss
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.methods.averages import tested_by_average
+from truerisk.methods.holdout import with_posterior
+from truerisk.methods.tuning import by_fit, choose, units_of
+from truerisk.resampling.held_out import draw_held_out
+
+__all__ = ["ThreeWay"]
+
+
+@dataclass(frozen=True)
+class ThreeWay(Method):
+    """Train, validation and test parts, drawn at random.
+
+    The candidates are fitted on the training part and compared on the validation part; the winner
+    is refitted on both and tested once on the test part. `procedure` is that test; the candidates'
+    values are their validation risks, of which the smallest is optimistic.
+    """
+
+    validation_share: float = 0.25
+    test_share: float = 0.25
+    stratify: bool = True
+
+    word = "three-way"
+    target: ClassVar[Target] = "Err_XY"
+
+    def __post_init__(self) -> None:
+        if min(self.validation_share, self.test_share) <= 0 or self._left <= 0:
+            raise BadData(
+                f"shares {self.validation_share} for validation and {self.test_share} for the test "
+                "leave nothing to train on; all three parts need rows."
+            )
+
+    @property
+    def _left(self) -> float:
+        return 1 - self.validation_share - self.test_share
+
+    @property
+    def bias(self) -> str:
+        return f"pessimistic for all rows: the tested model sees {1 - self.test_share:.0%} of them"
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        rng = streams.get("three-way")
+        test = draw_held_out(data, self.test_share, rng, stratify=self.stratify)
+        rest = np.setdiff1d(np.arange(data.n_rows), test)
+        share = self.validation_share / (1 - self.test_share)
+        inside = draw_held_out(data.subset(rest), share, rng, stratify=self.stratify)
+        builder = PlanBuilder(data.n_rows)
+        held_out, validation = builder.block(test), builder.block(rest[inside])
+        builder.ask((ALL, (held_out, validation)), (validation, ()), part="inner", unit=0)
+        builder.ask((ALL, (held_out,)), (held_out, ()), part="outer")
+        return builder.build()
+
+    def evaluate(
+        self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
+    ) -> Evaluation:
+        validated = ask(plan.only(plan.questions("inner")))
+        tested = tested_by_average(validated, data, loss, setting, None)
+        winner = np.array([choose(tested, setting)])
+        outside = plan.only(plan.questions("outer"))
+        outer = ask(outside, only=by_fit(outside, winner))
+        procedure = self.reduce(outer, data, loss, setting)[0]
+        return Evaluation(
+            plan=plan,
+            tested=tuple(with_posterior(one, data, loss, setting) for one in tested),
+            n_fits=validated.n_fits + outer.n_fits,
+            procedure=procedure,
+            units=units_of(outside, winner, [tested], procedure),
+            answers=outer,
+        )
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        tested = tested_by_average(answers, data, loss, setting, None)
+        return [with_posterior(one, data, loss, setting) for one in tested]

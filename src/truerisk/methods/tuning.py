@@ -1,0 +1,59 @@
+"""What methods that tune inside share: choosing per outer split, and testing the winners."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Tested, Unit
+from truerisk.core.data import Data
+from truerisk.core.losses import Loss
+from truerisk.core.plan import Plan
+
+__all__ = ["by_fit", "choose", "inner_risks", "units_of"]
+
+
+def inner_risks(
+    inner: Method, answers: Answers, data: Data, loss: Loss, setting: Setting, n_units: int
+) -> list[list[Tested]]:
+    """For every outer split, one estimate per candidate from its inner questions."""
+    quick = replace(setting, with_errors=setting.rule.needs_std_errors)
+    return [
+        inner.reduce(answers.only(np.flatnonzero(answers.plan.unit == u)), data, loss, quick)
+        for u in range(n_units)
+    ]
+
+
+def choose(tested: list[Tested], setting: Setting) -> int:
+    """The rule's candidate."""
+    values = np.array([t.value for t in tested])
+    errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
+    return setting.rule.choose(values, errors)
+
+
+def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
+    """The chosen candidate of every fit of the outer plan, from that of every question."""
+    only = np.zeros(plan.n_fits, dtype=np.int64)
+    only[plan.fit] = chosen
+    return only
+
+
+def units_of(
+    plan: Plan, chosen: np.ndarray, inner: list[list[Tested]], procedure: Tested
+) -> tuple[Unit, ...]:
+    """The story of every outer split."""
+    assert procedure.split_risks is not None
+    return tuple(
+        Unit(
+            repeat=int(plan.repeat[q]),
+            fold=int(plan.fold[q]),
+            candidate=int(chosen[q]),
+            inner_risk=inner[q][chosen[q]].value if inner else float("nan"),
+            risk=float(procedure.split_risks[q]),
+            n_train=int(plan.train_sizes[plan.fit[q]]),
+            n_test=int(plan.test_sizes[q]),
+        )
+        for q in range(plan.n_questions)
+    )

@@ -1,0 +1,91 @@
+"""From what a user writes as `method=` to a Method: a word, a method, a splitter, given splits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from truerisk.core.contracts import Method
+from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.registry import Line, Registry, closest
+from truerisk.methods.kfold import KFold
+from truerisk.methods.splitter import GivenSplits, Splitter
+
+__all__ = ["as_method", "registry"]
+
+_ROOM = "truerisk.methods"
+registry = Registry(
+    "method",
+    {
+        "apparent": Line(f"{_ROOM}.apparent:Apparent", "test on the training rows; optimistic"),
+        "holdout": Line(f"{_ROOM}.holdout:Holdout", "fit on two thirds, test on the rest, once"),
+        "K-fold": Line(
+            f"{_ROOM}.kfold:KFold", "each of K folds tested by a fit on the others; '5x10-fold'"
+        ),
+        "loo": Line(f"{_ROOM}.leave_one_out:LeaveOneOut", "each row tested by a fit on all others"),
+        "monte-carlo": Line(f"{_ROOM}.holdout:MonteCarlo", "hold-out over many random splits"),
+        "reversed": Line(
+            f"{_ROOM}.kfold:ReversedKFold", "fit on one fold, test on the others; 'reversed 5-fold'"
+        ),
+        "three-way": Line(
+            f"{_ROOM}.three_way:ThreeWay", "train, validate, refit the winner, test it once"
+        ),
+        "nested": Line(
+            f"{_ROOM}.nested:Nested", "tune inside every outer training set, test outside"
+        ),
+    },
+)
+
+_FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
+
+
+def as_method(given: Any) -> Method:
+    """The method a user asked for."""
+    if isinstance(given, Method):
+        return given
+    if isinstance(given, str):
+        return _by_word(given)
+    if isinstance(given, int) and not isinstance(given, bool):
+        return KFold(given)
+    if callable(getattr(given, "split", None)):
+        return Splitter(given)
+    if isinstance(given, Iterable):
+        return _given_splits(given)
+    raise UnknownName(
+        f"method={given!r} is neither a word ({', '.join(registry)}), a method, a number of folds, "
+        "a scikit-learn splitter, nor a list of (train, test) pairs."
+    )
+
+
+def _by_word(word: str) -> Method:
+    folds = _FOLDS.fullmatch(word.strip())
+    if folds:
+        reverse, repeats, k = folds.groups()
+        made: Callable[..., Method] = registry.load("reversed" if reverse else "K-fold")
+        return made(int(k), repeats=int(repeats or 1))
+    if word == "K-fold":
+        raise UnknownName("put a number for K: method='10-fold', or '5x10-fold' for 5 repeats.")
+    if word in registry:
+        method: Method = registry.load(word)()
+        return method
+    known = [*registry, "10-fold", "5x10-fold"]
+    raise UnknownName(
+        f"there is no method {word!r}{closest(word, known)} "
+        f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
+    )
+
+
+def _given_splits(given: Iterable[Any]) -> GivenSplits:
+    pairs = []
+    for number, pair in enumerate(given):
+        try:
+            train, test = pair
+        except (TypeError, ValueError):
+            raise BadData(
+                f"split {number} is no (train, test) pair of row numbers: {str(pair)[:80]}."
+            ) from None
+        pairs.append((train, test))
+    if not pairs:
+        raise BadData("the list of splits is empty.")
+    return GivenSplits(tuple(pairs))

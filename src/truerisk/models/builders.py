@@ -1,0 +1,149 @@
+"""One learner per word: the estimator and a small grid fit for the size of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = [
+    "Grid",
+    "Learner",
+    "Size",
+    "Task",
+    "forest",
+    "knn",
+    "lasso",
+    "lda",
+    "logistic",
+    "ridge",
+    "svm",
+    "tree",
+]
+
+Task = Literal["classification", "regression"]
+Grid = dict[str, list[Any]]
+
+_SEED = 0  # trees break ties at random: the same data must give the same tree
+_MANY_ITERATIONS = 5_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a grid depends on; `n_classes` is 0 for a regression."""
+
+    n_rows: int
+    n_features: int
+    n_classes: int
+
+    @property
+    def smallest_fold(self) -> int:
+        """Rows that a training fold has at least: half of them, as in 2-fold cross-validation."""
+        return max(1, self.n_rows // 2)
+
+
+Builder = Callable[[Task, Size], tuple[Any, Grid]]
+
+
+@dataclass(frozen=True)
+class Learner:
+    """For which tasks it is, whether it wants standardised numbers, and how it is built.
+
+    `build(task, size)` gives the estimator and its grid, parameters named without a step.
+    """
+
+    tasks: tuple[Task, ...]
+    scale: bool
+    build: Builder
+
+
+def _knn(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+    model = KNeighborsClassifier() if task == "classification" else KNeighborsRegressor()
+    return model, {"n_neighbors": _up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), size.smallest_fold)}
+
+
+def _lda(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    model = LinearDiscriminantAnalysis(solver="lsqr")
+    return model, {"shrinkage": [0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]}
+
+
+def _logistic(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.linear_model import LogisticRegression
+
+    # ridge penalty by default; naming it is deprecated from scikit-learn 1.8 on
+    model = LogisticRegression(max_iter=_MANY_ITERATIONS)
+    return model, {"C": [0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0]}
+
+
+def _svm(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.svm import SVC, SVR
+
+    widths = [float(f"{factor / size.n_features:.3g}") for factor in (0.1, 0.3, 1.0)]
+    costs = [0.1, 1.0, 10.0]
+    if task == "classification":
+        return SVC(kernel="rbf"), {"C": costs, "gamma": widths}
+    return _standardised_target(SVR(kernel="rbf")), {
+        "regressor__C": costs,
+        "regressor__gamma": widths,
+    }
+
+
+def _tree(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    kind = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
+    leaves = _up_to((1, 2, 3, 5, 8, 13, 20, 30), size.smallest_fold // 2)
+    return kind(random_state=_SEED), {"min_samples_leaf": leaves}
+
+
+def _forest(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
+    p = size.n_features
+    tried = sorted({max(1, n) for n in (round(p**0.5 / 2), round(p**0.5), p // 3, p)})
+    return kind(n_estimators=100, random_state=_SEED), {"max_features": tried}
+
+
+def _ridge(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.linear_model import Ridge
+
+    return Ridge(), {"alpha": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]}
+
+
+def _lasso(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.linear_model import Lasso
+
+    model = _standardised_target(Lasso(max_iter=_MANY_ITERATIONS))
+    return model, {"regressor__alpha": [0.003, 0.01, 0.03, 0.1, 0.3, 1.0]}
+
+
+def _standardised_target(model: Any) -> Any:
+    """The model with y at mean 0 and variance 1, for learners whose settings have y's unit."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.preprocessing import StandardScaler
+
+    return TransformedTargetRegressor(regressor=model, transformer=StandardScaler())
+
+
+def _up_to(values: Sequence[int], most: int) -> list[int]:
+    """The values that do not exceed `most`, always the first."""
+    return [value for value in values if value <= max(most, values[0])]
+
+
+_CLASSES: tuple[Task, ...] = ("classification",)
+_NUMBERS: tuple[Task, ...] = ("regression",)
+_BOTH: tuple[Task, ...] = ("classification", "regression")
+
+knn = Learner(_BOTH, scale=True, build=_knn)
+lda = Learner(_CLASSES, scale=True, build=_lda)
+logistic = Learner(_CLASSES, scale=True, build=_logistic)
+ridge = Learner(_NUMBERS, scale=True, build=_ridge)
+lasso = Learner(_NUMBERS, scale=True, build=_lasso)
+svm = Learner(_BOTH, scale=True, build=_svm)
+tree = Learner(_BOTH, scale=False, build=_tree)
+forest = Learner(_BOTH, scale=False, build=_forest)

@@ -1,0 +1,121 @@
+"""The words of `--models`: for each a pipeline and a small grid fit for the size of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.registry import Line, Registry
+from truerisk.models.builders import Grid, Learner, Size, Task
+from truerisk.models.preparation import prepare
+
+__all__ = ["default_words", "learner", "names", "registry"]
+
+registry = Registry(
+    "learner",
+    {
+        "knn": Line("truerisk.models.builders:knn", "k nearest neighbours; k is tuned"),
+        "lda": Line("truerisk.models.builders:lda", "linear discriminant; shrinkage is tuned"),
+        "logistic": Line(
+            "truerisk.models.builders:logistic", "logistic regression, ridge penalty; C is tuned"
+        ),
+        "ridge": Line(
+            "truerisk.models.builders:ridge", "linear regression, ridge penalty; alpha is tuned"
+        ),
+        "lasso": Line(
+            "truerisk.models.builders:lasso", "linear regression, lasso penalty; alpha is tuned"
+        ),
+        "svm": Line(
+            "truerisk.models.builders:svm",
+            "support vectors, Gaussian kernel; C and gamma are tuned",
+        ),
+        "tree": Line("truerisk.models.builders:tree", "one decision tree; the least leaf is tuned"),
+        "forest": Line(
+            "truerisk.models.builders:forest", "100 trees; the features per split are tuned"
+        ),
+    },
+)
+"""Word -> learner and one sentence about it."""
+
+
+def names(task: Task | None = None) -> list[str]:
+    """The words that `learner` knows, all of them or those of one task.
+
+    >>> names("regression")
+    ['knn', 'ridge', 'lasso', 'svm', 'tree', 'forest']
+    """
+    return [word for word in registry if task is None or task in registry.load(word).tasks]
+
+
+def default_words(task: Task) -> tuple[str, ...]:
+    """The four learners compared when none is named: cheap, and unlike one another."""
+    if task == "classification":
+        return ("knn", "lda", "logistic", "tree")
+    return ("knn", "ridge", "svm", "tree")
+
+
+def learner(
+    word: str,
+    task: Task,
+    *,
+    n_rows: int,
+    n_features: int,
+    n_classes: int = 0,
+    numeric: Sequence[int] | None = None,
+    text: Sequence[int] = (),
+    missing: bool = False,
+) -> tuple[Any, Grid]:
+    """The pipeline behind a word and its grid, with names such as `model__C`.
+
+    Parameters
+    ----------
+    word : str
+        One of `registry`.
+    task : "classification" or "regression"
+    n_rows, n_features, n_classes : int
+        The size of the data; no setting asks for more than half of the rows.
+    numeric, text : sequences of int
+        Positions of the columns of numbers (by default all that are not text) and of text.
+    missing : bool
+        Whether cells of the numeric columns may be NaN.
+
+    Returns
+    -------
+    pipeline : Pipeline
+        Steps "prepare" (left out where there is nothing to prepare) and "model".
+    grid : dict of str to list
+
+    Examples
+    --------
+    >>> pipeline, grid = learner("knn", "classification", n_rows=20, n_features=2, n_classes=2)
+    >>> list(pipeline.named_steps), grid
+    (['prepare', 'model'], {'model__n_neighbors': [1, 3, 5, 7, 9]})
+    """
+    entry = _entry(word, task)
+    if n_rows < 1 or n_features < 1:
+        raise BadData(f"{n_rows} rows and {n_features} features: a learner needs some of both.")
+    from sklearn.pipeline import Pipeline
+
+    model, grid = entry.build(task, Size(n_rows, n_features, n_classes))
+    if numeric is None:
+        numeric = [j for j in range(n_features) if j not in set(text)]
+    preparation = prepare(numeric, text, scale=entry.scale, missing=missing)
+    first = [] if preparation == "passthrough" else [("prepare", preparation)]
+    return (
+        Pipeline([*first, ("model", model)]),
+        {f"model__{name}": values for name, values in grid.items()},
+    )
+
+
+def _entry(word: str, task: Task) -> Learner:
+    fits = names(task)
+    if not fits:
+        raise UnknownName(f"there is no task {task!r}: it is classification or regression.")
+    entry: Learner = registry.load(word)
+    if task not in entry.tasks:
+        raise Refusal(
+            f"{word} does {entry.tasks[0]} only ({registry[word].about}) and this is a "
+            f"{task}: use {', '.join(fits)}."
+        )
+    return entry

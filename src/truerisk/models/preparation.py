@@ -1,0 +1,63 @@
+"""What happens to the columns before a learner sees them, fitted inside the folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["MOST_LEVELS", "prepare"]
+
+MOST_LEVELS = 20
+"""A text column becomes at most so many indicators; rarer levels share one."""
+
+
+def prepare(
+    numeric: Sequence[int], text: Sequence[int], *, scale: bool, missing: bool = False
+) -> Any:
+    """A scikit-learn transformer for these columns, or "passthrough" if nothing need be done.
+
+    Numbers: missing cells get the median of the training rows, then (`scale`) mean 0 and
+    standard deviation 1. Text (codes of its levels, missing as NaN): one indicator per level
+    of the training rows, the missing cell being a level of its own; a level never seen in
+    training counts among the rare ones, or as none.
+
+    Without text and missing cells this is a plain `StandardScaler`, which fast engines know.
+
+    Parameters
+    ----------
+    numeric, text : sequences of int
+        Column positions. Without text columns all columns are numbers.
+    scale : bool
+        Standardise the numbers; indicators stay 0 and 1.
+    missing : bool
+        Whether cells of the numeric columns may be NaN.
+    """
+    if not text:
+        return _numbers(scale=scale, missing=missing)
+    from sklearn.compose import ColumnTransformer
+
+    parts: list[tuple[str, Any, list[int]]] = [("text", _indicators(), list(text))]
+    if numeric:
+        parts.insert(0, ("number", _numbers(scale=scale, missing=missing), list(numeric)))
+    return ColumnTransformer(parts, sparse_threshold=0.0)
+
+
+def _numbers(*, scale: bool, missing: bool) -> Any:
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    # a column without a value in the training rows becomes 0, so that no column disappears
+    impute = [SimpleImputer(strategy="median", keep_empty_features=True)] if missing else []
+    steps = [*impute, *([StandardScaler()] if scale else [])]
+    if not steps:
+        return "passthrough"
+    return steps[0] if len(steps) == 1 else make_pipeline(*steps)
+
+
+def _indicators() -> Any:
+    from sklearn.preprocessing import OneHotEncoder
+
+    return OneHotEncoder(
+        handle_unknown="infrequent_if_exist", max_categories=MOST_LEVELS, sparse_output=False
+    )

@@ -1,0 +1,9 @@
+"""How rows are dealt out: folds and held-out parts, by class and by group.
+
+| file | what it draws |
+|---|---|
+| `folds.py` | fold numbers of all rows, stratified by class or keeping groups together |
+| `held_out.py` | one held-out part of a given share |
+
+Both take the data and a generator, and return row labels; plans are made of them by the methods.
+"""

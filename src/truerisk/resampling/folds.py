@@ -1,0 +1,85 @@
+"""Fold numbers for all rows: plain, stratified by class, or keeping groups together."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, TrueRiskWarning
+
+__all__ = ["draw_folds", "shuffled_by_class"]
+
+
+def draw_folds(
+    data: Data, k: int, rng: np.random.Generator, *, stratify: bool = True
+) -> np.ndarray:
+    """One fold number 0 … k−1 per row; fold sizes, and class counts in them, differ by at most 1.
+
+    With groups, all rows of a group get one fold, and folds are balanced as well as groups allow.
+    """
+    by_class = stratify and data.codes is not None
+    if data.groups is not None:
+        return _grouped_folds(data, k, rng, by_class)
+    if k > data.n_rows:
+        raise BadData(
+            f"{k} folds need at least {k} rows, and these are {data.n_rows} "
+            f"(n_samples={data.n_rows}): use fewer folds."
+        )
+    if by_class:
+        _warn_rare_classes(data, k)
+    order = shuffled_by_class(data, rng) if by_class else rng.permutation(data.n_rows)
+    folds = np.empty(data.n_rows, dtype=np.int32)
+    folds[order] = rng.permutation(k)[np.arange(data.n_rows) % k]
+    return folds
+
+
+def shuffled_by_class(data: Data, rng: np.random.Generator) -> np.ndarray:
+    """Row numbers class after class, shuffled within: dealing them out in turn stratifies."""
+    assert data.codes is not None
+    order = rng.permutation(data.n_rows)
+    return order[np.argsort(data.codes[order], kind="stable")]
+
+
+def _warn_rare_classes(data: Data, k: int) -> None:
+    assert data.codes is not None and data.classes is not None
+    counts = np.bincount(data.codes, minlength=data.n_classes)
+    rarest = int(counts.argmin())
+    if counts[rarest] < k:
+        few = int((counts < k).sum())
+        others = f" (and {few - 1} more classes)" if few > 1 else ""
+        warnings.warn(
+            f"class {data.classes[rarest].item()!r} has {counts[rarest]} rows for {k} folds{others}: "
+            "some folds hold none of it; use fewer folds or merge classes.",
+            TrueRiskWarning,
+            stacklevel=2,
+        )
+
+
+def _grouped_folds(data: Data, k: int, rng: np.random.Generator, by_class: bool) -> np.ndarray:
+    """Largest groups first, each to the fold that it unbalances least."""
+    assert data.groups is not None
+    names, member = np.unique(data.groups, return_inverse=True)
+    if k > len(names):
+        raise BadData(
+            f"{k} folds need at least {k} groups and there are {len(names)}: use fewer folds."
+        )
+    codes = data.codes if by_class and data.codes is not None else np.zeros(data.n_rows, np.int64)
+    content = np.zeros((len(names), codes.max() + 1))
+    np.add.at(content, (member, codes), 1)
+    shuffled = rng.permutation(len(names))
+    order = shuffled[np.argsort(-content[shuffled].sum(axis=1), kind="stable")]
+    share = np.maximum(content.sum(axis=0), 1) / k
+    load = np.zeros((k, content.shape[1]))
+    taken = np.zeros(k, dtype=np.int64)
+    fold_of = np.empty(len(names), dtype=np.int32)
+    for position, group in enumerate(order):
+        grown = load + content[group]
+        cost = ((grown / share) ** 2 - (load / share) ** 2).sum(axis=1)
+        if len(order) - position <= int((taken == 0).sum()):
+            cost[taken > 0] = np.inf  # every fold gets a group
+        fold_of[group] = fold = int(cost.argmin())
+        load[fold] += content[group]
+        taken[fold] += 1
+    return fold_of[member]

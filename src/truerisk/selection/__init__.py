@@ -1,0 +1,43 @@
+"""From a risk curve to a candidate: the rules, each in its file, by words.
+
+| file | rule |
+|---|---|
+| `minimum.py` | the smallest risk |
+| `one_standard_error.py` | the first candidate within one standard error of the smallest |
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truerisk.core.contracts import Rule
+from truerisk.core.errors import UnknownName
+from truerisk.core.registry import Line, Registry
+
+__all__ = ["as_rule", "names", "registry"]
+
+registry = Registry(
+    "rule",
+    {
+        "min": Line("truerisk.selection.minimum:Minimum", "the smallest risk, ties to the first"),
+        "1-se": Line(
+            "truerisk.selection.one_standard_error:OneStandardError",
+            "the first candidate within one standard error of the smallest risk",
+        ),
+    },
+)
+
+
+def names() -> list[str]:
+    """The words that `rule=` takes."""
+    return registry.names()
+
+
+def as_rule(given: Any) -> Rule:
+    """The rule a user asked for."""
+    if isinstance(given, Rule):
+        return given
+    if isinstance(given, str):
+        rule: Rule = registry.load(given)()
+        return rule
+    raise UnknownName(f"rule={given!r} is neither a word ({', '.join(registry)}) nor a rule.")

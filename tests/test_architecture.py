@@ -1,0 +1,398 @@
+"""What ARCHITECTURE.md promises and a machine can hold; every check is shown a broken double."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import textwrap
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from truerisk.core.registry import Registry
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "truerisk"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+LONGEST_FILE = 400
+NAMEDTUPLE = {"_asdict", "_fields", "_make", "_replace"}
+LINT = "from importlinter.cli import lint_imports_command as f; f(['--no-logo', '--no-cache'])"
+
+
+def name_of(path: Path) -> str:
+    """The place of a file, as a reader writes it."""
+    return str(path.relative_to(ROOT))
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a source file."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def is_private(name: str) -> bool:
+    """Whether a name starts with one underscore."""
+    return name.startswith("_") and not name.startswith("__")
+
+
+# ---------------------------------------------------------------- rooms
+
+
+def test_imports_go_down_and_form_no_cycle():
+    """Import-linter's contracts hold: rooms in layers, no cycles, no room forgotten."""
+    done = subprocess.run(
+        [sys.executable, "-c", LINT], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("where", "statement"),
+    [
+        ("core/plan.py", "from truerisk.api import assess"),
+        ("methods/kfold.py", "import truerisk.engines"),
+        ("kernels/votes.py", "def late():\n    from truerisk.methods import kfold"),
+        ("core/data.py", "from truerisk.core import plan"),
+        ("attic/__init__.py", ""),
+    ],
+    ids=["up", "sideways", "late", "cycle", "forgotten room"],
+)
+def test_the_contracts_can_fail(tmp_path, where, statement):
+    """An import up, sideways or in a circle, or a room without a row, breaks a contract."""
+    package = tmp_path / "src" / "truerisk"
+    for source in SOURCES:
+        if source.name == "__init__.py" and len(source.relative_to(PACKAGE).parts) <= 2:
+            copy = package / source.relative_to(PACKAGE)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.touch()
+    (package / "core" / "plan.py").write_text("from truerisk.core import data\n")
+    (package / "core" / "data.py").touch()
+    (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text("utf-8"), "utf-8")
+    command = [sys.executable, "-S", "-c", LINT]  # -S: not the installed package
+    paths = f"{tmp_path / 'src'}{os.pathsep}{sysconfig.get_path('platlib')}"
+
+    def lint() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={"PYTHONPATH": paths},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    sound = lint()
+    assert sound.returncode == 0, sound.stdout + sound.stderr
+    (package / where).parent.mkdir(exist_ok=True)
+    (package / where).write_text(statement + "\n")
+    assert lint().returncode == 1
+
+
+def imports_of_the_face(tree: ast.AST) -> list[int]:
+    """Lines that import `truerisk` itself, which knows every room."""
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
+    lines = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            lines += [node.lineno for alias in node.names if alias.name == "truerisk"]
+        elif isinstance(node, ast.ImportFrom) and node.module == "truerisk":
+            lines += [node.lineno for alias in node.names if alias.name not in rooms]
+    return lines
+
+
+def test_no_room_imports_the_face():
+    """Rooms import rooms, never `truerisk` itself: that would be an import up in disguise."""
+    found = [
+        f"{name_of(path)}:{line}"
+        for path in SOURCES
+        if path.parent != PACKAGE
+        for line in imports_of_the_face(ast.parse(path.read_text("utf-8")))
+    ]
+    assert not found
+
+
+def test_an_import_of_the_face_is_seen():
+    """The face and its verbs are seen; a room taken from it is not an import of the face."""
+    code = "import truerisk\nfrom truerisk import assess\nfrom truerisk import core\n"
+    assert imports_of_the_face(ast.parse(code)) == [1, 2]
+
+
+# ---------------------------------------------------------------- private names
+
+
+def defined_names(tree: ast.AST) -> set[str]:
+    """Every name a file gives: functions, classes, assignments, arguments, attributes it sets."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if isinstance(node.value, ast.Name) and node.value.id in {"self", "cls"}:
+                names.add(node.attr)
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "object.__setattr__":
+            names |= {arg.value for arg in node.args[1:2] if isinstance(arg, ast.Constant)}
+    return names
+
+
+def private_reaches(tree: ast.AST, package: str) -> list[str]:
+    """Private names taken from elsewhere; a private module belongs to its own package."""
+    own, found = defined_names(tree) | NAMEDTUPLE, []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            origin = node.module or ""
+            private = [alias.name for alias in node.names if is_private(alias.name)]
+            if private and origin != package:
+                found.append(f"{node.lineno}: from {origin} import {', '.join(private)}")
+            outside = not f"{origin}.".startswith(f"{package}.")
+            if outside and any(map(is_private, origin.split("."))):
+                found.append(f"{node.lineno}: from {origin}")
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                outside = not alias.name.startswith(f"{package}.")
+                if outside and any(map(is_private, alias.name.split("."))):
+                    found.append(f"{node.lineno}: import {alias.name}")
+        elif isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in own:
+            found.append(f"{node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+def test_no_file_reaches_into_private_names():
+    """A name with an underscore is used only by the file that defines it."""
+    found = [
+        f"{name_of(path)}:{reach}"
+        for path in SOURCES
+        for reach in private_reaches(
+            ast.parse(path.read_text("utf-8")),
+            module_of(path) if path.name == "__init__.py" else module_of(path).rpartition(".")[0],
+        )
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from truerisk.core.plan import _rows",
+        "from truerisk.kernels._native import votes",
+        "import numpy._core",
+        "import truerisk.core.plan as p\np._rows()",
+        "def f(store):\n    return store._connection",
+    ],
+)
+def test_a_reach_is_seen(code):
+    """A private import, module or attribute of another file is seen."""
+    assert len(private_reaches(ast.parse(code), "truerisk.core")) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class A:\n    def __init__(self, b):\n        self._a = b._a",
+        "def _f(): ...\n_f()",
+        "from truerisk.core import _native",
+        "point._replace(x=1)",
+    ],
+)
+def test_own_private_names_are_free(code):
+    """A file's own private names and the private modules of its package may be used."""
+    assert private_reaches(ast.parse(code), "truerisk.core") == []
+
+
+PRIVATE_SCIKIT = re.compile(r"^sklearn\.(?:externals\b|(?:\w+\.)*_(?!_)\w)")
+
+
+def private_scikit(tree: ast.AST) -> list[str]:
+    """Private modules of scikit-learn, imported or named for `import_module`."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            names = [node.value]
+        else:
+            continue
+        found += [f"{node.lineno}: {name}" for name in names if PRIVATE_SCIKIT.match(name)]
+    return found
+
+
+def test_no_private_module_of_scikit_learn():
+    """Neither `sklearn.utils._*` nor `sklearn.externals`: they change without notice."""
+    found = [
+        f"{name_of(path)}:{line}"
+        for path in SOURCES
+        for line in private_scikit(ast.parse(path.read_text("utf-8")))
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("code", "n_found"),
+    [
+        ("from sklearn.utils._param_validation import Interval", 1),
+        ("import sklearn.externals.array_api_compat", 1),
+        ("from sklearn.externals import joblib", 1),
+        ("from sklearn.utils import _safe_indexing", 1),
+        ("import_module('sklearn.model_selection._search')", 1),
+        ("from sklearn.utils.validation import validate_data", 0),
+    ],
+)
+def test_a_private_module_of_scikit_learn_is_seen(code, n_found):
+    """Private modules are seen in every way of importing; public ones pass."""
+    assert len(private_scikit(ast.parse(code))) == n_found
+
+
+# ---------------------------------------------------------------- registries
+
+
+def registries() -> dict[str, Registry]:
+    """`module:attribute` -> registry, for every file that makes one."""
+    found: dict[str, Registry] = {}
+    for path in SOURCES:
+        if path != PACKAGE / "core" / "registry.py" and "Registry(" in path.read_text("utf-8"):
+            for name, value in vars(import_module(module_of(path))).items():
+                if isinstance(value, Registry) and value not in found.values():
+                    found[f"{module_of(path)}:{name}"] = value
+    return found
+
+
+def lines() -> list[tuple[str, str]]:
+    """Every (registry, word)."""
+    return [(where, word) for where, registry in registries().items() for word in registry.names()]
+
+
+def documented(word: str, pages: list[str]) -> bool:
+    """Whether a page names the word as code."""
+    return any(re.search(rf"`{re.escape(word)}`", page) for page in pages)
+
+
+def test_the_rooms_with_variants_have_a_registry():
+    """Methods, engines and data sets are catalogues of words."""
+    rooms = {where.split(":")[0].split(".")[1] for where in registries()}
+    assert {"methods", "engines", "datasets"} <= rooms
+
+
+@pytest.mark.parametrize(("where", "word"), lines())
+def test_every_registry_line_has_its_file_test_and_page(where, word):
+    """A word loads, its file and the test file of that name exist, and a page names the word."""
+    registry = registries()[where]
+    assert registry.load(word) is not None
+    line = registry[word]
+    assert line.about
+    source = (PACKAGE.parent / Path(*line.module.split("."))).with_suffix(".py")
+    assert source in SOURCES, f"{where} {word!r}: no file {name_of(source)}"
+    test = ROOT / "tests" / source.relative_to(PACKAGE).with_name(f"test_{source.name}")
+    assert test.exists(), f"{where} {word!r}: no test file {name_of(test)}"
+    pages = [
+        path.read_text("utf-8")
+        for path in (ROOT / "docs").rglob("*")
+        if path.suffix in {".md", ".rst"} and "_build" not in path.parts
+    ]
+    assert documented(word, pages), f"{where} {word!r}: no page under docs names it as `{word}`"
+
+
+def test_an_undocumented_word_is_seen():
+    """A word counts as documented when it stands in code quotes, not as part of a sentence."""
+    assert documented(".632+", ["the `.632+` bootstrap"])
+    assert not documented("nested", ["nested cross-validation"])
+
+
+# ---------------------------------------------------------------- house rules
+
+
+def test_no_file_is_long():
+    """A file that outgrows 400 lines holds two ideas: split it."""
+    sizes = {
+        name_of(path): len(path.read_text("utf-8").splitlines())
+        for path in [*SOURCES, *PACKAGE.rglob("*.cpp")]
+    }
+    assert sizes
+    assert not {name: size for name, size in sizes.items() if size > LONGEST_FILE}
+
+
+MARK = re.compile(r"\b(?:TODO|FIXME)\b(?P<rest>.*)")
+REASON = re.compile(r"\s*(?:\([^)]*\))?:\s*\S+(?:\s+\S+){3,}")
+
+
+def bare_marks(text: str) -> list[str]:
+    """Lines that leave work undone and do not say why."""
+    return [
+        found.group()
+        for line in text.splitlines()
+        if (found := MARK.search(line)) and not REASON.match(found["rest"])
+    ]
+
+
+def test_no_todo_without_a_reason():
+    """Work left undone says why in at least four words."""
+    files = [*SOURCES, *PACKAGE.rglob("*.cpp"), *(ROOT / "tests").rglob("*.py")]
+    found = {
+        name_of(path): marks
+        for path in files
+        if path != Path(__file__) and (marks := bare_marks(path.read_text("utf-8")))
+    }
+    assert not found
+
+
+def test_a_bare_todo_is_seen():
+    """`TODO`, `TODO: later` are bare; an issue and a sentence are a reason."""
+    assert len(bare_marks("# TODO\n# TODO: later\n# FIXME(#3)")) == 3
+    assert not bare_marks("# TODO(#3): scikit-learn 1.6 lacks this argument")
+
+
+LIGHT = """
+    import sys
+    {statement}
+    heavy = sorted({{"sklearn", "scipy.stats", "pandas", "matplotlib"}} & sys.modules.keys())
+    assert not heavy, heavy
+"""
+
+
+def run_light(statement: str) -> subprocess.CompletedProcess[str]:
+    """A fresh interpreter that runs the statement and refuses heavy modules."""
+    code = textwrap.dedent(LIGHT).format(statement=statement)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import truerisk",
+        "import truerisk; dir(truerisk); truerisk.__version__",
+        "from truerisk.cli import main; main(['--help'], standalone_mode=False)",
+    ],
+)
+def test_imports_are_light(statement):
+    """`import truerisk` and `truerisk --help` load neither scikit-learn nor scipy.stats."""
+    done = run_light(statement)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_heavy_import_is_seen():
+    """The check of light imports fails on one that is not."""
+    assert re.search("AssertionError.*'sklearn'", run_light("import sklearn").stderr)
+
+
+def test_the_floor_is_what_is_declared():
+    """`make test-floor` pins the lower bounds of pyproject.toml, each of them and no other."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    declared = dict(text.split(">=") for text in project["dependencies"])
+    pinned: dict[str, str] = {}
+    for text in (ROOT / "requirements" / "floor.in").read_text("utf-8").splitlines():
+        if text and not text.startswith("#"):
+            name, _, version = text.partition(";")[0].strip().partition("==")
+            pinned.setdefault(name, version)  # the first line of a name is the oldest Python's
+    assert pinned.keys() == declared.keys()
+    for name, version in declared.items():
+        assert re.fullmatch(rf"{re.escape(version)}(\.0)*", pinned[name]), name
