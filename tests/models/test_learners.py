@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid, cross_val_score
 from sklearn.preprocessing import StandardScaler
 
@@ -41,42 +41,10 @@ def test_words_and_their_tasks() -> None:
 
 
 @each_word
-def test_every_setting_fits_and_beats_a_guess(word: str, task: Any) -> None:
-    """Each setting fits without a warning, and the best one learns."""
-    X, y = problem(task, 40)
-    pipeline, grid = built(word, task, 40, 2)
-    model = pipeline.set_params(**({"model__n_estimators": 10} if word == "forest" else {}))
-    settings = list(ParameterGrid(grid))
-    scores = [cross_val_score(clone(model).set_params(**s), X, y, cv=2).mean() for s in settings]
-    assert np.isfinite(scores).all()
-    assert max(scores) > (0.7 if task == "classification" else 0.5)
-
-
-@each_word
-@pytest.mark.parametrize(("n", "p"), [(3, 1), (20, 2), (569, 30), (60, 2000)])
-def test_grids_are_small_and_fit_the_size(word: str, task: Any, n: int, p: int) -> None:
-    """One to ten different settings; none asks for more than half of the rows or all features."""
-    _, grid = built(word, task, n, p)
-    settings = [tuple(s.items()) for s in ParameterGrid(grid)]
-    assert 1 <= len(set(settings)) == len(settings) <= 10
-    assert n < 20 or p == 1 or word == "forest" or len(settings) >= 3
-    assert max(grid.get("model__n_neighbors", [1])) <= max(1, n // 2)
-    assert max(grid.get("model__max_features", [1])) <= p
-
-
-@each_word
 def test_the_kind_of_model_fits_the_task(word: str, task: Any) -> None:
     """A classification gets a classifier, a regression a regressor."""
     pipeline, _ = built(word, task, 40, 2)
     assert (is_classifier if task == "classification" else is_regressor)(pipeline)
-
-
-@each_word
-def test_two_builds_predict_the_same(word: str, task: Any) -> None:
-    """No learner draws at random."""
-    X, y = problem(task, 30)
-    first, second = (built(word, task, 30, 2)[0].fit(X, y).predict(X) for _ in range(2))
-    np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize(("word", "scaled"), [("knn", True), ("logistic", True), ("tree", False)])
@@ -98,21 +66,6 @@ def test_text_and_missing_cells_are_prepared_inside(word: str, task: Any) -> Non
     pipeline, grid = built(word, task, 40, 3, text=[2], missing=True)
     setting = next(iter(ParameterGrid(grid)))
     assert np.isfinite(cross_val_score(pipeline.set_params(**setting), mixed, y, cv=2)).all()
-
-
-def test_k_is_odd() -> None:
-    """A vote of two classes has no ties."""
-    _, grid = built("knn", "classification", 569, 30)
-    assert all(k % 2 for k in grid["model__n_neighbors"])
-
-
-def test_the_target_of_svm_and_lasso_has_no_unit() -> None:
-    """Multiplying y by 1024 (exact in binary) multiplies the predictions by as much."""
-    X, y = problem("regression", 40)
-    for word in ("svm", "lasso"):
-        pipeline, _ = built(word, "regression", 40, 2)
-        small = pipeline.fit(X, y / 1024).predict(X)
-        np.testing.assert_allclose(pipeline.fit(X, y).predict(X), 1024 * small, rtol=1e-9)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from truerisk.core.present import number
+
 __all__ = ["Interval"]
 
 
@@ -24,4 +26,4 @@ class Interval:
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        return f"[{self.low:.4g}, {self.high:.4g}]"
+        return f"[{number(self.low)}, {number(self.high)}]"

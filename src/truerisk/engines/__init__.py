@@ -4,6 +4,7 @@
 |---|---|
 | `generic.py` | clone, fit, predict: the reference every other engine must equal |
 | `fitting.py` | one fit of one candidate and its answers |
+| `warned.py` | a warning of many fits, said once |
 | `executors.py` | where batches of fits run |
 | `choice.py` | which engine answers, and why others do not |
 """

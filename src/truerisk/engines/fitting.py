@@ -17,6 +17,7 @@ from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.tables import n_columns, take_rows
+from truerisk.engines.warned import Warned, kept_warnings
 
 __all__ = ["Piece", "answers_of", "empty_values", "fit_pieces"]
 
@@ -33,6 +34,7 @@ class Piece:
     failure: str | None = None
     kind: str = ""
     trace: str = ""
+    warned: tuple[Warned, ...] = ()
 
 
 def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) -> np.ndarray:
@@ -68,7 +70,10 @@ def fit_pieces(
         questions = order[starts[fit] : starts[fit + 1]]
         tests = [_Test.of(data, plan, int(q)) for q in questions]
         for candidate in candidates:
-            piece = _one(family, data, request, given, tests, (seed, fit, candidate))
+            with kept_warnings() as warned:
+                piece = _one(family, data, request, given, tests, (seed, fit, candidate))
+            if warned:
+                piece = replace(piece, warned=tuple(warned))
             if piece.failure is not None:
                 sentence = _failed(data, plan, fit, family, candidate, piece.failure)
                 piece = replace(piece, failure=sentence)

@@ -17,6 +17,7 @@ from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.engines.executors import run_batches, workers_of
 from truerisk.engines.fitting import Piece, empty_values, fit_pieces
+from truerisk.engines.warned import Warned, say_once
 
 __all__ = ["Generic"]
 
@@ -81,11 +82,13 @@ class _Collected:
         self.fit_seconds = np.zeros((n_candidates, plan.n_fits))
         self.answer_seconds = np.zeros((n_candidates, plan.n_fits))
         self.failures: list[Failure] = []
+        self.warned: list[Warned] = []
         self.n_fits = 0
 
     def add(self, pieces: list[Piece], only: np.ndarray | None) -> None:
         for piece in pieces:
             self._add(piece, piece.candidate if only is None else 0)
+            self.warned.extend(piece.warned)
         self.n_fits += len(pieces)
 
     def _add(self, piece: Piece, row: int) -> None:
@@ -105,6 +108,7 @@ class _Collected:
                 self.values[row, offsets[question] : offsets[question + 1]] = answer
 
     def answers(self, engine: str, total: int) -> Answers:
+        say_once(self.warned, total)
         if self.failures:
             warnings.warn(
                 f"{len(self.failures)} of {total} fits failed; their candidates have no risk. "

@@ -28,11 +28,13 @@ class Nested(Method):
     choice. `procedure` is the outer risk; the candidates' own values are their inner risks,
     averaged over the outer splits. Inner and outer folds come from independent streams.
 
-    With a single candidate nothing is chosen, and the outer risk is all there is.
+    With a single candidate nothing is chosen, and the outer risk is all there is, unless
+    `compare` asks for its inner risk (to choose among several families inside).
     """
 
     outer: Any = "10-fold"
     inner: Any = "10-fold"
+    compare: bool = False
 
     target: ClassVar[Target] = "Err"
 
@@ -85,7 +87,7 @@ class Nested(Method):
         n_units = outside.n_questions
         inner: list[list[Tested]] = []
         n_fits = 0
-        if setting.n_candidates > 1:
+        if setting.n_candidates > 1 or self.compare:
             answers = ask(plan.only(plan.questions("inner")))
             n_fits = answers.n_fits
             inner = inner_risks(self._inner, answers, data, loss, setting, n_units)

@@ -27,7 +27,7 @@ def draw_folds(
             f"{k} folds need at least {k} rows, and these are {data.n_rows} "
             f"(n_samples={data.n_rows}): use fewer folds."
         )
-    if by_class:
+    if by_class and data.row_ids is None:  # said once, of the whole data
         _warn_rare_classes(data, k)
     order = shuffled_by_class(data, rng) if by_class else rng.permutation(data.n_rows)
     folds = np.empty(data.n_rows, dtype=np.int32)

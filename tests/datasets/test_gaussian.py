@@ -57,89 +57,12 @@ def test_rows_have_the_stated_moments(problem: GaussianProblem) -> None:
         assert np.abs(correlation).max() < 4 * np.sqrt(2 / 20_000)
 
 
-def test_difficult_is_the_stated_rotation() -> None:
-    """Rows are Z [[1,-1],[1,1]]/sqrt(2) of variances (1, 40), means (3,3) apart."""
-    turn = np.array([[1, -1], [1, 1]]) / np.sqrt(2)
-    np.testing.assert_allclose(make_difficult.means[1], np.array([3, 3]) @ turn, atol=1e-12)
-    expected = turn.T @ np.diag([1, 40]) @ turn
-    np.testing.assert_allclose(make_difficult.covariances[0], expected)
-    np.testing.assert_allclose(make_difficult.covariances[1], expected)
-
-
-@pytest.mark.parametrize(
-    ("problem", "risk"),
-    [(make_simple, 0.158655253931), (make_difficult, 0.064427291899)],
-    ids=["simple", "difficult"],
-)
-def test_bayes_risk_of_equal_covariances_is_phi(problem: GaussianProblem, risk: float) -> None:
-    """Phi(-1), and Phi of minus half of sqrt(9 + 9/40)."""
-    assert problem.bayes_risk == pytest.approx(risk, abs=1e-11)
-
-
-def test_bayes_risk_of_highleyman_is_half_the_overlap() -> None:
-    """A plain sum of the smaller density over a fine grid gives the same number."""
-    x1 = np.linspace(1, 3, 2001)  # class 1 has standard deviation .1 around 2: all of it is here
-    x2 = np.linspace(-8, 8, 2001)
-    a = np.exp(-((x1 - 1) ** 2) / 2)[:, None] * np.exp(-((x2 - 1) ** 2) / 0.5)
-    b = np.exp(-((x1 - 2) ** 2) / 0.02)[:, None] * np.exp(-(x2**2) / 8)
-    a, b = a / (2 * np.pi * 0.5), b / (2 * np.pi * 0.1 * 2)
-    overlap = np.minimum(a, b).sum() * (x1[1] - x1[0]) * (x2[1] - x2[0])
-    assert make_highleyman.bayes_risk == pytest.approx(overlap / 2, abs=1e-5)
-    assert make_highleyman.bayes_risk == pytest.approx(0.0554721408, abs=1e-9)
-
-
 @each_problem
 def test_the_bayes_rule_has_the_bayes_risk(problem: GaussianProblem) -> None:
     """Simulation and formula agree within four standard errors."""
     measured = problem.true_risk(problem.bayes_rule)
     assert 0 < measured.std_error < 0.002
     assert abs(measured.value - problem.bayes_risk) < 4 * measured.std_error
-
-
-@pytest.mark.parametrize("variance", [4.0, 0.25, 1e-4, 1e-8])
-def test_bayes_risk_of_round_classes_is_that_of_a_ball(variance: float) -> None:
-    """Where both classes are round the border is a circle: two non-central chi-squares."""
-    from scipy.stats import ncx2
-
-    means = ((0.0, 0.0), (1.0, 0.5))
-    round_ = ((variance, 0.0), (0.0, variance))
-    problem = GaussianProblem("round", means, (make_simple.covariances[0], round_))
-    # |x - m|^2 / v - |x|^2 + 2 log v = 0 is |x - c|^2 = radius
-    squared, factor = 1.25, 1 / variance - 1
-    away = 1 / (variance * factor)  # c = away * m
-    radius = (away**2 * squared) - (squared / variance + 2 * np.log(variance)) / factor
-    near = [
-        ncx2.cdf(radius, 2, away**2 * squared),
-        ncx2.cdf(radius / variance, 2, (away - 1) ** 2 * squared / variance),
-    ]
-    inside = near[0] + 1 - near[1]
-    risk = inside / 2 if variance < 1 else 1 - inside / 2
-    assert problem.bayes_risk == pytest.approx(risk, rel=1e-6, abs=1e-10)
-
-
-def test_bayes_risk_with_one_idle_feature_is_that_of_the_other() -> None:
-    """A second feature without information leaves N(0,1) against N(0,1/4)."""
-    from scipy.special import ndtr
-
-    half = ((0.25, 0.0), (0.0, 1.0))
-    problem = GaussianProblem("idle", ((0.0, 0.0), (0.0, 0.0)), (make_simple.covariances[0], half))
-    border = np.sqrt(np.log(4) / 3)  # x^2 / 2 - 2 x^2 + log 2 = 0
-    risk = (2 * ndtr(border) - 1 + 2 * ndtr(-2 * border)) / 2
-    assert problem.bayes_risk == pytest.approx(risk, abs=1e-11)
-
-
-def test_quadratic_and_linear_formulas_meet() -> None:
-    """Covariances that differ by nothing to speak of have the risk of equal ones."""
-    nearly = ((1.0 + 1e-7, 0.0), (0.0, 1.0))
-    problem = GaussianProblem("near", make_simple.means, (make_simple.covariances[0], nearly))
-    assert problem.bayes_risk == pytest.approx(make_simple.bayes_risk, abs=1e-6)
-
-
-def test_rotation_keeps_the_bayes_risk() -> None:
-    """A rotation changes the axes, not the overlap."""
-    turned = make_highleyman.rotated(45)
-    assert turned.bayes_risk == pytest.approx(make_highleyman.bayes_risk, abs=1e-9)
-    assert turned.covariances != make_highleyman.covariances
 
 
 @each_problem
@@ -176,13 +99,6 @@ def test_every_test_row_is_asked_once() -> None:
     measured = make_simple.true_risk(rule, n_test=25_001)
     assert (sum(seen), max(seen)) == (25_001, 10_000)
     assert (measured.value, measured.std_error, measured.n_test) == (0.5, 0, 25_001)
-
-
-def test_the_best_linear_rule_of_simple_is_the_bayes_rule() -> None:
-    """x1 > 1 is wrong with probability Phi(-1); a constant rule half of the time."""
-    assert make_simple.true_risk_linear([1, 0], -1) == pytest.approx(make_simple.bayes_risk)
-    assert make_simple.true_risk_linear([-1, 0], 1) == pytest.approx(1 - make_simple.bayes_risk)
-    assert make_simple.true_risk_linear([0, 0], 3) == 0.5
 
 
 def test_a_problem_is_a_value() -> None:

@@ -1,0 +1,21 @@
+"""The command line: parse, call the api, print. Nothing is computed here.
+
+| file | what it holds |
+|---|---|
+| `app.py` | the group of commands, exit codes, errors as one sentence |
+| `assess.py`, `estimate.py` | the commands |
+| `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
+| `source.py` | a file or a bundled data set as X and y |
+| `output.py` | progress on stderr, JSON on stdout |
+"""
+
+from __future__ import annotations
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the `truerisk` command."""
+    from truerisk.cli.app import run
+
+    run()

@@ -1,0 +1,89 @@
+"""The group of commands; every error becomes one sentence and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, NoReturn
+
+import click
+
+from truerisk.core.errors import BadData, TrueRiskError, UnknownName
+
+__all__ = ["cli", "run"]
+
+FAILURE, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
+
+_COMMANDS = {
+    "assess": ("assess", "Compare tuned learners on a table and say how wrong the best one is."),
+    "estimate": ("estimate", "Estimate the risk of one model."),
+    "methods": ("registries", "List the ways to estimate risk."),
+    "engines": ("registries", "List the engines."),
+    "datasets": ("registries", "List the data sets that come with truerisk."),
+}
+
+
+class _Lazy(click.Group):
+    """Commands are imported when they run, so that --help needs neither numpy nor scikit-learn."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"truerisk.cli.{_COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in _COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        word = args[0] if args else ""
+        if word and not word.startswith("-") and word not in _COMMANDS:
+            from truerisk.core.registry import closest
+
+            ctx.fail(f"No such command {word!r}{closest(word, _COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="truerisk", prog_name="truerisk")
+def cli() -> None:
+    """The true risk of a tuned model, with its uncertainty.
+
+    Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 130 interrupted.
+    """
+
+
+def run(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code; no traceback for what truerisk words itself."""
+    try:
+        code = cli.main(arguments, prog_name="truerisk", standalone_mode=False)
+    except click.exceptions.Abort:
+        _leave("interrupted; nothing was kept.", INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(USAGE if isinstance(error, click.UsageError) else error.exit_code)
+    except KeyboardInterrupt:
+        _leave("interrupted; nothing was kept.", INTERRUPTED)
+    except BadData as error:
+        _leave(str(error), BAD_DATA)
+    except UnknownName as error:
+        _leave(str(error), USAGE)
+    except TrueRiskError as error:
+        _leave(str(error), FAILURE)
+    except MemoryError:
+        _leave("out of memory: use fewer rows, columns or workers.", FAILURE)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FAILURE)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _leave(sentence: str, code: int) -> NoReturn:
+    click.echo(f"truerisk: {' '.join(sentence.split())}", err=True)
+    sys.exit(code)

@@ -1,0 +1,121 @@
+"""`truerisk assess`: compare tuned learners on a table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.source import Source, read_source, source_options
+
+__all__ = ["assess"]
+
+
+@click.command()
+@source_options
+@click.option("--models", metavar="WORDS", help="knn,lda,logistic,svm,tree,forest,ridge,lasso")
+@click.option("--method", default="10-fold", show_default=True, help="How settings are tuned.")
+@click.option("--outer", default="10-fold", show_default=True, help="How tuned models are tested.")
+@click.option("--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se.")
+@click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+@click.option("--dry-run", is_flag=True, help="Say how many fits and seconds, and stop.")
+def assess(
+    models: str | None,
+    method: str,
+    outer: str,
+    rule: str,
+    loss: str | None,
+    as_json: bool,
+    seed: int,
+    jobs: int | None,
+    dry_run: bool,
+    **where: Any,
+) -> int:
+    """Compare tuned learners on FILE and say how wrong the best one is.
+
+    \b
+    truerisk assess data.csv --target y
+    truerisk assess --dataset breast-cancer --models knn,svm --jobs 2
+    """
+    source = read_source(**where)
+    for note in source.notes:
+        say(f"note: {note}")
+    options = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
+    families = _families(source, models)
+    if dry_run:
+        return _dry_run(source, families, method, outer, options, as_json)
+    return _run(source, families, method, outer, options, as_json)
+
+
+def _families(source: Source, models: str | None) -> dict[str, Any]:
+    from truerisk.api.learners import word_families
+
+    words = None if models is None else [w.strip() for w in models.split(",") if w.strip()]
+    if words is not None and not words:
+        raise click.UsageError("--models names no learner; write --models knn,tree.")
+    return word_families(
+        words,
+        source.task,
+        n_classes=source.n_classes,
+        n_rows=len(source.y),
+        columns=source.layout,
+    )
+
+
+def _run(
+    source: Source,
+    families: dict[str, Any],
+    method: str,
+    outer: str,
+    options: dict[str, Any],
+    as_json: bool,
+) -> int:
+    from truerisk.api.assess import Interrupted
+    from truerisk.api.assess import assess as assess_learners
+
+    code = 0
+    try:
+        with worded_warnings(), shown_progress():
+            found = assess_learners(
+                families, source.X, source.y, methods=[method], outer=outer, **options
+            )
+    except Interrupted as stopped:
+        if stopped.partial is None:
+            raise
+        found, code = stopped.partial, 130
+        say(f"interrupted: {', '.join(stopped.missing)} not assessed; what was done follows.")
+    click.echo(found.to_json() if as_json else str(found))
+    return code
+
+
+def _dry_run(
+    source: Source,
+    families: dict[str, Any],
+    method: str,
+    outer: str,
+    options: dict[str, Any],
+    as_json: bool,
+) -> int:
+    from dataclasses import asdict
+
+    from truerisk.api.compute import pose
+    from truerisk.api.forecast import forecast
+    from truerisk.core.present import seconds, text_table
+
+    with worded_warnings():
+        problems = {n: pose(f, source.X, source.y, **options) for n, f in families.items()}
+        expected = forecast(problems, [method], outer)
+    fits, time = sum(f.fits for f in expected), sum(f.seconds for f in expected)
+    if as_json:
+        content = {"fits": fits, "seconds": time, "learners": [asdict(f) for f in expected]}
+        click.echo(json.dumps(content))
+        return 0
+    rows = [[f.learner, str(f.settings), str(f.fits), seconds(f.seconds)] for f in expected]
+    rows.append(["all", "", str(fits), seconds(time)])
+    click.echo(text_table(["learner", "settings", "fits", "about"], rows))
+    return 0

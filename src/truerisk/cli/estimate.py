@@ -1,0 +1,92 @@
+"""`truerisk estimate`: the risk of one model on a table."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.source import Source, read_source, source_options
+
+__all__ = ["estimate"]
+
+
+@click.command()
+@source_options
+@click.option("--model", required=True, metavar="WORD", help="knn, lda, logistic, tree, …")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model."
+)
+@click.option("--method", default="10-fold", show_default=True, help="See `truerisk methods`.")
+@click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+def estimate(
+    model: str,
+    settings: tuple[str, ...],
+    method: str,
+    loss: str | None,
+    as_json: bool,
+    seed: int,
+    jobs: int | None,
+    **where: Any,
+) -> None:
+    """Estimate the risk of one model on FILE.
+
+    \b
+    truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --method loo
+    """
+    source = read_source(**where)
+    for note in source.notes:
+        say(f"note: {note}")
+    from truerisk.api.estimate import risk_curve
+
+    pipeline, params = _model(model, settings, source)
+    options = {"loss": loss, "executor": jobs, "random_state": seed}
+    with worded_warnings(), shown_progress():
+        curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)
+    found = curve[0] if curve.procedure is None else curve.procedure
+    click.echo(found.to_json() if as_json else _described(found))
+
+
+def _model(
+    word: str, settings: tuple[str, ...], source: Source
+) -> tuple[Any, dict[str, list[Any]] | None]:
+    """The learner of a word and its one setting; short parameter names are of its last step."""
+    from truerisk.models.learners import learner
+
+    pipeline, grid = learner(
+        word, source.task, n_rows=len(source.y), n_classes=source.n_classes, **source.layout
+    )
+    known = pipeline.get_params()
+    steps = {name.rpartition("__")[2]: name for name in grid}
+    params = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals:
+            raise click.UsageError(f"--set {setting}: write NAME=VALUE, e.g. n_neighbors=5.")
+        full = name if name in known else steps.get(name, f"model__{name}")
+        params[full] = [_value(value)]
+    return pipeline, params or None
+
+
+def _value(text: str) -> Any:
+    """A number, true, false or null as JSON writes them; anything else as text."""
+    words = {"True": True, "False": False, "None": None}
+    if text in words:
+        return words[text]
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _described(found: Any) -> str:
+    from truerisk.core.present import estimate_rows
+
+    rows = estimate_rows(found)
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)

@@ -1,0 +1,49 @@
+"""`truerisk methods | engines | datasets`: each registry prints itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from truerisk.core.registry import Registry
+
+__all__ = ["datasets", "engines", "methods"]
+
+_as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+
+
+def _print(registry: Registry, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({word: line.about for word, line in registry.items()}))
+    else:
+        click.echo(str(registry))
+
+
+@click.command()
+@_as_json
+def methods(as_json: bool) -> None:
+    """List the ways to estimate risk: the words of --method."""
+    from truerisk.methods import registry
+
+    _print(registry, as_json)
+
+
+@click.command()
+@_as_json
+def engines(as_json: bool) -> None:
+    """List the engines that answer plans."""
+    from truerisk.engines import registry
+
+    _print(registry, as_json)
+
+
+@click.command()
+@_as_json
+def datasets(as_json: bool) -> None:
+    """List the data sets that come with truerisk: the words of --dataset."""
+    from truerisk.datasets import registry
+
+    _print(registry, as_json)

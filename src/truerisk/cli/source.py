@@ -1,0 +1,107 @@
+"""A file or a bundled data set as X and y, with the layout of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from truerisk.core.errors import BadData, UnknownName
+
+__all__ = ["Source", "read_source", "source_options"]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a command works on."""
+
+    name: str
+    X: Any
+    y: Any
+    task: Any
+    n_classes: int
+    layout: Mapping[str, Any]
+    notes: tuple[str, ...]
+
+
+_OPTIONS = [
+    click.argument("file", required=False, type=click.Path()),
+    click.option("--target", metavar="COL", help="The column to predict."),
+    click.option(
+        "--target-type",
+        type=click.Choice(["classification", "regression"]),
+        help="What the target is, where that is guessed wrongly.",
+    ),
+    click.option("--delimiter", metavar="CHAR", help="Between cells: , ; | or tab."),
+    click.option("--max-cells", type=click.IntRange(1), help="Refuse tables with more cells."),
+    click.option("--max-bytes", type=click.IntRange(1), help="Refuse files that unpack to more."),
+    click.option(
+        "--dataset", metavar="NAME", help="A data set that comes along (see `truerisk datasets`)."
+    ),
+]
+
+
+def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """FILE and the options that say how to read it."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_source(
+    file: str | None,
+    target: str | None,
+    target_type: Any,
+    delimiter: str | None,
+    max_cells: int | None,
+    max_bytes: int | None,
+    dataset: str | None,
+) -> Source:
+    """The data a command was pointed at."""
+    if dataset is not None:
+        if file is not None:
+            raise click.UsageError("give a FILE or --dataset, not both.")
+        return _bundled(dataset)
+    if file is None:
+        raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
+    if target is None:
+        raise click.UsageError("--target COL is missing: which column is to be predicted?")
+    from truerisk.datasets import read_table
+
+    limits = {"max_cells": max_cells, "max_bytes": max_bytes}
+    given = {name: value for name, value in limits.items() if value is not None}
+    try:
+        table = read_table(file, target, target_type=target_type, delimiter=delimiter, **given)
+    except UnknownName as error:  # a column that the file lacks is a fault of the data
+        raise BadData(str(error)) from error
+    return Source(
+        name=file,
+        X=table.X,
+        y=table.y,
+        task=table.task,
+        n_classes=table.n_classes,
+        layout={
+            "n_features": table.n_features,
+            "numeric": table.numeric,
+            "text": table.text,
+            "missing": table.n_missing > 0,
+        },
+        notes=table.notes,
+    )
+
+
+def _bundled(name: str) -> Source:
+    from truerisk.datasets import load
+
+    bundle = load(name)
+    return Source(
+        name=name,
+        X=bundle.X,
+        y=bundle.y,
+        task=bundle.task,
+        n_classes=len(bundle.class_names),
+        layout={"n_features": bundle.X.shape[1], "missing": False},
+        notes=(f"{bundle.description} ({bundle.source})",),
+    )

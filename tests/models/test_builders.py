@@ -1,0 +1,75 @@
+"""Every word builds a model that learns, and a grid that fits the size of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid, cross_val_score
+
+from truerisk.datasets import make_simple
+from truerisk.models.learners import learner, names
+
+WORDS = [(w, t) for t in ("classification", "regression") for w in names(t)]
+each_word = pytest.mark.parametrize(("word", "task"), WORDS)
+
+
+def built(word: str, task: Any, n: int, p: int, **options: Any) -> tuple[Any, Any]:
+    """The learner for n rows and p features."""
+    classes = 2 if task == "classification" else 0
+    return learner(word, task, n_rows=n, n_features=p, n_classes=classes, **options)
+
+
+def problem(task: str, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """A few rows with a signal."""
+    X, y = make_simple(n, random_state=0)
+    return X, y if task == "classification" else 1000 * X[:, 0] + 50 * y
+
+
+@each_word
+def test_every_setting_fits_and_beats_a_guess(word: str, task: Any) -> None:
+    """Each setting fits without a warning, and the best one learns."""
+    X, y = problem(task, 40)
+    pipeline, grid = built(word, task, 40, 2)
+    model = pipeline.set_params(**({"model__n_estimators": 10} if word == "forest" else {}))
+    settings = list(ParameterGrid(grid))
+    scores = [cross_val_score(clone(model).set_params(**s), X, y, cv=2).mean() for s in settings]
+    assert np.isfinite(scores).all()
+    assert max(scores) > (0.7 if task == "classification" else 0.5)
+
+
+@each_word
+@pytest.mark.parametrize(("n", "p"), [(3, 1), (20, 2), (569, 30), (60, 2000)])
+def test_grids_are_small_and_fit_the_size(word: str, task: Any, n: int, p: int) -> None:
+    """One to ten different settings; none asks for more than half of the rows or all features."""
+    _, grid = built(word, task, n, p)
+    settings = [tuple(s.items()) for s in ParameterGrid(grid)]
+    assert 1 <= len(set(settings)) == len(settings) <= 10
+    assert n < 20 or p == 1 or word == "forest" or len(settings) >= 3
+    assert max(grid.get("model__n_neighbors", [1])) <= max(1, n // 2)
+    assert max(grid.get("model__max_features", [1])) <= p
+
+
+@each_word
+def test_two_builds_predict_the_same(word: str, task: Any) -> None:
+    """No learner draws at random."""
+    X, y = problem(task, 30)
+    first, second = (built(word, task, 30, 2)[0].fit(X, y).predict(X) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_k_is_odd() -> None:
+    """A vote of two classes has no ties."""
+    _, grid = built("knn", "classification", 569, 30)
+    assert all(k % 2 for k in grid["model__n_neighbors"])
+
+
+def test_the_target_of_svm_and_lasso_has_no_unit() -> None:
+    """Multiplying y by 1024 (exact in binary) multiplies the predictions by as much."""
+    X, y = problem("regression", 40)
+    for word in ("svm", "lasso"):
+        pipeline, _ = built(word, "regression", 40, 2)
+        small = pipeline.fit(X, y / 1024).predict(X)
+        np.testing.assert_allclose(pipeline.fit(X, y).predict(X), 1024 * small, rtol=1e-9)
