@@ -98,9 +98,7 @@ def assess(
     return _assess_each(problems, methods, outer)
 
 
-def _assess_each(
-    problems: Mapping[str, Problem], methods: Sequence[Any], outer: Any
-) -> Assessment:
+def _assess_each(problems: Mapping[str, Problem], methods: Sequence[Any], outer: Any) -> Assessment:
     done: dict[str, Assessed] = {}
     compare = len(problems) > 1
     try:
@@ -166,4 +164,3 @@ def _refuse_mixed(problems: Mapping[str, Problem]) -> None:
     if len(set(tasks.values())) > 1:
         listed = ", ".join(f"{name}: {task}" for name, task in tasks.items())
         raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")
-

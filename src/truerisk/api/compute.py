@@ -111,7 +111,8 @@ def curve_of(computed: Computed) -> RiskCurve:
     tested = evaluation.tested
     values = np.array([t.value for t in tested])
     errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
-    best = problem.rule.choose(values, errors)
+    # a single candidate is not chosen: it is shown even where it failed
+    best = problem.rule.choose(values, errors) if len(values) > 1 else 0
     procedure = None
     if evaluation.procedure is not None:
         params: Mapping[str, Any] = {}

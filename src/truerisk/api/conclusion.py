@@ -28,7 +28,9 @@ def _winner(found: Assessment) -> str:
     interval = best.risk.interval
     if interval is not None:
         level = f"{100 * interval.confidence_level:g} %"
-        text += f", {level} interval {present.number(interval.low)} to {present.number(interval.high)}"
+        text += (
+            f", {level} interval {present.number(interval.low)} to {present.number(interval.high)}"
+        )
     if best.optimism is not None:
         text += f"; the score that tuned it said {present.number(best.selected.value)}"
     return text + _against_baseline(found) + "."
@@ -40,7 +42,9 @@ def _against_baseline(found: Assessment) -> str:
     interval = found.learners[found.best].risk.interval
     base = present.number(found.baseline)
     if interval is not None and interval.high >= found.baseline:
-        return f"; this is not shown to be better than always answering the commonest class ({base})"
+        return (
+            f"; this is not shown to be better than always answering the commonest class ({base})"
+        )
     return f" (always answering the commonest class: {base})"
 
 

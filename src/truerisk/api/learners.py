@@ -31,7 +31,12 @@ def families_of(learners: Any, X: Any, y: Any) -> dict[str, Family]:
 
 
 def word_families(
-    words: Iterable[str] | None, task: Any, *, n_classes: int, n_rows: int, columns: Mapping[str, Any]
+    words: Iterable[str] | None,
+    task: Any,
+    *,
+    n_classes: int,
+    n_rows: int,
+    columns: Mapping[str, Any],
 ) -> dict[str, Family]:
     """Families of the words of `truerisk assess --models`, the default four for None.
 

@@ -130,6 +130,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         `groups` and fit parameters (such as ``sample_weight``) reach both loops, with and
         without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
         """
+        self._forget()
         routed = route(self, groups, params)
         problem = pose(
             Family.of(self.estimator, self.param_grid),
@@ -156,6 +157,12 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
             self._refit(problem)
         self.n_splits_ = selected.evaluation.plan.n_questions
         return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit found: a later one may not find it again."""
+        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("__")]:
+            delattr(self, name)
+        vars(self).pop("_classes", None)
 
     def _keep_selection(self, selected: Computed) -> None:
         curve = curve_of(selected)

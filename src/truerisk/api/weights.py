@@ -30,8 +30,9 @@ def _name(estimator: Any) -> str:
     while hasattr(model, "steps"):
         step, model = model.steps[-1]
         prefix += f"{step}__"
-    if hasattr(model, "estimator") and not has_fit_parameter(model, "sample_weight"):
-        return prefix + "sample_weight"  # a search or wrapper that hands fit parameters on
+    inner = getattr(model, "estimator", getattr(model, "regressor", None))
+    if inner is not None and not has_fit_parameter(model, "sample_weight"):
+        return prefix + _name(inner)  # a search or wrapper that hands fit parameters on
     if not has_fit_parameter(model, "sample_weight"):
         raise Refusal(
             f"{type(model).__name__}.fit takes no sample_weight, and a weight that is ignored "

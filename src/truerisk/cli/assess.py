@@ -18,7 +18,9 @@ __all__ = ["assess"]
 @click.option("--models", metavar="WORDS", help="knn,lda,logistic,svm,tree,forest,ridge,lasso")
 @click.option("--method", default="10-fold", show_default=True, help="How settings are tuned.")
 @click.option("--outer", default="10-fold", show_default=True, help="How tuned models are tested.")
-@click.option("--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se.")
+@click.option(
+    "--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se."
+)
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)

@@ -61,14 +61,8 @@ class Data:
         fit_params: Mapping[str, Any] | None = None,
     ) -> Data:
         """Data from what a user gave, or a sentence on what is wrong with it."""
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        X = X.tocsr() if hasattr(X, "tocsr") else X  # the sparse form whose rows can be taken
+        X = _table(X)
         n = tables.n_rows(X)
-        if getattr(X, "ndim", 2) == 1 and getattr(X, "dtype", None) != object:
-            raise BadData(
-                "X has one dimension (expected 2D array): Reshape your data, X.reshape(-1, 1) "
-                "for a single feature."
-            )
         target = _target(y, n)
         classes = codes = None
         if task == "classification":
@@ -85,6 +79,11 @@ class Data:
             sample_weight=_weights(sample_weight, n),
             fit_params=dict(fit_params or {}),
         )
+
+    def label(self, code: int) -> Any:
+        """The class with this code, as plain Python shows it."""
+        assert self.classes is not None
+        return _shown(self.classes[code])
 
     def rows(self, rows: np.ndarray) -> Any:
         return tables.take_rows(self.X, rows)
@@ -125,10 +124,48 @@ def _length(value: Any) -> int | None:
         return None
 
 
+def _table(X: Any) -> Any:
+    """X in a form whose rows can be taken."""
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    if not hasattr(X, "shape"):
+        X = np.asarray(X) if hasattr(X, "__array__") else _listed(X)
+    if tables.n_rows(X) == 0:
+        raise BadData("X has no rows: there is nothing to learn from.")
+    if len(X.shape) == 1 and getattr(getattr(X, "dtype", None), "kind", "O") in "biufc":
+        raise BadData(
+            "X has one dimension (expected 2D array): Reshape your data, X.reshape(-1, 1) "
+            "for a single feature."
+        )
+    return X
+
+
+def _listed(X: Any) -> np.ndarray:
+    """An array of a list of rows; a list of texts stays one text per row."""
+    tables.n_rows(X)
+    try:
+        return np.asarray(X, dtype=object if _has_text(X) else None)
+    except ValueError:
+        raise BadData(
+            "X is a list of rows that are not equally long: give every row the same number of "
+            "cells, or use a frame."
+        ) from None
+
+
+def _has_text(X: Any) -> bool:
+    rows = (row if isinstance(row, list | tuple) else [row] for row in X)
+    return any(isinstance(cell, str) for row in rows for cell in row)
+
+
+def _shown(value: Any) -> Any:
+    """A numpy scalar as plain Python prints it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _target(y: Any, n: int) -> np.ndarray:
     if y is None:
         raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
-    target = np.asarray(y)
+    target = np.asarray(y, dtype=object if _mixes_text(y) else None)
     if target.ndim == 2 and target.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -142,10 +179,13 @@ def _target(y: Any, n: int) -> np.ndarray:
         raise BadData(f"y has {target.ndim} dimensions; give one value per row.")
     if len(target) != n:
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
-    if n == 0:
-        raise BadData("X has no rows: there is nothing to learn from.")
     _refuse_missing(target)
     return target
+
+
+def _mixes_text(y: Any) -> bool:
+    """Whether a list holds text and something else, which numpy would turn into text silently."""
+    return isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
 
 
 def _refuse_missing(target: np.ndarray) -> None:
@@ -188,13 +228,15 @@ def _classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         ) from None
     if len(classes) == 1:
         raise BadData(
-            f"y has only one class, {classes[0]!r}: every classifier is right; "
+            f"y has only one class, {_shown(classes[0])!r}: every classifier is right; "
             "there is no risk to estimate. Check the target column."
         )
     return classes, codes.astype(np.int64)
 
 
 def _numbers(target: np.ndarray) -> np.ndarray:
+    if target.dtype.kind == "c":
+        raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
     try:
         return target.astype(np.float64)
     except (TypeError, ValueError):
@@ -221,7 +263,17 @@ def _groups(groups: Any, n: int) -> np.ndarray | None:
         raise BadData(
             f"groups has shape {labels.shape}; give one group label for each of {n} rows."
         )
-    distinct, codes = np.unique(labels, return_inverse=True)
+    try:
+        distinct, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise BadData(
+            "groups mixes types or misses labels: give one label of one type for each row."
+        ) from None
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise BadData(
+            f"groups is NaN, first in row {np.flatnonzero(np.isnan(labels))[0]}: rows without a "
+            "group belong nowhere; name their group or leave them out."
+        )
     if len(distinct) < 2:
         raise BadData("groups has one group only: no split can keep it on one side.")
     return codes.astype(np.int64)
@@ -250,6 +302,8 @@ def non_finite(X: Any) -> str | None:
     names = tables.column_names(X)
     if hasattr(X, "tocoo"):
         return _sparse_non_finite(X.tocoo())
+    if getattr(X, "dtype", None) is not None and np.dtype(X.dtype).kind == "c":
+        return None
     try:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):

@@ -136,8 +136,10 @@ def _listed(part: Any) -> dict[str, list[Any]]:
 
 def _refuse_unknown(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
     known = estimator.get_params(deep=True)
-    for name in {name: None for candidate in candidates for name in candidate}:
-        if name in known or (name.split("__")[0] in known and "__" in name):
+    named = {name: None for candidate in candidates for name in candidate}
+    for name in named:
+        # a parameter of a step that the grid itself replaces is known only when it is set
+        if name in known or any(name.startswith(f"{step}__") for step in named):
             continue
         raise UnknownName(
             f"{type(estimator).__name__} has no parameter {name!r}{closest(name, known)} "

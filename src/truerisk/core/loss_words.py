@@ -87,11 +87,21 @@ class ScorerLoss(Loss):
     def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:
         self.scorer = scorer
         self.word = word
-        self.perfect = float(scorer(_perfect_rule(data), np.arange(data.n_rows)[:, None], data.y))
+        self.perfect = self._rate_perfect_rule(data)
         if not np.isfinite(self.perfect):
             raise Refusal(
                 f"scorer {word} gives {self.perfect} for a perfect rule: it cannot become an error."
             )
+
+    def _rate_perfect_rule(self, data: Data) -> float:
+        try:
+            return float(self.scorer(_perfect_rule(data), np.arange(data.n_rows)[:, None], data.y))
+        except Exception as error:  # a user's scorer may raise anything
+            raise Refusal(
+                f"scorer {self.word} cannot rate even a perfect rule on this y "
+                f"({type(error).__name__}: {error}); use another scorer, or make_scorer with the "
+                "arguments it lacks."
+            ) from error
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None

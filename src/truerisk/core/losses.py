@@ -179,7 +179,9 @@ class AUC(Loss):
 
 
 def _one_minus_auc(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
-    """Weighted share of (positive, negative) pairs in the wrong order."""
+    """Weighted share of (positive, negative) pairs in the wrong order; NaN has no order."""
+    if not np.isfinite(scores).all():
+        return float("nan")
     _, level = np.unique(scores, return_inverse=True)
     up = np.bincount(level, weights * positive)
     down = np.bincount(level, weights * ~positive)

@@ -40,8 +40,9 @@ class PlanBuilder:
 
     def partition(self, labels: np.ndarray) -> list[int]:
         """One block for each distinct label, in ascending order of the labels; one sort for all."""
-        order = np.argsort(labels, kind="stable").astype(np.int32)
-        starts = np.flatnonzero(np.diff(np.asarray(labels)[order], prepend=labels.min() - 1))
+        codes = np.unique(labels, return_inverse=True)[1].ravel()
+        order = np.argsort(codes, kind="stable").astype(np.int32)
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
         return [self._add(rows, None) for rows in np.split(order, starts[1:])]
 
     def ask(
@@ -133,7 +134,8 @@ def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
     builder = PlanBuilder(n_rows)
     for fold, (train, test) in enumerate(splits):
         held_out = builder.block(test)
-        complement = len(train) + len(test) == n_rows and not np.intersect1d(train, test).size
+        # each row once, on one side: "all but the test rows" says it, and so does no other split
+        complement = len(train) + len(test) == n_rows == len(np.union1d(train, test))
         seen = (ALL, (held_out,)) if complement else (builder.block(train), ())
         builder.ask(train=seen, test=(held_out, ()), fold=fold)
     return builder.build()

@@ -78,9 +78,9 @@ class RiskEstimate:
         values = {name: content[name] for name in names}
         if values["interval"] is not None:
             values["interval"] = Interval(**values["interval"])
-        for name in ("losses", "split_risks", "loss_rows"):
+        for name, kind in (("losses", "f8"), ("split_risks", "f8"), ("loss_rows", "i8")):
             if values[name] is not None:
-                values[name] = np.asarray(values[name])
+                values[name] = np.array(values[name], dtype=kind)  # JSON says NaN as "nan"
         values["notes"] = tuple(values["notes"])
         return cls(**values)
 

@@ -111,6 +111,7 @@ def row_keys(table: Any) -> np.ndarray | None:
         coded = [_codes(column) for column in columns]
         return _keys(np.column_stack(coded))
     array = np.asarray(table)
+    array = array[:, None] if array.ndim == 1 else array  # one text per row
     if array.ndim != 2 or array.shape[1] == 0:
         return None
     if array.dtype.hasobject or array.dtype.kind in "US":
@@ -137,6 +138,7 @@ def _keys(array: np.ndarray) -> np.ndarray:
 def _sparse_rows(table: Any) -> np.ndarray:
     matrix = table.tocsr().copy()
     matrix.sum_duplicates()
+    matrix.eliminate_zeros()
     seen: dict[bytes, int] = {}
     keys = []
     for i in range(matrix.shape[0]):

@@ -7,7 +7,7 @@ a fit is seeded by its place in the plan, and answers are put back by it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any
 
 from truerisk.core.errors import FitFailed, UnknownName
@@ -58,24 +58,12 @@ def _on_futures(
         while running:
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                number = running.pop(future)
-                try:
-                    result = future.result()
-                except (MemoryError, EOFError, OSError, RuntimeError) as error:
-                    if not _broken_pool(error):
-                        raise
-                    raise FitFailed(
-                        f"a worker process died while it ran batch {number} of {len(batches)} "
-                        f"({type(error).__name__}): out of memory, or the model crashed it. "
-                        "Use fewer workers, or executor=None to see where."
-                    ) from error
-                yield number, result
+                yield running.pop(future), future.result()
+    except BrokenExecutor as error:  # by submit, too, if a worker dies early
+        raise FitFailed(
+            f"a worker process died ({type(error).__name__}): out of memory, or the model crashed "
+            "it. Use fewer workers, or executor=None to see where."
+        ) from error
     finally:
         for future in running:
             future.cancel()
-
-
-def _broken_pool(error: BaseException) -> bool:
-    from concurrent.futures import BrokenExecutor
-
-    return isinstance(error, BrokenExecutor)

@@ -161,12 +161,15 @@ def _answer(model: Any, data: Data, test: _Test, request: Request) -> Any:
     if request.response == "scored":
         return _scored(model, test, request.scorer)
     if request.response == "label":
-        return _coded(model.predict(test.X), data)
+        labels = _coded(model.predict(test.X), data)
+        if len(labels) != len(test.y):  # one label would silently serve for all rows
+            raise ValueError(f"predict gave {len(labels)} labels for {len(test.y)} rows")
+        return labels
     if request.response == "value":
         return np.asarray(model.predict(test.X), dtype=np.float64).reshape(test.y.shape)
     if request.response == "probability":
         return _probabilities(model, data, test)
-    return _positive_scores(model, test.X)
+    return _positive_scores(model, data, test)
 
 
 def _scored(model: Any, test: _Test, scorer: Any) -> float:
@@ -193,20 +196,18 @@ def _probabilities(model: Any, data: Data, test: _Test) -> np.ndarray:
         )
     assert data.classes is not None
     given = np.asarray(model.predict_proba(test.X), dtype=np.float64)
-    columns = np.searchsorted(data.classes, model.classes_)
-    if len(columns) == data.n_classes:
-        return given
+    codes = _coded(model.classes_, data)
     full = np.zeros((len(given), data.n_classes))
-    full[:, columns] = given
+    full[:, codes[codes >= 0]] = given[:, codes >= 0]
     return full
 
 
-def _positive_scores(model: Any, X: Any) -> np.ndarray:
+def _positive_scores(model: Any, data: Data, test: _Test) -> np.ndarray:
     """Decision values of the second class, or its probabilities where there are none."""
     if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64).ravel()
+        return np.asarray(model.decision_function(test.X), dtype=np.float64).ravel()
     if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X), dtype=np.float64)[:, -1]
+        return _probabilities(model, data, test)[:, 1]
     raise Refusal(
         f"{type(model).__name__} gives neither decision values nor probabilities: "
         "loss 'auc' has nothing to rank by; use loss='zero-one'."

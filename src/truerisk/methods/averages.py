@@ -40,16 +40,23 @@ def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
 def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
     """`(n_candidates, n_positions)` losses; NaN where a fit failed."""
     rows, _ = answers.plan.positions
-    losses = loss.of_rows(data, rows, answers.values)
-    if not answers.answered.all():
-        sizes = answers.plan.test_sizes
-        losses = np.where(np.repeat(answers.answered, sizes, axis=1), losses, np.nan)
-    _refuse_non_finite(losses, loss, np.repeat(answers.answered, answers.plan.test_sizes, axis=1))
+    if answers.answered.all():
+        losses = loss.of_rows(data, rows, answers.values)
+        _refuse_non_finite(losses, loss, np.ones(losses.shape, dtype=bool))
+        return losses
+    answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
+    values = answers.values.copy()
+    values[~answered] = 0  # a loss need not understand "no answer"
+    losses = np.where(answered, loss.of_rows(data, rows, values), np.nan)
+    _refuse_non_finite(losses, loss, answered)
     return losses
 
 
-def split_risks(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
-    """`(n_candidates, n_questions)` risks of single test sets; NaN where a fit failed."""
+def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = False) -> np.ndarray:
+    """`(n_candidates, n_questions)` risks of single test sets; NaN where a fit failed.
+
+    With `lenient` it is NaN, too, where the loss does not exist on a test set (AUC of one row).
+    """
     if isinstance(loss, RowLoss):
         return _mean_by_question(row_losses(answers, data, loss), answers.plan, data)
     plan = answers.plan
@@ -62,8 +69,13 @@ def split_risks(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
         ok = answers.answered[:, q]
         if ok.any():
             w = None if weights is None else weights[part]
-            risks[ok, q] = loss.of_set(data, rows[part], answers.of(q)[ok], w)
-    _refuse_non_finite(risks, loss, answers.answered)
+            try:
+                risks[ok, q] = loss.of_set(data, rows[part], answers.of(q)[ok], w)
+            except Refusal:
+                if not lenient:
+                    raise
+    if not lenient:
+        _refuse_non_finite(risks, loss, answers.answered)
     return risks
 
 
@@ -83,7 +95,8 @@ def tested_by_average(
     """
     if average is None:
         average = "pooled" if loss.per_row else "fold"
-    by_split = split_risks(answers, data, loss)
+    lenient = average == "pooled" and not loss.per_row
+    by_split = split_risks(answers, data, loss, lenient=lenient)
     if not isinstance(loss, RowLoss):
         return _rated(answers, data, loss, by_split, average)
     losses = row_losses(answers, data, loss)
@@ -135,14 +148,15 @@ def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
     rows, _ = plan.positions
     weights = position_weights(data, plan)
     repeat = np.repeat(plan.repeat, plan.test_sizes)
-    failed = ~answers.answered.all(axis=1)
+    whole = answers.answered.all(axis=1)
     risks = []
     for r in np.unique(repeat):
         mine = repeat == r
         w = None if weights is None else weights[mine]
-        risks.append(loss.of_set(data, rows[mine], answers.values[:, mine], w))
-    values = np.mean(risks, axis=0)
-    values[failed] = np.nan
+        risks.append(loss.of_set(data, rows[mine], answers.values[whole][:, mine], w))
+    values = np.full(len(whole), np.nan)
+    values[whole] = np.mean(risks, axis=0)
+    _refuse_non_finite(values[:, None], loss, whole[:, None])
     return values
 
 

@@ -74,10 +74,12 @@ class Nested(Method):
         outer = self._outer.plan(data, streams.child("outer"))
         everything = np.arange(data.n_rows, dtype=np.int32)
         builder.embed(outer, everything, inside=(ALL, ()), part="outer", unit=-1)
-        for unit in range(outer.n_questions):
-            rows, _ = outer.train_rows(int(outer.fit[unit]))
-            drawn = self._inner.plan(data.subset(rows), streams.child(f"inner {unit}"))
-            builder.embed(drawn, rows, inside=builder.trained(unit), part="inner", unit=unit)
+        for fit in range(outer.n_fits):
+            rows, _ = outer.train_rows(fit)
+            drawn = self._inner.plan(data.subset(rows), streams.child(f"inner {fit}"))
+            # splits with equal training rows share one fit, so they must choose alike
+            for unit in map(int, np.flatnonzero(outer.fit == fit)):
+                builder.embed(drawn, rows, inside=builder.trained(unit), part="inner", unit=unit)
         return builder.build()
 
     def evaluate(

@@ -50,7 +50,7 @@ def _warn_rare_classes(data: Data, k: int) -> None:
         few = int((counts < k).sum())
         others = f" (and {few - 1} more classes)" if few > 1 else ""
         warnings.warn(
-            f"class {data.classes[rarest].item()!r} has {counts[rarest]} rows for {k} folds{others}: "
+            f"class {data.label(rarest)!r} has {counts[rarest]} rows for {k} folds{others}: "
             "some folds hold none of it; use fewer folds or merge classes.",
             TrueRiskWarning,
             stacklevel=2,

@@ -31,6 +31,8 @@ def draw_held_out(
 def _grouped(groups: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
     """Groups in random order until the share is reached as nearly as whole groups allow."""
     names, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(names) < 2:
+        raise BadData("one group cannot be split into two parts: more groups are needed.")
     order = rng.permutation(len(names))
     filled = np.cumsum(sizes[order])
     n_groups = int(np.abs(filled[:-1] - share * len(groups)).argmin()) + 1

@@ -1,0 +1,14 @@
+"""Peers and truerisk in alternation, printed as ratios: `python -m benchmarks [row ...]`.
+
+| file | what it is for |
+|---|---|
+| `rows/` | one file per row; `rows/__init__.py` is the table of them |
+| `contest.py` | peer, ours, peer, ours ...: the medians, their ratio, and whether both agree |
+| `limits.py` | a measured quantity against a fixed limit |
+| `growth.py` | the exponent with which a cost grows |
+| `processes.py` | what is run in a fresh process: commands, imports, peak memory |
+| `results.py` | one line of the printed table |
+| `report.py` | the table, and the same as JSON |
+| `machine.py` | one BLAS thread, and the facts about this machine |
+| `__main__.py` | the command line |
+"""

@@ -1,0 +1,37 @@
+"""The table of rows; each line names a function that yields the row's results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from benchmarks.results import Options, Result
+from truerisk.core.registry import Line, Registry
+
+__all__ = ["RowFunction", "measure", "registry", "results_of"]
+
+RowFunction = Callable[[Options], Iterator[Result]]
+
+_HERE = "benchmarks.rows"
+registry = Registry(
+    "benchmark row",
+    {
+        "start-up": Line(f"{_HERE}.start_up:results", "W0: how long an import and --help take"),
+        "kfold": Line(f"{_HERE}.kfold:results", "the generic engine against scikit-learn's loops"),
+        "loo-plan": Line(f"{_HERE}.loo_plan:results", "the memory of leave-one-out of many rows"),
+    },
+)
+
+
+def measure(word: str, options: Options) -> list[Result]:
+    """All results of a registered row."""
+    return results_of(registry.load(word), options)
+
+
+def results_of(row: RowFunction, options: Options) -> list[Result]:
+    """All results of a row; one that raises ends with the error as its last result."""
+    found: list[Result] = []
+    try:
+        found.extend(row(options))
+    except Exception as error:  # noqa: BLE001  a row must not take the others with it
+        found.append(Result("this row broke off", error=f"{type(error).__name__}: {error}"))
+    return found

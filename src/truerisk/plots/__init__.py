@@ -1,0 +1,6 @@
+"""Matplotlib displays of results; matplotlib is imported when one is drawn.
+
+| file | what it draws |
+|---|---|
+| `curve.py` | a risk curve with error bars and the chosen candidate |
+"""

@@ -1,0 +1,67 @@
+"""The conformance kit: what any method and any engine must do, as checks that can be run.
+
+| file | what it holds |
+|---|---|
+| `of_methods.py` | the checks of a method: `check_method`, `method_checks` |
+| `of_engines.py` | the checks of an engine: `check_engine`, `engine_checks` |
+| `checks.py` | a check, its fact, and the error that names all that failed |
+| `cases.py` | data, learner and loss a method is run on, and how it is run |
+| `brute_force.py` | the answers to a plan by fitting one by one, from the plan's JSON alone |
+| `strategies.py` | hypothesis draws data and plans |
+| `learners.py` | learners whose answers do not depend on the order of rows; the perfect rule |
+| `changing.py` | the same problem in other words: rows permuted, classes renamed |
+| `processes.py` | the same evaluation in another process |
+| `problems.py` | problems with a known true risk |
+| `replicates.py` | the mean of a method over many draws, against what it should be |
+
+The author of a method writes::
+
+    @pytest.mark.parametrize("check", truerisk.testing.method_checks(MyMethod()))
+    def test_conforms(check):
+        check()
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from truerisk.testing.cases import Case
+    from truerisk.testing.checks import Check, NotConforming
+    from truerisk.testing.of_engines import check_engine, engine_checks
+    from truerisk.testing.of_methods import check_method, method_checks
+    from truerisk.testing.replicates import check_bias, check_mean, replicate
+
+_PLACES = {
+    "Case": "cases",
+    "Check": "checks",
+    "NotConforming": "checks",
+    "check_bias": "replicates",
+    "check_engine": "of_engines",
+    "check_mean": "replicates",
+    "check_method": "of_methods",
+    "engine_checks": "of_engines",
+    "method_checks": "of_methods",
+    "replicate": "replicates",
+}
+_FILES = ("problems", "strategies")
+
+__all__ = [
+    "Case",
+    "Check",
+    "NotConforming",
+    "check_bias",
+    "check_engine",
+    "check_mean",
+    "check_method",
+    "engine_checks",
+    "method_checks",
+    "replicate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    if name in _FILES:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

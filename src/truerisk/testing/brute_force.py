@@ -1,0 +1,129 @@
+"""The answers to a plan from scratch: clone, fit and predict, one fit and one question at a time.
+
+The plan is read from its JSON form alone, with lists and sets; no code is shared with any engine,
+nor with what a Plan says of itself to engines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from truerisk.core.contracts import Request
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+
+__all__ = ["brute_force", "decoded"]
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A plan in plain lists: rows as often as they occur, in ascending order."""
+
+    train: list[list[int]]
+    labels: list[dict[int, int]]
+    asked: list[tuple[int, list[int]]]  # (fit, distinct rows) of every question
+
+
+def decoded(plan: Plan) -> Decoded:
+    """What the plan's JSON says."""
+    content = plan.to_dict()
+    offsets, rows = content["blocks.offsets"], content["blocks.rows"]
+    counts = content.get("blocks.counts", [1] * len(rows))
+    blocks = [
+        Counter(dict(zip(rows[a:b], counts[a:b], strict=True)))
+        for a, b in zip(offsets, offsets[1:], strict=False)
+    ]
+    train = [_set(content, "train", s, blocks) for s in range(len(content["train.base"]))]
+    test = [_set(content, "test", s, blocks) for s in range(len(content["test.base"]))]
+    labels: list[dict[int, int]] = [{} for _ in train]
+    flips = [content.get(f"flips.{name}", []) for name in ("fit", "row", "code")]
+    for fit, row, code in zip(*flips, strict=True):
+        labels[fit][row] = code
+    return Decoded(
+        [sorted(seen.elements()) for seen in train],
+        labels,
+        [(fit, sorted(asked)) for fit, asked in zip(content["fit"], test, strict=True)],
+    )
+
+
+def _set(content: dict[str, Any], name: str, s: int, blocks: list[Counter[int]]) -> Counter[int]:
+    """The base of row set `s`, all rows or a block, without the rows of the blocks taken away."""
+    base = content[f"{name}.base"][s]
+    start, end = content[f"{name}.offsets"][s : s + 2]
+    rows = Counter(range(content["n_rows"])) if base == -1 else Counter(blocks[base])
+    for block in content[f"{name}.minus"][start:end]:
+        for row in blocks[block]:
+            rows.pop(row, None)
+    return rows
+
+
+def brute_force(
+    family: Family, data: Data, plan: Plan, request: Request, seed: int = 0
+) -> list[list[np.ndarray | None]]:
+    """`[candidate][question]`: the answers, or None where the fit or the answer raised."""
+    read = decoded(plan)
+    table: list[list[np.ndarray | None]] = []
+    for candidate in range(len(family)):
+        models = [
+            _fitted(family, candidate, data, read, fit, seed) for fit in range(len(read.train))
+        ]
+        table.append([_answer(models[fit], data, rows, request) for fit, rows in read.asked])
+    return table
+
+
+def _fitted(family: Family, candidate: int, data: Data, read: Decoded, fit: int, seed: int) -> Any:
+    if family.is_random:  # the contract: seeded by its place
+        model = family.make(candidate, (seed, fit, candidate))
+    else:
+        model = clone(family.estimator).set_params(**family.candidates[candidate])
+    rows = read.train[fit]
+    y = [_label(data, row, read.labels[fit]) for row in rows]
+    params = {name: np.asarray(value)[rows] for name, value in data.fit_params.items()}
+    try:
+        return model.fit(np.asarray(data.X)[rows], np.array(y, dtype=data.y.dtype), **params)
+    except Exception:  # noqa: BLE001 - a model may raise anything
+        return None
+
+
+def _label(data: Data, row: int, replaced: dict[int, int]) -> Any:
+    if row not in replaced:
+        return data.y[row]
+    assert data.classes is not None
+    return data.classes[replaced[row]]
+
+
+def _answer(model: Any, data: Data, rows: list[int], request: Request) -> np.ndarray | None:
+    if model is None:
+        return None
+    X, y = np.asarray(data.X)[rows], data.y[rows]
+    try:
+        if request.response == "scored":
+            weight = data.sample_weight
+            extra = {} if weight is None else {"sample_weight": weight[rows]}
+            return np.asarray(request.scorer(model, X, y, **extra))
+        if request.response == "value":
+            return np.asarray(model.predict(X), dtype=np.float64).reshape(y.shape)
+        return _of_classes(model, data, X, request)
+    except Exception:  # noqa: BLE001 - a model may raise anything
+        return None
+
+
+def _of_classes(model: Any, data: Data, X: np.ndarray, request: Request) -> np.ndarray:
+    assert data.classes is not None
+    names = data.classes.tolist()
+    if request.response == "label":
+        codes = [names.index(v) if v in names else -1 for v in np.asarray(model.predict(X)).tolist()]
+        return np.array(codes)
+    if request.response == "score" and hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(X), dtype=np.float64)
+    given = model.predict_proba(X)
+    full = np.zeros((len(X), len(names)))
+    for column, name in enumerate(np.asarray(model.classes_).tolist()):
+        full[:, names.index(name)] = given[:, column]
+    return full[:, 1] if request.response == "score" else full

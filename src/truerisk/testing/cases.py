@@ -1,0 +1,139 @@
+"""What a method is run on, how the kit runs it, and what is compared afterwards."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Evaluation, Method, Request, Run, Setting, Streams, Tested
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.losses import Loss, Squared, ZeroOne
+from truerisk.core.plan import Plan
+from truerisk.core.present import plain
+from truerisk.core.results import RiskEstimate, dress
+from truerisk.engines.generic import Generic
+from truerisk.selection.minimum import Minimum
+
+__all__ = [
+    "Case",
+    "estimates",
+    "evaluate",
+    "perfect_cases",
+    "quiet",
+    "said",
+    "two_classes",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A family, data and a loss."""
+
+    family: Family
+    data: Data
+    loss: Loss
+
+
+def two_classes(n_rows: int = 40) -> Case:
+    """Two overlapping classes of equal size, two settings, zero-one loss.
+
+    Cells are multiples of 2^-20: sums over them are exact in any order, and ties do not occur.
+    """
+    from truerisk.testing.learners import NearestMean
+
+    X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
+    data = Data.check(X + y[:, None], y, task="classification")
+    return Case(Family.of(NearestMean(), {"rest": [0.0, 1.0]}), data, ZeroOne())
+
+
+def perfect_cases(n_rows: int = 40) -> list[Case]:
+    """A rule that is never wrong, for classes and for numbers."""
+    from truerisk.testing.learners import PerfectClassifier, PerfectRegressor
+
+    X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
+    classes = Data.check(np.column_stack([y, X]), y, task="classification")
+    numbers = Data.check(X, X[:, 0], task="regression")
+    return [
+        Case(Family.of(PerfectClassifier(), {"labels": [(0, 1), (0, 1)]}), classes, ZeroOne()),
+        Case(Family.of(PerfectRegressor()), numbers, Squared()),
+    ]
+
+
+def _grid_rows(n_rows: int) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    return rng.integers(2**22, size=(n_rows, 2)) / 2**20
+
+
+def evaluate(
+    method: Method,
+    case: Case,
+    *,
+    seed: int = 0,
+    plan: Plan | None = None,
+    executor: Any = None,
+) -> Evaluation:
+    """Draw the plan (or replay a given one), answer it by the generic engine, reduce it."""
+    with quiet():
+        method.check(case.data, case.loss)
+        if plan is None:
+            plan = method.plan(case.data, Streams(seed))
+        request = Request(case.loss.response, getattr(case.loss, "scorer", None))
+
+        def ask(asked: Plan, only: np.ndarray | None = None) -> Answers:
+            return Generic().run(case.family, case.data, asked, request, Run(executor, seed, only))
+
+        setting = Setting(0.95, Minimum(), len(case.family))
+        return method.evaluate(ask, case.data, case.loss, plan, setting)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings: those of models and of small data are not what is checked."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def all_tested(evaluation: Evaluation) -> list[Tested]:
+    """The estimate of every candidate, and that of the procedure where there is one."""
+    procedure = evaluation.procedure
+    return [*evaluation.tested, *([] if procedure is None else [procedure])]
+
+
+def said(evaluation: Evaluation) -> dict[str, Any]:
+    """All that an evaluation says, times left out, in values that can be compared."""
+    return {
+        "plan": evaluation.plan.fingerprint,
+        "tested": [plain(vars(tested)) for tested in all_tested(evaluation)],
+        "units": [plain(asdict(unit)) for unit in evaluation.units],
+        "n_fits": evaluation.n_fits,
+    }
+
+
+def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEstimate]:
+    """The results a user would get."""
+    common = RiskEstimate(
+        value=None,
+        std_error=None,
+        interval=None,
+        method=method.word,
+        target=method.target,
+        bias=method.bias,
+        loss=case.loss.word,
+        params={},
+        n_rows=case.data.n_rows,
+        n_fits=evaluation.n_fits,
+        seconds=0.0,
+        engine="generic",
+        seed=0,
+        data_fingerprint=case.data.fingerprint,
+        plan_fingerprint=evaluation.plan.fingerprint,
+    )
+    return [dress(tested, common, {}) for tested in all_tested(evaluation)]

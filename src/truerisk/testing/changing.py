@@ -1,0 +1,77 @@
+"""The same problem in other words: rows in another order, classes under other names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.data import Data, has_row_entries
+from truerisk.core.plan import Blocks, Plan
+from truerisk.core.tables import take_rows
+
+__all__ = ["frozen", "permuted_data", "permuted_plan", "renamed"]
+
+
+def permuted_data(data: Data, order: np.ndarray) -> Data:
+    """Row j of the new data is row `order[j]` of the old."""
+    cut = {
+        name: take_rows(value, order) if has_row_entries(value, data.n_rows) else value
+        for name, value in data.fit_params.items()
+    }
+    return replace(
+        data,
+        X=data.rows(order),
+        y=data.y[order],
+        codes=None if data.codes is None else data.codes[order],
+        groups=None if data.groups is None else data.groups[order],
+        sample_weight=data.weights(order),
+        fit_params=cut,
+    )
+
+
+def permuted_plan(plan: Plan, order: np.ndarray) -> Plan:
+    """The plan that asks about permuted data what `plan` asks about the old."""
+    place = np.argsort(order).astype(np.int32)  # where each old row stands now
+    flips = plan.flips
+    if flips is not None:
+        flips = replace(flips, row=place[flips.row])
+    return replace(plan, blocks=_permuted_blocks(plan.blocks, place), flips=flips)
+
+
+def _permuted_blocks(blocks: Blocks, place: np.ndarray) -> Blocks:
+    rows = place[blocks.rows]
+    block = np.repeat(np.arange(len(blocks)), blocks.sizes)
+    ascending = np.lexsort((rows, block))
+    counts = None if blocks.counts is None else blocks.counts[ascending]
+    return Blocks(rows[ascending], blocks.offsets, counts)
+
+
+def renamed(data: Data, names: Any) -> Data:
+    """Class number c (in sorted order) is now called `names[c]`."""
+    assert data.codes is not None
+    classes, codes = np.unique(np.asarray(names)[data.codes], return_inverse=True)
+    return replace(data, y=classes[codes], classes=classes, codes=codes.astype(np.int64))
+
+
+def frozen(data: Data) -> Data:
+    """The same data in arrays that cannot be written to."""
+    return replace(
+        data,
+        X=_read_only(data.X),
+        y=_read_only(data.y),
+        classes=_read_only(data.classes),
+        codes=_read_only(data.codes),
+        groups=_read_only(data.groups),
+        sample_weight=_read_only(data.sample_weight),
+        fit_params={name: _read_only(value) for name, value in data.fit_params.items()},
+    )
+
+
+def _read_only(array: Any) -> Any:
+    if not isinstance(array, np.ndarray):
+        return array
+    array = array.copy()
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,153 @@
+"""How the answers of an engine are held against those of another, and against the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import Answers, code_type
+from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.data import Data
+from truerisk.core.errors import FitFailed
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.testing import strategies
+from truerisk.testing.brute_force import brute_force
+from truerisk.testing.cases import quiet
+from truerisk.testing.checks import require
+from truerisk.testing.situations import Situation, requests, weight_of
+
+__all__ = ["Drawing", "require_contract", "require_same"]
+
+SEED = 3
+NEAR = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": True}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What hypothesis draws for one check: data for a family, a plan for the data, a request."""
+
+    family: Family
+    plans: Callable[[Data], Any]
+    examples: int
+    ties: bool = False
+    weighted: bool = False
+
+    def against_brute_force(self, engine: Engine) -> None:
+        """Compare with fitting one by one."""
+        self._each(lambda data, plan, request: _like_brute(engine, self.family, data, plan, request))
+
+    def against(self, reference: Engine, engine: Engine) -> None:
+        """Compare two engines."""
+        self._each(
+            lambda data, plan, request: _alike(reference, engine, self.family, data, plan, request)
+        )
+
+    def _each(self, compare: Callable[[Data, Plan, Request], None]) -> None:
+        library = strategies.hypothesis()
+        weight = weight_of(self.family) if self.weighted else None
+        data_sets = strategies.data_sets(self.family.task, ties=self.ties, weight=weight)
+
+        @library.settings(
+            max_examples=self.examples,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(library.HealthCheck),
+        )
+        @library.given(library.strategies.data())
+        def drawn(drawer: Any) -> None:
+            data = drawer.draw(data_sets)
+            plan = drawer.draw(self.plans(data))
+            request = drawer.draw(library.strategies.sampled_from(requests(self.family, data)))
+            with quiet():
+                compare(data, plan, request)
+
+        drawn()
+
+
+def _like_brute(
+    engine: Engine, family: Family, data: Data, plan: Plan, request: Request
+) -> None:
+    if engine.refuse(family, data, plan, request) is not None:
+        return
+    expected = brute_force(family, data, plan, request, SEED)
+    answers = _failing_or(engine, family, data, plan, request)
+    if answers is None:
+        failed = any(one is None for row in expected for one in row)
+        require(failed, "it says that a fit failed, and none does.")
+        return
+    for c, row in enumerate(expected):
+        for q, one in enumerate(row):
+            told = bool(answers.answered[c, q])
+            require(told == (one is not None), f"answered[{c}, {q}] is {told}, wrongly.")
+            if one is not None:
+                found = answers.of(q)[c]
+                same = np.shape(found) == one.shape and np.allclose(found, one, **NEAR)
+                require(same, f"candidate {c}, question {q}: {found} and not {one}.")
+
+
+def _alike(
+    reference: Engine, engine: Engine, family: Family, data: Data, plan: Plan, request: Request
+) -> None:
+    if engine.refuse(family, data, plan, request) is not None:
+        return
+    expected = _failing_or(reference, family, data, plan, request)
+    found = _failing_or(engine, family, data, plan, request)
+    require((expected is None) == (found is None), "a fit failed for one of the two engines only.")
+    if expected is not None and found is not None:
+        require_same(expected, found, f"engine '{reference.word}' and this one")
+
+
+def _failing_or(
+    engine: Engine, family: Family, data: Data, plan: Plan, request: Request
+) -> Answers | None:
+    """The answers, or None where a fit failed."""
+    try:
+        return engine.run(family, data, plan, request, Run(seed=SEED))
+    except FitFailed:
+        return None
+
+
+def require_same(first: Answers, second: Answers, between: str) -> None:
+    """Equal answers; labels to the letter, numbers to the ninth digit."""
+    require(first.values.shape == second.values.shape, f"{between} answer in other shapes.")
+    require(np.array_equal(first.answered, second.answered), f"{between} answer other questions.")
+    differ = ~np.isclose(first.values, second.values, **NEAR)
+    require(not differ.any(), f"{between} differ at {np.argwhere(differ)[:1].tolist()}.")
+    require(first.n_fits == second.n_fits, f"{between}: {first.n_fits}, {second.n_fits} fits.")
+
+
+def require_contract(answers: Answers, engine: Engine, s: Situation, rows: int) -> None:
+    """Shapes and types as `Answers` describes them."""
+    plan, values = s.plan, answers.values
+    require(answers.plan.fingerprint == plan.fingerprint, "the answers are to another plan.")
+    require(answers.response == s.request.response, f"the response is {answers.response}.")
+    require(answers.engine == engine.word, f"the engine calls itself {answers.engine!r}.")
+    shape = (rows, *_shape(s))
+    require(values.shape == shape, f"values have shape {values.shape}, not {shape}.")
+    labels = s.request.response == "label"
+    kind = np.dtype(code_type(s.data.n_classes) if labels else np.float64)
+    require(values.dtype == kind, f"values are {values.dtype}, not {kind}.")
+    require(answers.answered.dtype == bool, f"answered is {answers.answered.dtype}, not bool.")
+    asked = (rows, plan.n_questions)
+    require(answers.answered.shape == asked, f"answered has shape {answers.answered.shape}.")
+    require(bool(answers.answered.all()) == (not answers.failures), "answered denies failures.")
+    require(answers.n_fits == rows * plan.n_fits, f"n_fits is {answers.n_fits}.")
+    for name in ("fit_seconds", "answer_seconds"):
+        spent = getattr(answers, name)
+        require(spent.shape == (rows, plan.n_fits), f"{name} has shape {spent.shape}.")
+        require(bool((spent >= 0).all()), f"{name} are negative or NaN.")
+
+
+def _shape(s: Situation) -> tuple[int, ...]:
+    """Of one candidate's values."""
+    if s.request.response == "scored":
+        return (s.plan.n_questions,)
+    asked = sum(len(s.plan.test_rows(q)[0]) for q in range(s.plan.n_questions))
+    if s.request.response == "probability":
+        return asked, s.data.n_classes
+    return (asked, *(s.data.y.shape[1:] if s.request.response == "value" else ()))

@@ -1,0 +1,225 @@
+"""The checks that any engine must pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+
+from truerisk.core.contracts import Engine
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.engines.generic import Generic
+from truerisk.testing import strategies
+from truerisk.testing.changing import frozen
+from truerisk.testing.checks import Check, check_of, raise_failures, require
+from truerisk.testing.comparing import Drawing, require_contract, require_same
+from truerisk.testing.situations import (
+    run_on,
+    situations,
+    usual_families,
+    weight_of,
+    willing_on,
+)
+
+__all__ = ["check_engine", "engine_checks"]
+
+
+def engine_checks(engine: Engine, *families: Family, examples: int = 25) -> Iterator[Check]:
+    """The checks of an engine, one by one, for every family.
+
+    Parameters
+    ----------
+    engine : Engine
+    *families : Family
+        What it is run on; a nearest-mean rule, a ridge regression and a random rule by default.
+        Name those that the engine is made for: what it refuses is not checked.
+    examples : int
+        How many data sets and plans hypothesis draws for a check that draws.
+
+    Yields
+    ------
+    Check
+        Callable without arguments; `check.fact` says what it establishes.
+
+    Examples
+    --------
+    >>> from truerisk.engines import Generic
+    >>> from truerisk.testing import engine_checks
+    >>> print(next(iter(engine_checks(Generic()))))
+    answers_something
+    """
+    given = families or usual_families()
+    yield check_of(check_answers_something, engine, given)
+    for family in given:
+        for drawn in DRAWN:
+            yield check_of(drawn, engine, family, examples, about=family.name)
+        for plain in PLAIN:
+            yield check_of(plain, engine, family, about=family.name)
+
+
+def check_engine(engine: Engine, *families: Family, examples: int = 25) -> None:
+    """Run all checks of an engine; one error names each that failed."""
+    checks = engine_checks(engine, *families, examples=examples)
+    raise_failures(f"engine '{engine.word}'", checks)
+
+
+def check_answers_something(engine: Engine, families: Sequence[Family]) -> None:
+    """Of folds, leave-one-out, hold-out and apparent it answers at least one, for a family."""
+    answers = any(willing_on(engine, family) for family in families)
+    require(answers, "it refuses all that the checks ask: name the families it is made for.")
+
+
+# ---------------------------------------------------------------- on what hypothesis draws
+
+
+def check_equals_brute_force_on_folds(engine: Engine, family: Family, examples: int) -> None:
+    """On K-fold and leave-one-out it answers what fitting one by one answers."""
+    Drawing(family, _folds, examples).against_brute_force(engine)
+
+
+def check_equals_brute_force_on_subsets(engine: Engine, family: Family, examples: int) -> None:
+    """On any training rows, with several questions per fit, it equals fitting one by one."""
+    Drawing(family, lambda d: strategies.subsets(d.n_rows), examples).against_brute_force(engine)
+
+
+def check_equals_brute_force_on_nested_parts(engine: Engine, family: Family, examples: int) -> None:
+    """On folds inside the training rows of folds it equals fitting one by one."""
+    Drawing(family, lambda d: strategies.nested(d.n_rows), examples).against_brute_force(engine)
+
+
+def check_equals_brute_force_on_copies(engine: Engine, family: Family, examples: int) -> None:
+    """Rows that a training set holds several times count several times."""
+    Drawing(family, lambda d: strategies.copies(d.n_rows), examples).against_brute_force(engine)
+
+
+def check_equals_brute_force_on_labels(engine: Engine, family: Family, examples: int) -> None:
+    """A row that a fit is shown with another class is learned with that class."""
+    if family.task == "classification":
+        Drawing(family, strategies.replaced_labels, examples).against_brute_force(engine)
+
+
+def check_equals_brute_force_on_ties(engine: Engine, family: Family, examples: int) -> None:
+    """Equal cells and equal rows, also on both sides of a split, change nothing."""
+    Drawing(family, _folds, examples, ties=True).against_brute_force(engine)
+
+
+def check_equals_brute_force_on_weights(engine: Engine, family: Family, examples: int) -> None:
+    """Sample weights reach every fit with their rows."""
+    if weight_of(family) is not None:
+        Drawing(family, _folds, examples, weighted=True).against_brute_force(engine)
+
+
+def check_equals_the_generic_engine(engine: Engine, family: Family, examples: int) -> None:
+    """On any plan it says what the generic engine says, or refuses."""
+    Drawing(family, strategies.plans, examples, ties=True).against(Generic(), engine)
+
+
+def _folds(data: Data) -> strategies.SearchStrategy[Plan]:
+    return strategies.folds(data.n_rows)
+
+
+# ---------------------------------------------------------------- on plain situations
+
+
+def check_answers_as_the_contract_says(engine: Engine, family: Family) -> None:
+    """Shapes, types, counts of fits and seconds are those of the contract."""
+    for s in willing_on(engine, family):
+        require_contract(run_on(engine, s), engine, s, rows=len(s.family))
+
+
+def check_only_is_honoured(engine: Engine, family: Family) -> None:
+    """Asked for one candidate per fit, it answers one row: that candidate's answers."""
+    for s in willing_on(engine, family):
+        chosen = np.arange(s.plan.n_fits) % len(family)
+        every, one = run_on(engine, s), run_on(engine, s, only=chosen)
+        require_contract(one, engine, s, rows=1)
+        for q in range(s.plan.n_questions):
+            candidate = chosen[s.plan.fit[q]]
+            same = np.allclose(every.of(q)[candidate], one.of(q)[0], rtol=1e-9, equal_nan=True)
+            require(same, f"question {q} was not answered by candidate {candidate}.")
+
+
+def check_same_answers_twice(engine: Engine, family: Family) -> None:
+    """The same seed gives the same answers."""
+    for s in willing_on(engine, family):
+        require_same(run_on(engine, s), run_on(engine, s), "two runs")
+
+
+def check_same_answers_on_any_executor(engine: Engine, family: Family) -> None:
+    """This process, threads and worker processes give the same answers."""
+    for s in willing_on(engine, family)[:1]:
+        here = run_on(engine, s)
+        with ThreadPoolExecutor(2) as threads:
+            require_same(here, run_on(engine, s, executor=threads), "this process and threads")
+        require_same(here, run_on(engine, s, executor=2), "this process and two workers")
+
+
+def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) -> None:
+    """Candidates in another order get the same answers (random ones are seeded by their place)."""
+    if family.is_random:
+        return
+    other = replace(family, candidates=family.candidates[::-1])
+    for s in willing_on(engine, family):
+        first, second = run_on(engine, s), run_on(engine, replace(s, family=other))
+        back = replace(second, values=second.values[::-1], answered=second.answered[::-1])
+        require_same(first, back, "candidates in this and in reversed order")
+
+
+def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802
+    """Neither X nor y nor the class codes are written to."""
+    for s in willing_on(engine, family):
+        before = frozen(s.data)
+        run_on(engine, s)
+        for name in ("X", "y", "classes", "codes"):
+            old, new = getattr(before, name), getattr(s.data, name)
+            require(old is None or old.tobytes() == new.tobytes(), f"{name} was written to.")
+
+
+def check_takes_read_only_arrays(engine: Engine, family: Family) -> None:
+    """Data in memory that cannot be written to get the same answers."""
+    for s in willing_on(engine, family):
+        locked = replace(s, data=frozen(s.data))
+        require_same(run_on(engine, s), run_on(engine, locked), "read-only data and others")
+
+
+def check_refusals_are_sentences(engine: Engine, family: Family) -> None:
+    """It says None or a sentence, with its full stop, on one line."""
+    for s in situations(family):
+        reason = engine.refuse(s.family, s.data, s.plan, s.request)
+        if reason is not None:
+            sentence = isinstance(reason, str) and len(reason.split()) > 1 and "\n" not in reason
+            require(sentence and reason.endswith("."), f"{reason!r} is no sentence.")
+
+
+def check_refusals_do_not_waver(engine: Engine, family: Family) -> None:
+    """Asked again, it refuses the same for the same reason."""
+    for s in situations(family):
+        reasons = {engine.refuse(s.family, s.data, s.plan, s.request) for _ in range(3)}
+        require(len(reasons) == 1, f"it said {sorted(map(str, reasons))}.")
+
+
+DRAWN: tuple[Callable[[Engine, Family, int], None], ...] = (
+    check_equals_brute_force_on_folds,
+    check_equals_brute_force_on_subsets,
+    check_equals_brute_force_on_nested_parts,
+    check_equals_brute_force_on_copies,
+    check_equals_brute_force_on_labels,
+    check_equals_brute_force_on_ties,
+    check_equals_brute_force_on_weights,
+    check_equals_the_generic_engine,
+)
+PLAIN: tuple[Callable[[Engine, Family], None], ...] = (
+    check_answers_as_the_contract_says,
+    check_only_is_honoured,
+    check_same_answers_twice,
+    check_same_answers_on_any_executor,
+    check_order_of_candidates_does_not_matter,
+    check_X_and_y_stay_as_they_were,
+    check_takes_read_only_arrays,
+    check_refusals_are_sentences,
+    check_refusals_do_not_waver,
+)

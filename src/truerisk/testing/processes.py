@@ -1,0 +1,57 @@
+"""The same evaluation in another process, with its own imports and its own hash seed."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import Any
+
+from truerisk.core.contracts import Method
+from truerisk.testing.cases import Case, evaluate, said
+
+__all__ = ["said_elsewhere"]
+
+
+def said_elsewhere(method: Method, case: Case, seed: int) -> dict[str, Any]:
+    """What the method says in a worker process."""
+    from loky import get_reusable_executor
+
+    workers = get_reusable_executor(max_workers=2)
+    answer = workers.submit(_said, _by_reference(method, case), seed).result()
+    if answer is None:  # a file of tests, which the other process cannot import
+        answer = workers.submit(_said, _by_value(method, case), seed).result()
+    if answer is None:
+        raise AssertionError(f"{type(method).__name__} cannot be sent to another process.")
+    found: dict[str, Any] = answer
+    return found
+
+
+def _said(sent: bytes, seed: int) -> dict[str, Any] | None:
+    """Run in the worker; None where what was sent cannot be imported."""
+    try:
+        method, case = pickle.loads(sent)
+    except (ImportError, AttributeError):
+        return None
+    return said(evaluate(method, case, seed=seed))
+
+
+def _by_reference(method: Method, case: Case) -> bytes:
+    import cloudpickle
+
+    sent: bytes = cloudpickle.dumps((method, case))
+    return sent
+
+
+def _by_value(method: Method, case: Case) -> bytes:
+    """The method with the code of its own file, and of those its class is made from there."""
+    import cloudpickle
+
+    names = {cls.__module__ for cls in type(method).__mro__}
+    modules = [sys.modules[n] for n in names if not n.startswith(("truerisk.", "builtins", "abc"))]
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        return _by_reference(method, case)
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)

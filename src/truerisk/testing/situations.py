@@ -1,0 +1,130 @@
+"""Plain things to ask of an engine: for a family, small data, simple plans, every response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.testing.cases import quiet
+
+__all__ = [
+    "Situation",
+    "requests",
+    "run_on",
+    "situations",
+    "usual_families",
+    "weight_of",
+    "willing_on",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """All that an engine is given."""
+
+    family: Family
+    data: Data
+    plan: Plan
+    request: Request
+
+
+def usual_families() -> tuple[Family, ...]:
+    """A rule for classes, one for numbers, and one that draws its answers."""
+    from sklearn.dummy import DummyClassifier
+    from sklearn.linear_model import Ridge
+
+    from truerisk.testing.learners import NearestMean
+
+    return (
+        Family.of(NearestMean(), {"rest": [0.0, 0.5, 1.0]}),
+        Family.of(Ridge(), {"alpha": [0.1, 10.0]}),
+        Family.of(DummyClassifier(), {"strategy": ["uniform", "stratified"]}),
+    )
+
+
+def situations(family: Family) -> Iterator[Situation]:
+    """Four plans with the usual response, then folds with every other response."""
+    data = plain_data(family)
+    usual, *others = requests(family, data)
+    for plan in _plans(data.n_rows):
+        yield Situation(family, data, plan, usual)
+    for request in others:
+        yield Situation(family, data, _folds(data.n_rows), request)
+
+
+def plain_data(family: Family) -> Data:
+    """Twelve rows, two features; two classes of six rows, or numbers."""
+    rng = np.random.default_rng(4)
+    y = np.arange(12) % 2
+    X = rng.integers(2**10, size=(12, 2)) / 2**8 + y[:, None]
+    if family.task == "regression":
+        return Data.check(X, X @ [1.0, -2.0] + y, task="regression")
+    return Data.check(X, y, task="classification")
+
+
+def requests(family: Family, data: Data) -> list[Request]:
+    """Every response the family can give about these data, the usual one first."""
+    from sklearn.metrics import get_scorer
+
+    if data.task == "regression":
+        return [Request("value"), Request("scored", get_scorer("neg_mean_squared_error"))]
+    model = family.make(0)
+    found = [Request("label"), Request("scored", get_scorer("accuracy"))]
+    if hasattr(model, "predict_proba"):
+        found.append(Request("probability"))
+    ranks = hasattr(model, "decision_function") or hasattr(model, "predict_proba")
+    if data.n_classes == 2 and ranks:
+        found.append(Request("score"))
+    return found
+
+
+def weight_of(family: Family) -> str | None:
+    """The fit parameter that takes sample weights, where the learner has one."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    return "sample_weight" if has_fit_parameter(family.estimator, "sample_weight") else None
+
+
+def willing_on(engine: Engine, family: Family) -> list[Situation]:
+    """The situations that the engine does not refuse."""
+    return [
+        s
+        for s in situations(family)
+        if engine.refuse(s.family, s.data, s.plan, s.request) is None
+    ]
+
+
+def run_on(
+    engine: Engine, s: Situation, *, only: np.ndarray | None = None, executor: Any = None
+) -> Answers:
+    """The engine's answers, with seed 3."""
+    with quiet():
+        return engine.run(s.family, s.data, s.plan, s.request, Run(executor, 3, only))
+
+
+def _plans(n: int) -> Iterator[Plan]:
+    yield _folds(n)
+    loo, holdout, apparent = PlanBuilder(n), PlanBuilder(n), PlanBuilder(n)
+    for row, block in enumerate(loo.partition(np.arange(n))):
+        loo.ask((ALL, (block,)), (block, ()), fold=row)
+    test = holdout.block(np.arange(n // 3))
+    holdout.ask((ALL, (test,)), (test, ()))
+    apparent.ask((ALL, ()), (ALL, ()), part="apparent")
+    yield from (loo.build(), holdout.build(), apparent.build())
+
+
+def _folds(n: int) -> Plan:
+    """Three folds that hold both classes."""
+    builder = PlanBuilder(n)
+    for fold, block in enumerate(builder.partition(np.arange(n) // 2 % 3)):
+        builder.ask((ALL, (block,)), (block, ()), fold=fold)
+    return builder.build()

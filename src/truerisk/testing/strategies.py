@@ -1,0 +1,201 @@
+"""Hypothesis strategies: small data with and without ties, and plans of every kind.
+
+Hypothesis is imported when a strategy is made, so that the other checks run without it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truerisk.core.data import Data, Task
+from truerisk.core.errors import MissingExtra
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = [
+    "copies",
+    "data_sets",
+    "folds",
+    "hypothesis",
+    "nested",
+    "plans",
+    "replaced_labels",
+    "subsets",
+]
+
+
+def hypothesis() -> Any:
+    """The library that draws, or a sentence on how to get it."""
+    try:
+        import hypothesis.strategies
+
+        return hypothesis
+    except ImportError:
+        raise MissingExtra(
+            "the checks of engines draw their plans with hypothesis, which is not installed: "
+            "pip install hypothesis."
+        ) from None
+
+
+def data_sets(
+    task: Task = "classification",
+    *,
+    ties: bool = False,
+    n_classes: int | None = None,
+    weight: str | None = None,
+) -> SearchStrategy[Data]:
+    """Data of 6 to 14 rows and 1 to 3 columns of small numbers.
+
+    Without `ties` all cells of a column differ; with them there are equal cells and equal rows.
+    Classes are numbers or words, 2 or 3 of them unless `n_classes` says. `weight` names the fit
+    parameter that takes drawn sample weights.
+    """
+
+    def draw_one(draw: Any) -> Data:
+        st = hypothesis().strategies
+        n, p = draw(st.integers(6, 14)), draw(st.integers(1, 3))
+        column = st.lists(st.integers(0, 2), min_size=n, max_size=n)
+        columns = [draw(column if ties else st.permutations(range(n))) for _ in range(p)]
+        X = np.array(columns, dtype=np.float64).T / 4 + (0 if ties else 0.01)
+        y = _numbers(draw, n) if task == "regression" else _labels(draw, n, n_classes)
+        weights = None
+        if weight is not None:
+            weights = np.array(draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)), float)
+        fit_params = {} if weight is None else {weight: weights}
+        return Data.check(
+            np.ascontiguousarray(X), y, task=task, sample_weight=weights, fit_params=fit_params
+        )
+
+    return _made(draw_one)
+
+
+def _numbers(draw: Any, n: int) -> np.ndarray:
+    st = hypothesis().strategies
+    shape = draw(st.sampled_from([(n,), (n,), (n, 2)]))
+    values = st.lists(st.integers(-8, 8), min_size=n, max_size=n)
+    return np.array([draw(values) for _ in range(int(np.prod(shape)) // n)], float).T.reshape(shape)
+
+
+def _labels(draw: Any, n: int, n_classes: int | None) -> np.ndarray:
+    st = hypothesis().strategies
+    k = n_classes or draw(st.sampled_from([2, 2, 3]))
+    rest = draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k))
+    names = draw(st.sampled_from([[0, 1, 2], [-1, 1, 7], ["a", "bb", "c"]]))
+    return np.array(names)[draw(st.permutations([*range(k), *rest]))]
+
+
+def folds(n_rows: int) -> SearchStrategy[Plan]:
+    """K-fold, any K up to leave-one-out, folds of any size, up to two repetitions."""
+
+    def draw_one(draw: Any) -> Plan:
+        builder = PlanBuilder(n_rows)
+        for repeat in range(draw(hypothesis().strategies.integers(1, 2))):
+            for fold, block in enumerate(builder.partition(_fold_labels(draw, n_rows))):
+                builder.ask((ALL, (block,)), (block, ()), repeat=repeat, fold=fold)
+        return builder.build()
+
+    return _made(draw_one)
+
+
+def _fold_labels(draw: Any, n_rows: int) -> np.ndarray:
+    """At least two folds."""
+    st = hypothesis().strategies
+    if draw(st.booleans()):
+        return np.arange(n_rows)
+    k = draw(st.integers(2, min(5, n_rows)))
+    rest = draw(st.lists(st.integers(0, k - 1), min_size=n_rows - k, max_size=n_rows - k))
+    return np.array(draw(st.permutations([*range(k), *rest])))
+
+
+def subsets(n_rows: int) -> SearchStrategy[Plan]:
+    """Fits on any rows, also minus others, each asked up to three questions, in any order."""
+
+    def draw_one(draw: Any) -> Plan:
+        st = hypothesis().strategies
+        some = st.sets(st.integers(0, n_rows - 1), min_size=1)
+        builder = PlanBuilder(n_rows)
+        pool = [draw(some) for _ in range(draw(st.integers(2, 5)))]
+        blocks = [builder.block(np.array(sorted(rows))) for rows in pool]
+        everything = set(range(n_rows))
+        for _ in range(draw(st.integers(1, 5))):
+            base, minus = draw(st.integers(-1, len(pool) - 1)), draw(st.integers(0, len(pool) - 1))
+            left = (everything if base == ALL else pool[base]) - pool[minus]
+            seen = blocks[base] if base != ALL else ALL
+            train = (seen, (blocks[minus],)) if len(left) else (seen, ())
+            builder.ask(train, (blocks[draw(st.integers(0, len(pool) - 1))], ()))
+            if draw(st.booleans()):
+                builder.ask((ALL, ()), (ALL, ()), part="apparent")
+        return builder.build()
+
+    return _made(draw_one)
+
+
+def copies(n_rows: int) -> SearchStrategy[Plan]:
+    """Bootstrap samples: rows drawn with replacement, tested on those not drawn and on copies."""
+
+    def draw_one(draw: Any) -> Plan:
+        st = hypothesis().strategies
+        sample = st.lists(st.integers(0, n_rows - 1), min_size=n_rows, max_size=n_rows)
+        builder = PlanBuilder(n_rows)
+        for repeat in range(draw(st.integers(1, 3))):
+            drawn = builder.block(np.array(draw(sample)))
+            builder.ask((drawn, ()), (drawn, ()), part="apparent", repeat=repeat)
+            builder.ask((drawn, ()), (ALL, ()), part="all", repeat=repeat)
+        return builder.build()
+
+    return _made(draw_one)
+
+
+def replaced_labels(data: Data) -> SearchStrategy[Plan]:
+    """Folds, and fits on all rows, in which some rows are shown with another class."""
+
+    def draw_one(draw: Any) -> Plan:
+        st = hypothesis().strategies
+        builder = PlanBuilder(data.n_rows)
+        row, code = st.integers(0, data.n_rows - 1), st.integers(0, data.n_classes - 1)
+        blocks = builder.partition(_fold_labels(draw, data.n_rows))
+        flips = st.dictionaries(row, code, min_size=1, max_size=3)
+        for fold, block in enumerate(blocks):
+            changed = draw(flips).items()
+            builder.ask((ALL, (block,)), (block, ()), fold=fold, flips=changed)
+            builder.ask((ALL, ()), (ALL, ()), fold=fold, part="all", flips=changed)
+        return builder.build()
+
+    return _made(draw_one)
+
+
+def nested(n_rows: int) -> SearchStrategy[Plan]:
+    """Folds within the training rows of folds, and the outer folds themselves."""
+
+    def draw_one(draw: Any) -> Plan:
+        builder = PlanBuilder(n_rows)
+        outer = draw(folds(n_rows))
+        builder.embed(outer, np.arange(n_rows), (ALL, ()), part="outer", unit=-1)
+        for unit in range(min(outer.n_questions, 3)):
+            rows, _ = outer.train_rows(int(outer.fit[unit]))
+            if len(rows) >= 2:
+                inner = draw(folds(len(rows)))
+                builder.embed(inner, rows, builder.trained(unit), part="inner", unit=unit)
+        return builder.build()
+
+    return _made(draw_one)
+
+
+def plans(data: Data) -> SearchStrategy[Plan]:
+    """Any of the plans of this file."""
+    n = data.n_rows
+    kinds = [folds(n), subsets(n), copies(n), nested(n)]
+    if data.classes is not None:
+        kinds.append(replaced_labels(data))
+    strategy: SearchStrategy[Plan] = hypothesis().strategies.one_of(kinds)
+    return strategy
+
+
+def _made(draw_one: Any) -> Any:
+    """The strategy of a function of `draw`."""
+    return hypothesis().strategies.composite(draw_one)()

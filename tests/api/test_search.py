@@ -1,0 +1,359 @@
+"""HonestSearchCV is GridSearchCV with an honest risk."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedStratifiedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_validate,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import truerisk as tr
+from truerisk import HonestSearchCV
+from truerisk.core.errors import BadData, GroupLeakWarning, Refusal
+
+K_GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
+TREE_GRID = [{"max_depth": [1, 2, 3]}, {"min_samples_leaf": [2, 8], "criterion": ["entropy"]}]
+
+
+CHECKED = [
+    HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, select_by=2, outer=2),
+    HonestSearchCV(KNeighborsClassifier(1), {"weights": ["uniform"]}, select_by=2, outer=2),
+    HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, select_by=2, outer=2),
+]
+
+
+def its_checks():
+    """What parametrize_with_checks draws, less the check of array API input, which we do not claim."""
+    for search in CHECKED:
+        for estimator, check in estimator_checks_generator(search):
+            name = check.func.__name__
+            if name != "check_array_api_input":
+                how = "-".join(["", *map(str, check.keywords.values())])
+                label = f"{type(search.estimator).__name__}-{name}{how}"
+                yield pytest.param(estimator, check, id=label)
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.filterwarnings("ignore:A column-vector y:sklearn.exceptions.DataConversionWarning")
+@pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
+def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
+    """All of scikit-learn's estimator checks pass for classifiers and a regressor."""
+    check(estimator)
+
+
+PARITY = [
+    (KNeighborsClassifier(), K_GRID, StratifiedKFold(5), None, None),
+    (KNeighborsClassifier(), K_GRID, KFold(7, shuffle=True, random_state=3), None, None),
+    (DecisionTreeClassifier(random_state=0), TREE_GRID, StratifiedKFold(4), None, None),
+    (DecisionTreeClassifier(random_state=0), TREE_GRID, StratifiedKFold(3), "f1_macro", "f1_macro"),
+    (
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        {"logisticregression__C": [0.01, 1, 100]},
+        RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0),
+        "log",
+        "neg_log_loss",
+    ),
+    (KNeighborsClassifier(), K_GRID, ShuffleSplit(6, random_state=1), "accuracy", "accuracy"),
+]
+
+
+@pytest.mark.parametrize(("model", "grid", "cv", "loss", "scoring"), PARITY)
+def test_it_finds_what_grid_search_finds_on_the_same_splits(model, grid, cv, loss, scoring):
+    """best_params_, best_score_ and every array of cv_results_ are GridSearchCV's, to 1e-12."""
+    X, y = load_wine(return_X_y=True)
+    theirs = GridSearchCV(model, grid, cv=cv, scoring=scoring).fit(X, y)
+    ours = HonestSearchCV(model, grid, select_by=cv, loss=loss, outer=None).fit(X, y)
+    same_search(ours, theirs)
+
+
+def test_a_regressor_finds_what_grid_search_finds():
+    """Squared loss is neg_mean_squared_error, and 'r2' is R²."""
+    X, y = load_diabetes(return_X_y=True)
+    grid = {"alpha": np.logspace(-3, 2, 6)}
+    for loss, scoring in ((None, "neg_mean_squared_error"), ("r2", "r2"), ("r2", None)):
+        theirs = GridSearchCV(Ridge(), grid, cv=KFold(6), scoring=scoring).fit(X, y)
+        ours = HonestSearchCV(Ridge(), grid, select_by=KFold(6), loss=loss, outer=None).fit(X, y)
+        same_search(ours, theirs)
+
+
+def same_search(ours, theirs):
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.best_index_ == theirs.best_index_
+    assert ours.n_splits_ == theirs.n_splits_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-12, abs=1e-12)
+    assert set(ours.cv_results_) == set(theirs.cv_results_)
+    assert ours.cv_results_["params"] == theirs.cv_results_["params"]
+    for name, column in theirs.cv_results_.items():
+        mine = ours.cv_results_[name]
+        if name.endswith("_score"):
+            np.testing.assert_allclose(mine, column, rtol=1e-12, atol=1e-12, err_msg=name)
+        elif name.startswith("param_"):
+            assert mine.tolist() == column.tolist()
+            assert mine.mask.tolist() == np.ma.getmaskarray(column).tolist()
+    pd.DataFrame(ours.cv_results_)
+
+
+def test_the_risk_is_that_of_the_search_run_inside_every_outer_fold():
+    """risk_ is the error of GridSearchCV fitted on each outer training set, done by hand."""
+    X, y = load_wine(return_X_y=True)
+    outer, inner = StratifiedKFold(4), StratifiedKFold(3)
+    ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=inner, outer=outer).fit(X, y)
+    wrong = np.zeros(len(y))
+    for fold, (train, test) in zip(ours.outer_, outer.split(X, y), strict=True):
+        search = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=inner).fit(X[train], y[train])
+        wrong[test] = search.predict(X[test]) != y[test]
+        assert fold.params == search.best_params_ == fold["params"]
+        assert fold.risk == pytest.approx(wrong[test].mean())
+        assert fold.inner_risk == pytest.approx(1 - search.best_score_)
+        assert (fold.n_train, fold.n_test) == (len(train), len(test))
+    assert ours.risk_.value == pytest.approx(wrong.mean(), abs=1e-15)
+    np.testing.assert_array_equal(ours.risk_.losses, wrong)
+    assert ours.risk_.std_error == pytest.approx(wrong.std(ddof=1) / np.sqrt(len(y)))
+
+
+def test_optimism_is_honest_minus_selected():
+    """optimism_, selected_risk_ and stability_ say what the flattering number hides."""
+    X, y = load_wine(return_X_y=True)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=5, outer=5).fit(X, y)
+    assert search.selected_risk_.value == pytest.approx(1 - search.best_score_)
+    assert search.optimism_ == search.risk_.value - search.selected_risk_.value
+    same = [fold.best_index == search.best_index_ for fold in search.outer_]
+    assert search.stability_.agreement == np.mean(same) == float(search.stability_)
+    assert sum(search.stability_.frequencies.values()) == 5
+    assert "of the outer splits" in str(search.stability_)
+    assert "procedure" in search.risk_.notes[0]
+
+
+def test_the_search_flatters_on_noise_and_the_risk_does_not():
+    """On labels without signal the selected risk is below a half, the honest one is not."""
+    honest, selected = [], []
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(40, 5)), np.arange(40) % 2
+        grid = {"n_neighbors": range(1, 16, 2)}
+        search = HonestSearchCV(
+            KNeighborsClassifier(), grid, select_by=5, outer=5, random_state=seed, refit=False
+        ).fit(X, y)
+        honest.append(search.risk_.value)
+        selected.append(search.selected_risk_.value)
+    assert np.mean(selected) < 0.46
+    assert np.mean(honest) > 0.48
+
+
+def test_the_estimator_checks_of_use_hold():
+    """It clones, pickles, nests in pipelines and cross_validate, and answers like its model."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[::4], y[::4]
+    search = HonestSearchCV(LogisticRegression(), {"C": [0.1, 1]}, select_by=3, outer=3)
+    whole = make_pipeline(StandardScaler(), search).fit(X, y)
+    again = pickle.loads(pickle.dumps(whole))
+    np.testing.assert_array_equal(whole.predict(X), again.predict(X))
+    fitted = again[-1]
+    scaled = whole[0].transform(X)
+    best = fitted.best_estimator_
+    np.testing.assert_array_equal(fitted.predict_proba(scaled), best.predict_proba(scaled))
+    np.testing.assert_array_equal(fitted.decision_function(scaled), best.decision_function(scaled))
+    assert fitted.score(scaled, y) == best.score(scaled, y)
+    assert clone(fitted).get_params()["estimator__C"] == 1.0
+    scores = cross_validate(whole, X, y, cv=3)["test_score"]
+    assert (scores > 0.9).all()
+
+
+def test_a_search_within_a_search_is_nested_by_estimate_risk():
+    """estimate_risk of a search estimates the risk of the whole procedure."""
+    X, y = load_wine(return_X_y=True)
+    folds = StratifiedKFold(4)
+    theirs = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=StratifiedKFold(3))
+    ours = HonestSearchCV(
+        KNeighborsClassifier(), K_GRID, select_by=StratifiedKFold(3), outer=folds
+    ).fit(X, y)
+    assert tr.estimate_risk(theirs, X, y, method=folds).value == ours.risk_.value
+
+
+def test_frames_keep_their_names_and_give_the_same_numbers():
+    """Pandas and polars frames give the array's numbers, and feature_names_in_."""
+    bunch = load_wine(as_frame=True)
+    y = bunch.target.to_numpy()
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    search = HonestSearchCV(model, {"kneighborsclassifier__n_neighbors": [1, 5]}, outer=3)
+    plain = clone(search).fit(bunch.data.to_numpy(), y)
+    odd = bunch.data.set_index(pd.Index([f"r{i}" for i in range(len(y))]))
+    for frame in (bunch.data, odd, pl.from_pandas(bunch.data)):
+        fitted = clone(search).fit(frame, y)
+        assert fitted.risk_.value == plain.risk_.value
+        assert list(fitted.feature_names_in_) == list(bunch.data.columns)
+        assert fitted.n_features_in_ == 13
+
+
+def test_groups_reach_both_loops():
+    """With groups given no group is on both sides, outside or inside; without them one is."""
+    X, y = load_wine(return_X_y=True)
+    groups = np.random.default_rng(0).permutation(len(y)) // 6
+    seen = []
+
+    class Recorder(KNeighborsClassifier):
+        def fit(self, X, y):
+            seen.append(set(X[:, -1].astype(int)))
+            return super().fit(X, y)
+
+        def predict(self, X):
+            tested = set(X[:, -1].astype(int))
+            overlaps.append(len(tested & seen[-1]))
+            return super().predict(X)
+
+    marked = np.column_stack([X, groups])
+    for method in ("3-fold", GroupKFold(3)):
+        overlaps = []
+        HonestSearchCV(Recorder(), {"n_neighbors": [1, 3]}, select_by=method, outer=method).fit(
+            marked, y, groups=groups
+        )
+        assert len(overlaps) > 20
+        assert not any(overlaps)
+    overlaps = []
+    HonestSearchCV(Recorder(), {"n_neighbors": [1, 3]}, select_by=3, outer=3).fit(marked, y)
+    assert any(overlaps)
+
+
+def test_a_splitter_that_ignores_groups_is_reported():
+    """Groups that a splitter ignores are warned about, with the number of leaking rows."""
+    X, y = load_wine(return_X_y=True)
+    groups = np.arange(len(y)) // 2
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=3, outer=ShuffleSplit(3))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+        with pytest.warns(GroupLeakWarning, match="ignores them: [0-9]+ rows"):
+            search.fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_weights_reach_both_loops_with_and_without_routing(routing):
+    """A weight of zero takes a row out of every fit and every mean, in both loops."""
+    X, y = load_wine(return_X_y=True)
+    keep = np.arange(len(y)) % 3 > 0
+    flipped = np.where(keep, y, (y + 1) % 3)
+    folds = np.arange(len(y)) % 4
+    kept = tr.methods.KFold(folds=folds[keep])
+    every = tr.methods.KFold(folds=folds)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        model = tree.set_fit_request(sample_weight=True) if routing else tree
+        weighted = HonestSearchCV(model, {"max_depth": [1, 2]}, select_by=every, outer=every).fit(
+            X, flipped, sample_weight=keep.astype(float)
+        )
+    cut = HonestSearchCV(tree, {"max_depth": [1, 2]}, select_by=kept, outer=kept).fit(
+        X[keep], y[keep]
+    )
+    np.testing.assert_allclose(weighted.curve_.values, cut.curve_.values, atol=1e-12)
+    assert weighted.risk_.value == pytest.approx(cut.risk_.value, abs=1e-12)
+    np.testing.assert_array_equal(weighted.predict(X), cut.predict(X))
+
+
+def test_groups_are_routed_when_routing_is_on():
+    """With metadata routing the groups reach splitters that ask for them."""
+    X, y = load_wine(return_X_y=True)
+    groups = np.arange(len(y)) // 6
+    plain = HonestSearchCV(
+        KNeighborsClassifier(), K_GRID, select_by=GroupKFold(3), outer=GroupKFold(4)
+    ).fit(X, y, groups=groups)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = HonestSearchCV(
+            KNeighborsClassifier(), K_GRID, select_by=GroupKFold(3), outer=GroupKFold(4)
+        ).fit(X, y, groups=groups)
+    assert routed.risk_.value == plain.risk_.value
+
+
+def test_the_same_seed_gives_the_same_search_on_any_executor():
+    """A forest without a seed of its own gives the same numbers alone and on two workers."""
+    X, y = load_wine(return_X_y=True)
+    search = HonestSearchCV(
+        RandomForestClassifier(n_estimators=5), {"max_depth": [1, 3]}, select_by=3, outer=3
+    )
+    alone = clone(search).fit(X, y)
+    shared = clone(search).set_params(executor=2).fit(X, y)
+    other = clone(search).set_params(random_state=1).fit(X, y)
+    np.testing.assert_array_equal(alone.curve_.values, shared.curve_.values)
+    np.testing.assert_array_equal(alone.risk_.losses, shared.risk_.losses)
+    np.testing.assert_array_equal(alone.predict_proba(X), shared.predict_proba(X))
+    assert not np.array_equal(alone.risk_.losses, other.risk_.losses)
+
+
+def test_given_splits_are_cut_to_the_outer_training_rows():
+    """A list of splits tunes inside the outer folds as well, without their test rows."""
+    X, y = load_wine(return_X_y=True)
+    splits = list(StratifiedKFold(4, shuffle=True, random_state=0).split(X, y))
+    outer = StratifiedKFold(3)
+    ours = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=splits, outer=outer).fit(X, y)
+    for fold, (train, _) in zip(ours.outer_, outer.split(X, y), strict=True):
+        place = np.full(len(y), -1)
+        place[train] = np.arange(len(train))
+        inner = [
+            (place[np.intersect1d(a, train)], place[np.intersect1d(b, train)]) for a, b in splits
+        ]
+        theirs = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=inner).fit(X[train], y[train])
+        assert fold.inner_risk == pytest.approx(1 - theirs.best_score_)
+
+
+def test_without_refit_there_is_no_model_and_predict_says_so():
+    """refit=False keeps the numbers and refuses to predict, with the remedy."""
+    X, y = load_wine(return_X_y=True)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, refit=False, outer=2).fit(X, y)
+    assert search.risk_.value > 0
+    with pytest.raises(Refusal, match="use refit=True"):
+        search.predict(X)
+
+
+def test_without_outer_there_is_no_risk():
+    """outer=None is a plain search: no risk_, no optimism_."""
+    X, y = load_wine(return_X_y=True)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, outer=None).fit(X, y)
+    assert not hasattr(search, "risk_")
+    assert not hasattr(search, "optimism_")
+
+
+def test_a_refitted_search_forgets_the_old_risk():
+    """Fitting anew with outer=None leaves no risk_ of the first fit behind."""
+    X, y = load_wine(return_X_y=True)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=2, outer=2).fit(X, y)
+    search.set_params(outer=None, refit=False).fit(X, y)
+    assert not hasattr(search, "risk_")
+    assert not hasattr(search, "best_estimator_")
+
+
+def test_y_is_needed():
+    """Without y there is no risk, and the message says so."""
+    with pytest.raises(BadData, match="y is None"):
+        HonestSearchCV(KNeighborsClassifier(), K_GRID).fit(np.zeros((4, 2)))
+
+
+def test_the_score_follows_the_loss():
+    """score() is the model's own without a loss, else the loss as a score."""
+    X, y = load_wine(return_X_y=True)
+    binary = (y == 1).astype(int)
+    grid = {"n_neighbors": [5]}
+    plain = HonestSearchCV(KNeighborsClassifier(), grid, outer=None).fit(X, binary)
+    assert plain.score(X, binary) == plain.best_estimator_.score(X, binary)
+    for loss, scoring in (("auc", "roc_auc"), ("log", "neg_log_loss"), ("f1", "f1")):
+        search = HonestSearchCV(KNeighborsClassifier(), grid, loss=loss, outer=None).fit(X, binary)
+        theirs = sklearn.metrics.get_scorer(scoring)(search.best_estimator_, X, binary)
+        assert search.score(X, binary) == pytest.approx(theirs)

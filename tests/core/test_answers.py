@@ -1,0 +1,70 @@
+"""Answers lie in flat blocks, and a part of them is the answers to a part of the plan."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.core.answers import Answers, Failure, code_type
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+
+
+def plan_of_three() -> Plan:
+    """Three questions to two fits, of unequal sizes."""
+    builder = PlanBuilder(6)
+    a, b, c = builder.partition(np.array([0, 0, 0, 1, 1, 2]))
+    builder.ask((ALL, (a,)), (a, ()))
+    builder.ask((ALL, (b,)), (b, ()))
+    builder.ask((ALL, (a,)), (c, ()))
+    return builder.build()
+
+
+def answers_to(plan: Plan, response: str = "label") -> Answers:
+    size = plan.n_questions if response == "scored" else int(plan.test_offsets[-1])
+    return Answers(
+        plan=plan,
+        response=response,
+        values=np.arange(2 * size).reshape(2, size),
+        answered=np.array([[True, True, True], [True, False, True]]),
+        engine="none",
+        fit_seconds=np.array([[1.0, 2.0], [3.0, 4.0]]),
+        answer_seconds=np.zeros((2, 2)),
+        failures=(Failure(1, 1, "it failed"),),
+        n_fits=4,
+    )
+
+
+def test_each_question_has_its_block() -> None:
+    """Answers to a question are its stretch of the flat list; for scores, one number."""
+    answers = answers_to(plan_of_three())
+    assert [block.tolist() for block in answers] == [
+        [[0, 1, 2], [6, 7, 8]],
+        [[3, 4], [9, 10]],
+        [[5], [11]],
+    ]
+    assert answers_to(plan_of_three(), "scored").of(1).tolist() == [1, 4]
+    assert answers.n_candidates == 2
+
+
+@pytest.mark.parametrize("response", ["label", "scored"])
+def test_a_part_is_the_answers_to_a_part_of_the_plan(response) -> None:
+    """Values, failures and seconds follow the questions, whatever their order."""
+    answers = answers_to(plan_of_three(), response)
+    for questions in ([2, 1], [1], [0, 2], []):
+        part = answers.only(np.array(questions, dtype=int))
+        for new, old in enumerate(questions):
+            assert part.of(new).tolist() == answers.of(old).tolist()
+            assert part.plan.test_rows(new)[0].tolist() == answers.plan.test_rows(old)[0].tolist()
+        assert part.answered.tolist() == answers.answered[:, questions].tolist()
+        fits = sorted({int(answers.plan.fit[q]) for q in questions})
+        assert part.fit_seconds.tolist() == answers.fit_seconds[:, fits].tolist()
+        assert [f.fit for f in part.failures] == ([fits.index(1)] if 1 in fits else [])
+
+
+@pytest.mark.parametrize("n", [2, 126, 127, 128, 32766, 32767, 40000])
+def test_codes_fit_their_type(n) -> None:
+    """The smallest type holds every class code, and -1 for a label that y does not hold."""
+    info = np.iinfo(code_type(n))
+    assert info.min <= -1
+    assert n - 1 <= info.max
