@@ -12,14 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.machine import facts, one_blas_thread
+from benchmarks.report import as_json, head, table
 from benchmarks.results import Options
+from benchmarks.rows import measure, registry
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    one_blas_thread()
-    from benchmarks.report import as_json, head, table
-    from benchmarks.rows import measure, registry
-
     given = _parser().parse_args(arguments)
     if given.list:
         print(registry)
@@ -60,4 +58,5 @@ def _count(text: str) -> int:
 
 
 if __name__ == "__main__":
+    one_blas_thread()  # nothing above has imported numpy yet
     sys.exit(main())

@@ -25,7 +25,7 @@ LINEAR = 1.2  # an exponent of 1, with room for what does not depend on n
 HERE = "benchmarks.rows.loo_plan"
 
 
-class Majority(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Majority(ClassifierMixin, BaseEstimator):
     """The more frequent of the classes 0 and 1: as cheap as a fit can be."""
 
     def fit(self, X: Any, y: np.ndarray) -> Majority:

@@ -33,16 +33,41 @@ _ROOMS = {
     "testing": "truerisk.testing",
 }
 
-__all__ = ["__version__", *_WHERE, *_ROOMS]
+__all__ = [
+    "Assessment",
+    "ErrorPosterior",
+    "HonestSearchCV",
+    "RiskCurve",
+    "RiskEstimate",
+    "__version__",
+    "assess",
+    "datasets",
+    "engines",
+    "estimate_risk",
+    "losses",
+    "methods",
+    "models",
+    "risk_curve",
+    "selection",
+    "testing",
+]
 
-if TYPE_CHECKING:
-    from truerisk import datasets, engines, methods, models, selection, testing
-    from truerisk.api.assess import Assessment, assess
-    from truerisk.api.estimate import estimate_risk, risk_curve
-    from truerisk.api.search import HonestSearchCV
-    from truerisk.core import losses
-    from truerisk.core.posterior import ErrorPosterior
-    from truerisk.core.results import RiskCurve, RiskEstimate
+if TYPE_CHECKING:  # the same names, for type checkers
+    from truerisk import datasets as datasets
+    from truerisk import engines as engines
+    from truerisk import methods as methods
+    from truerisk import models as models
+    from truerisk import selection as selection
+    from truerisk import testing as testing
+    from truerisk.api.assess import Assessment as Assessment
+    from truerisk.api.assess import assess as assess
+    from truerisk.api.estimate import estimate_risk as estimate_risk
+    from truerisk.api.estimate import risk_curve as risk_curve
+    from truerisk.api.search import HonestSearchCV as HonestSearchCV
+    from truerisk.core import losses as losses
+    from truerisk.core.posterior import ErrorPosterior as ErrorPosterior
+    from truerisk.core.results import RiskCurve as RiskCurve
+    from truerisk.core.results import RiskEstimate as RiskEstimate
 
 
 def __getattr__(name: str) -> Any:

@@ -125,7 +125,7 @@ def test_mixed_frames_have_keys() -> None:
     keys = tables.row_keys(frame)
     assert keys[0] == keys[2]
     assert len(set(keys.tolist())) == 3
-    polars = tables.row_keys(pl.from_dict({c: frame[c].astype(str).tolist() for c in frame}))
+    polars = tables.row_keys(pl.DataFrame({c: [str(v) for v in frame[c]] for c in frame}))
     assert polars.tolist() == keys.tolist()
 
 

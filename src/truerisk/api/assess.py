@@ -9,12 +9,15 @@ import numpy as np
 
 from truerisk.api.assessment import Assessed, Assessment
 from truerisk.api.choice import risk_of_choice
-from truerisk.api.compute import Problem, compute, curve_of, pose
+from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
+from truerisk.api.constant import constant_risk
 from truerisk.api.learners import families_of
+from truerisk.api.naming import named
 from truerisk.api.outer import outer_folds, stability
+from truerisk.api.schedule import Schedule
 from truerisk.core.errors import BadData
-from truerisk.core.progress import stage
-from truerisk.methods.nested import Nested
+from truerisk.core.progress import Count, counting, stage
+from truerisk.core.results import RiskCurve
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 
@@ -76,91 +79,46 @@ def assess(
     >>> a.best
     'bayes'
     """
-    if not methods or isinstance(methods, str):
+    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
         raise BadData("methods is a list of methods; the first one tunes, e.g. ['10-fold'].")
-    problems = {
-        name: pose(
-            family,
-            X,
-            y,
-            loss=loss,
-            rule=rule,
-            groups=groups,
-            sample_weight=sample_weight,
-            confidence_level=confidence_level,
-            engine=engine,
-            executor=executor,
-            random_state=random_state,
-        )
-        for name, family in families_of(learners, X, y).items()
-    }
+    problems = {}
+    for name, family in families_of(learners, X, y).items():
+        with named(name):
+            problems[name] = pose(
+                family,
+                X,
+                y,
+                loss=loss,
+                rule=rule,
+                groups=groups,
+                sample_weight=sample_weight,
+                confidence_level=confidence_level,
+                engine=engine,
+                executor=executor,
+                random_state=random_state,
+            )
     _refuse_mixed(problems)
-    return _assess_each(problems, methods, outer)
+    first = next(iter(problems.values()))
+    schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+    return _assess_each(problems, schedule)
 
 
-def _assess_each(problems: Mapping[str, Problem], methods: Sequence[Any], outer: Any) -> Assessment:
+def _assess_each(problems: Mapping[str, Problem], schedule: Schedule) -> Assessment:
+    """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, Assessed] = {}
-    compare = len(problems) > 1
+    tuned: dict[str, list[Computed]] = {}
+    fits = {name: schedule.fits(len(problem.family)) for name, problem in problems.items()}
     try:
-        for name, problem in problems.items():
-            with stage(name):
-                done[name] = _assess_one(problem, methods, Nested(outer, methods[0], compare))
+        with counting(sum(fits.values())) as count:
+            for name, problem in problems.items():
+                with named(name), stage(name), stage("tuning"):
+                    tuned[name] = _tune(problem, schedule, count)
+            for name, problem in problems.items():
+                with named(name), stage(name), stage("testing"):
+                    done[name] = _test(problem, schedule, tuned[name])
+                _reach(count, [*tuned.values()], done)
     except KeyboardInterrupt:
-        partial = _concluded(done, problems, outer, methods[0]) if done else None
         missing = [name for name in problems if name not in done]
+        partial = _concluded(done, problems, schedule, missing) if done else None
         raise Interrupted(partial, missing) from None
-    return _concluded(done, problems, outer, methods[0])
-
-
-def _assess_one(problem: Problem, methods: Sequence[Any], nested: Nested) -> Assessed:
-    selected = compute(problem, methods[0])
-    curve = curve_of(selected)
-    criteria = {c.common.method: c for c in (curve_of(compute(problem, m)) for m in methods[1:])}
-    honest = compute(problem, nested)
-    risk = curve_of(honest).procedure
-    assert risk is not None
-    return Assessed(
-        curve=curve,
-        criteria=criteria,
-        risk=risk,
-        outer=outer_folds(honest),
-        stability=stability(honest, curve.best),
-        n_fits=selected.evaluation.n_fits + honest.evaluation.n_fits,
-        seconds=selected.seconds + honest.seconds,
-        answers=honest.evaluation.answers,
-    )
-
-
-def _concluded(
-    done: Mapping[str, Assessed], problems: Mapping[str, Problem], outer: Any, select_by: Any
-) -> Assessment:
-    names = list(done)
-    values = [np.inf if done[n].risk.value is None else done[n].risk.value for n in names]
-    best = names[int(np.argmin(values))]  # type: ignore[arg-type]
-    problem = problems[best]
-    choice = risk_of_choice(done, problem, outer) if len(done) > 1 else None
-    return Assessment(
-        best=best,
-        learners=dict(done),
-        choice=choice,
-        baseline=_baseline(problem),
-        n_rows=problem.data.n_rows,
-        seed=problem.seed,
-        problem=problem,
-    )
-
-
-def _baseline(problem: Problem) -> float | None:
-    """The zero-one risk of always answering the commonest class; None for other losses."""
-    codes, weights = problem.data.codes, problem.data.sample_weight
-    if not problem.loss.binary or codes is None:
-        return None
-    shares = np.bincount(codes, weights)
-    return float(1 - shares.max() / shares.sum())
-
-
-def _refuse_mixed(problems: Mapping[str, Problem]) -> None:
-    tasks = {name: p.family.task for name, p in problems.items()}
-    if len(set(tasks.values())) > 1:
-        listed = ", ".join(f"{name}: {task}" for name, task in tasks.items())
-        raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")
+    return _concluded(done, problems, schedule, ())

@@ -10,30 +10,33 @@ import numpy as np
 from truerisk.api.assessment import Assessed
 from truerisk.api.compute import Problem
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Setting
+from truerisk.core.contracts import Method, Setting
 from truerisk.core.results import RiskEstimate, dress
-from truerisk.methods.words import as_method
 
 __all__ = ["risk_of_choice"]
 
 
 def risk_of_choice(
-    done: Mapping[str, Assessed], problem: Problem, outer: object
+    done: Mapping[str, Assessed], problem: Problem, outer: Method
 ) -> RiskEstimate | None:
     """Nested risk of "take the learner and setting with the smallest inner risk, then fit".
 
     It costs nothing more: every learner was tuned inside the same outer splits, so in each split
-    the answers of the learner that looked best inside are taken. None if a learner has no answers.
+    the answers of the learner that looked best inside are taken, the first of equals. None if a
+    learner lacks an answer, or an outer split has no inner risk at all.
     """
     results = list(done.values())
     answers = [one.answers for one in results]
     if any(a is None or not a.answered.all() for a in answers):
         return None
     inner = np.array([[fold.inner_risk for fold in one.outer] for one in results])
+    inner[np.isnan(inner)] = np.inf  # a fit failed: nothing is known of this learner here
+    if np.isinf(inner).all(axis=0).any():
+        return None
     winners = inner.argmin(axis=0)
     mixed = _mixed([a for a in answers if a is not None], winners)
     setting = Setting(problem.confidence_level, problem.rule)
-    tested = as_method(outer).reduce(mixed, problem.data, problem.loss, setting)[0]
+    tested = outer.reduce(mixed, problem.data, problem.loss, setting)[0]
     counts = np.bincount(winners, minlength=len(results))
     chosen = ", ".join(f"{name} {n}" for name, n in zip(done, counts, strict=True) if n)
     note = f"risk of choosing among {len(done)} learners too; chosen in the outer splits: {chosen}"

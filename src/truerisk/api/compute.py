@@ -25,7 +25,7 @@ from truerisk.engines.choice import choose_engine
 from truerisk.methods.words import as_method
 from truerisk.selection import as_rule
 
-__all__ = ["Problem", "compute", "curve_of", "pose"]
+__all__ = ["Computed", "Problem", "compute", "curve_of", "pose", "procedure_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +113,6 @@ def curve_of(computed: Computed) -> RiskCurve:
     errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
     # a single candidate is not chosen: it is shown even where it failed
     best = problem.rule.choose(values, errors) if len(values) > 1 else 0
-    procedure = None
-    if evaluation.procedure is not None:
-        params: Mapping[str, Any] = {}
-        if len(problem.family) == 1 or len({u.candidate for u in evaluation.units}) == 1:
-            params = problem.family.candidates[evaluation.units[0].candidate]
-        procedure = dress(evaluation.procedure, common, params)
     return RiskCurve(
         candidates=problem.family.candidates,
         values=values,
@@ -126,10 +120,21 @@ def curve_of(computed: Computed) -> RiskCurve:
         best=best,
         rule=problem.rule.word,
         ties=problem.rule.ties,
-        procedure=procedure,
+        procedure=procedure_of(computed),
         evaluation=evaluation,
         common=common,
     )
+
+
+def procedure_of(computed: Computed) -> RiskEstimate | None:
+    """The honest risk of "tune, then fit", where the method estimates it; it needs no rule."""
+    evaluation, candidates = computed.evaluation, computed.problem.family.candidates
+    if evaluation.procedure is None:
+        return None
+    params: Mapping[str, Any] = {}
+    if len(candidates) == 1 or len({unit.candidate for unit in evaluation.units}) == 1:
+        params = candidates[evaluation.units[0].candidate]
+    return dress(evaluation.procedure, _common(computed), params)
 
 
 class _Asking:

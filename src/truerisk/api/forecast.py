@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.compute import Problem
+from truerisk.api.naming import named
+from truerisk.api.schedule import Schedule
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, Run
 from truerisk.core.plan import Plan
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.executors import workers_of
-from truerisk.methods.nested import Nested
-from truerisk.methods.words import as_method
 
 __all__ = ["Forecast", "forecast"]
 
@@ -38,22 +38,19 @@ def forecast(problems: Mapping[str, Problem], methods: Sequence[Any], outer: Any
     The timed fit is the first of the tuning plan, with the middle setting of the grid, so the
     seconds are a guess; the fits are exact.
     """
-    return [
-        _of_one(name, problem, methods, Nested(outer, methods[0], len(problems) > 1))
-        for name, problem in problems.items()
-    ]
+    first = next(iter(problems.values()))
+    schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+    expected = []
+    for name, problem in problems.items():
+        with named(name):
+            expected.append(_of_one(name, problem, schedule))
+    return expected
 
 
-def _of_one(name: str, problem: Problem, methods: Sequence[Any], nested: Nested) -> Forecast:
+def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
     settings = len(problem.family)
-    streams = Streams(problem.seed)
-    plans = [as_method(m).plan(problem.data, streams) for m in methods]
-    whole = nested.plan(problem.data, streams)
-    fits = sum(plan.n_fits for plan in plans) * settings
-    fits += whole.only(whole.questions("outer")).n_fits
-    if settings > 1 or nested.compare:
-        fits += whole.only(whole.questions("inner")).n_fits * settings
-    seconds = fits * _one_fit(problem, plans[0]) / (workers_of(problem.executor) or 1)
+    fits = schedule.fits(settings)
+    seconds = fits * _one_fit(problem, schedule.plans[0]) / (workers_of(problem.executor) or 1)
     return Forecast(name, settings, fits, seconds)
 
 

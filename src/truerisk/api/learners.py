@@ -44,9 +44,8 @@ def word_families(
     """
     from truerisk.models.learners import default_words, learner
 
-    size = {"n_rows": n_rows, "n_classes": n_classes}
     return {
-        word: Family.of(*learner(word, task, **size, **columns))
+        word: Family.of(*learner(word, task, n_rows=n_rows, n_classes=n_classes, **columns))
         for word in (default_words(task) if words is None else words)
     }
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from truerisk.api.compute import Computed, Problem, compute, curve_of, pose
+from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
 from truerisk.api.grid_results import cv_results
 from truerisk.api.outer import Stability, outer_folds, stability
 from truerisk.api.routing import route
@@ -162,7 +162,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         """Drop what an earlier fit found: a later one may not find it again."""
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("__")]:
             delattr(self, name)
-        vars(self).pop("_classes", None)
+        self.__dict__.pop("_classes", None)
 
     def _keep_selection(self, selected: Computed) -> None:
         curve = curve_of(selected)
@@ -179,10 +179,11 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
             self._classes = problem.data.classes
 
     def _keep_risk(self, honest: Computed) -> None:
-        procedure = curve_of(honest).procedure
+        procedure = procedure_of(honest)
         assert procedure is not None and procedure.value is not None
         self.risk_ = replace(procedure, notes=_stated(self, procedure.notes))
-        self.optimism_ = float(procedure.value - self.selected_risk_.value)
+        assert self.selected_risk_.value is not None
+        self.optimism_ = procedure.value - self.selected_risk_.value
         self.outer_ = outer_folds(honest)
         self.stability_: Stability = stability(honest, self.best_index_)
 
@@ -221,32 +222,32 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         except Exception as error:
             raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
 
-    @_best_has("predict")
+    @_best_has("predict")  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Any:
         """Predictions of the tuned model."""
         return self._tuned().predict(X)
 
-    @_best_has("predict_proba")
+    @_best_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of the tuned model."""
         return self._tuned().predict_proba(X)
 
-    @_best_has("predict_log_proba")
+    @_best_has("predict_log_proba")  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Any:
         """Log-probabilities of the tuned model."""
         return self._tuned().predict_log_proba(X)
 
-    @_best_has("decision_function")
+    @_best_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Decision values of the tuned model."""
         return self._tuned().decision_function(X)
 
-    @_best_has("transform")
+    @_best_has("transform")  # type: ignore[untyped-decorator]
     def transform(self, X: Any) -> Any:
         """Transformation by the tuned model."""
         return self._tuned().transform(X)
 
-    @_best_has("score_samples")
+    @_best_has("score_samples")  # type: ignore[untyped-decorator]
     def score_samples(self, X: Any) -> Any:
         """Sample scores of the tuned model."""
         return self._tuned().score_samples(X)
@@ -298,8 +299,5 @@ def _as_grid_search_averages(select_by: Any) -> Method:
 
 
 def _stated(search: HonestSearchCV, notes: tuple[str, ...]) -> tuple[str, ...]:
-    return (
-        "risk of the procedure: choose among "
-        f"{len(search.curve_)} settings, then fit; not of one setting",
-        *notes,
-    )
+    what = f"risk of the procedure: choose among {len(search.curve_)} settings, then fit"
+    return (f"{what}; not of one setting", *notes)

@@ -43,7 +43,7 @@ def assess(
     \b
     truerisk assess data.csv --target y
     truerisk assess --dataset breast-cancer --models knn,svm --jobs 2
-    """
+    """  # noqa: D301 - \b is for click
     source = read_source(**where)
     for note in source.notes:
         say(f"note: {note}")

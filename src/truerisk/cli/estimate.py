@@ -38,14 +38,14 @@ def estimate(
 
     \b
     truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --method loo
-    """
+    """  # noqa: D301 - \b is for click
     source = read_source(**where)
     for note in source.notes:
         say(f"note: {note}")
     from truerisk.api.estimate import risk_curve
 
     pipeline, params = _model(model, settings, source)
-    options = {"loss": loss, "executor": jobs, "random_state": seed}
+    options: dict[str, Any] = {"loss": loss, "executor": jobs, "random_state": seed}
     with worded_warnings(), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)
     found = curve[0] if curve.procedure is None else curve.procedure

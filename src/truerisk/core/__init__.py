@@ -1,0 +1,14 @@
+"""Nouns and contracts: what the other rooms speak of. Nothing here knows a learner or a method.
+
+| file | what it holds |
+|---|---|
+| `data.py`, `tables.py` | rows, labels, groups, weights; rows of any table a user may hold |
+| `family.py` | a learner with its candidates |
+| `plan.py`, `planning.py` | which fit sees what and is asked what; the builder of plans |
+| `answers.py` | predictions of all candidates in flat blocks |
+| `losses.py`, `loss_words.py` | what an answer costs; what users may write as `loss=` |
+| `contracts.py` | Method, Engine, Rule, and what passes between them |
+| `results.py`, `interval.py`, `posterior.py` | frozen results |
+| `present.py` | numbers and tables as text and HTML |
+| `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |
+"""

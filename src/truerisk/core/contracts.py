@@ -188,7 +188,7 @@ class Run:
 class Engine(ABC):
     """Turns a plan into answers for all candidates of a family at once."""
 
-    word: str
+    word: ClassVar[str]
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

@@ -85,6 +85,12 @@ class Data:
         assert self.classes is not None
         return _shown(self.classes[code])
 
+    def codes_of(self, rows: np.ndarray) -> np.ndarray:
+        """Class codes of these rows; only classification has them."""
+        assert self.codes is not None
+        codes: np.ndarray = self.codes[rows]
+        return codes
+
     def rows(self, rows: np.ndarray) -> Any:
         return tables.take_rows(self.X, rows)
 
@@ -242,7 +248,7 @@ def _numbers(target: np.ndarray) -> np.ndarray:
     except (TypeError, ValueError):
         first = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
         raise BadData(
-            f"y[{first}] is {target.ravel()[first]!r}, not a number: "
+            f"y[{first}] is {_shown(target.ravel()[first])!r}, not a number: "
             "a regressor needs numbers; use a classifier for labels."
         ) from None
 

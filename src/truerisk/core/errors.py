@@ -25,7 +25,7 @@ class BadData(TrueRiskError, ValueError):
 
 
 class Refusal(TrueRiskError, ValueError):
-    """A method or an engine cannot justify an answer; the message holds the reason and the remedy."""
+    """A method or an engine cannot justify an answer; the message holds reason and remedy."""
 
 
 class UnknownName(TrueRiskError, ValueError):

@@ -189,7 +189,7 @@ def _perfect_rule(data: Data) -> Any:
     """An estimator whose X is the row number and whose answer is y."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-    class Truth(BaseEstimator):  # type: ignore[misc]
+    class Truth(BaseEstimator):
         def fit(self, X: Any, y: Any = None) -> Any:
             return self
 
@@ -202,7 +202,7 @@ def _perfect_rule(data: Data) -> Any:
     if data.task == "regression":
         return type("PerfectRegressor", (RegressorMixin, Truth), {})()
 
-    class TrueClass(ClassifierMixin, Truth):  # type: ignore[misc]
+    class TrueClass(ClassifierMixin, Truth):
         classes_ = data.classes
 
         def predict_proba(self, X: Any) -> Any:

@@ -73,7 +73,8 @@ class ZeroOne(RowLoss):
     word, response, binary, upper, perfect = "zero-one", "label", True, 1.0, 1.0
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        return (answers != data.codes[rows]).astype(np.float64)  # type: ignore[index]
+        wrong: np.ndarray = answers != data.codes_of(rows)
+        return wrong.astype(np.float64)
 
 
 class Cost(RowLoss):
@@ -101,7 +102,8 @@ class Cost(RowLoss):
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         if (answers < 0).any():
             raise Refusal("a model predicted a label that y does not hold: it has no cost.")
-        return self.matrix[data.codes[rows][None, :], answers]  # type: ignore[index]
+        costs: np.ndarray = self.matrix[data.codes_of(rows)[None, :], answers]
+        return costs
 
 
 class Log(RowLoss):
@@ -110,10 +112,11 @@ class Log(RowLoss):
     word, response = "log", "probability"
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        truth = data.codes[rows]  # type: ignore[index]
-        given = answers[:, np.arange(len(rows)), truth]
+        truth = data.codes_of(rows)
+        given: np.ndarray = answers[:, np.arange(len(rows)), truth]
         epsilon = np.finfo(np.float64).eps
-        return -np.log(np.clip(given, epsilon, 1.0))
+        losses: np.ndarray = -np.log(np.clip(given, epsilon, 1.0))
+        return losses
 
 
 class Brier(RowLoss):
@@ -122,8 +125,8 @@ class Brier(RowLoss):
     word, response = "brier", "probability"
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        truth = np.eye(data.n_classes)[data.codes[rows]]  # type: ignore[index]
-        distance = ((answers - truth) ** 2).sum(axis=2)
+        truth = np.eye(data.n_classes)[data.codes_of(rows)]
+        distance: np.ndarray = ((answers - truth) ** 2).sum(axis=2)
         return distance / 2 if data.n_classes == 2 else distance
 
     def check(self, data: Data) -> None:
@@ -138,18 +141,18 @@ class Squared(RowLoss):
     tasks = ("regression",)
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        losses = (answers - data.y[rows]) ** 2
+        losses: np.ndarray = (answers - data.y[rows]) ** 2
         return losses.mean(axis=2) if losses.ndim == 3 else losses
 
 
 class Absolute(RowLoss):
-    """|y − f|, the mean over targets where there are several."""
+    """`|y − f|`, the mean over targets where there are several."""
 
     word, response = "absolute", "value"
     tasks = ("regression",)
 
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
-        losses = np.abs(answers - data.y[rows])
+        losses: np.ndarray = np.abs(answers - data.y[rows])
         return losses.mean(axis=2) if losses.ndim == 3 else losses
 
 
@@ -168,7 +171,7 @@ class AUC(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        positive = data.codes[rows] == 1  # type: ignore[index]
+        positive = data.codes_of(rows) == 1
         w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         if not w[positive].any() or not w[~positive].any():
             raise Refusal(

@@ -235,7 +235,8 @@ class Plan:
         removed = [self.blocks[int(b)] for b in self.train.without(fit)]
         # blocks may overlap: a row taken away twice is gone once
         outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
-        return totals[asked] - _occurrences(outside, asked)
+        left: np.ndarray = totals[asked] - _occurrences(outside, asked)
+        return left
 
     def _trained(self, fit: int, tested: np.ndarray) -> np.ndarray:
         """1 where a tested row is itself in the train set (asked about itself on purpose)."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Listener", "Progress", "listen", "stage", "tell"]
+__all__ = ["Count", "Listener", "Progress", "counting", "listen", "stage", "tell"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,38 @@ def stage(name: str) -> Iterator[None]:
         yield
     finally:
         _stage.reset(token)
+
+
+class Count:
+    """How many fits of several computations are finished; `reach` corrects it after each one."""
+
+    def __init__(self, listener: Listener, total: int) -> None:
+        self._listener = listener
+        self._total = total
+        self._before = self._done = 0
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.done == 0:  # a computation starts
+            self._before = self._done
+        self._done = max(self._done, min(self._before + progress.done, self._total))
+        self._listener(Progress(progress.stage, self._done, self._total))
+
+    def reach(self, done: int) -> None:
+        """So many fits are finished, whatever the engines told."""
+        self._done = min(done, self._total)
+
+
+@contextmanager
+def counting(total: int) -> Iterator[Count]:
+    """Inside, events count the fits of all computations together, `total` of them."""
+    listener = _listener.get()
+    count = Count(listener or _deaf, total)
+    with listen(None if listener is None else count):
+        yield count
+
+
+def _deaf(_: Progress) -> None:
+    """Nobody listens."""
 
 
 def tell(done: int, total: int) -> None:

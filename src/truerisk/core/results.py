@@ -69,7 +69,7 @@ class RiskEstimate:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> RiskEstimate:
         """The estimate that `to_dict` wrote."""
-        if not isinstance(content, Mapping) or content.get("schema") != SCHEMA:
+        if not hasattr(content, "get") or content.get("schema") != SCHEMA:
             raise BadData(f"this is not a stored estimate: its schema is not '{SCHEMA}'.")
         names = {each.name for each in fields(cls)}
         lacking = sorted(names - set(content))

@@ -14,7 +14,7 @@ from typing import Any
 
 _NAMES = {"Generic": "generic", "choose_engine": "choice", "registry": "choice"}
 
-__all__ = ["names", *_NAMES]
+__all__ = ["Generic", "choose_engine", "names", "registry"]
 
 
 def names() -> list[str]:

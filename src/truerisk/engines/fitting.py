@@ -70,8 +70,11 @@ def fit_pieces(
         questions = order[starts[fit] : starts[fit + 1]]
         tests = [_Test.of(data, plan, int(q)) for q in questions]
         for candidate in candidates:
+            own, asked = given, tests
+            if candidate != candidates[-1]:  # a model may write into its rows (copy=False)
+                own, asked = given.copy(), [test.copy() for test in tests]
             with kept_warnings() as warned:
-                piece = _one(family, data, request, given, tests, (seed, fit, candidate))
+                piece = _one(family, data, request, own, asked, (seed, fit, candidate))
             if warned:
                 piece = replace(piece, warned=tuple(warned))
             if piece.failure is not None:
@@ -91,6 +94,10 @@ class _Given:
     y: np.ndarray
     params: dict[str, Any]
 
+    def copy(self) -> _Given:
+        params = {name: _copied(value) for name, value in self.params.items()}
+        return _Given(_copied(self.X), self.y.copy(), params)
+
 
 @dataclass(frozen=True, eq=False)
 class _Test:
@@ -104,6 +111,14 @@ class _Test:
     def of(cls, data: Data, plan: Plan, question: int) -> _Test:
         rows, _ = plan.test_rows(question)
         return cls(data.rows(rows), data.y[rows], data.weights(rows))
+
+    def copy(self) -> _Test:
+        return replace(self, X=_copied(self.X))
+
+
+def _copied(value: Any) -> Any:
+    """A copy where a model could write into the value; what has no `copy` cannot be written to."""
+    return value.copy() if hasattr(value, "copy") else value
 
 
 def _training(data: Data, plan: Plan, fit: int) -> _Given:

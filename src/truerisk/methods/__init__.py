@@ -28,7 +28,21 @@ _CLASSES = {
     "ThreeWay": "three_way",
 }
 
-__all__ = ["as_method", "names", "registry", *_CLASSES]
+__all__ = [
+    "Apparent",
+    "GivenSplits",
+    "Holdout",
+    "KFold",
+    "LeaveOneOut",
+    "MonteCarlo",
+    "Nested",
+    "ReversedKFold",
+    "Splitter",
+    "ThreeWay",
+    "as_method",
+    "names",
+    "registry",
+]
 
 
 def names() -> list[str]:

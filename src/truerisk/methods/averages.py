@@ -16,7 +16,7 @@ from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan import Plan
-from truerisk.methods.intervals import corrected_t, wald
+from truerisk.methods.intervals import Sureness, corrected_t, wald
 
 __all__ = ["Average", "check_average", "split_risks", "tested_by_average"]
 
@@ -24,6 +24,7 @@ Average = Literal["pooled", "fold"]
 
 
 def check_average(average: str | None) -> None:
+    """Refuse an unknown average."""
     if average not in (None, "pooled", "fold"):
         raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
 
@@ -100,8 +101,8 @@ def tested_by_average(
     if not isinstance(loss, RowLoss):
         return _rated(answers, data, loss, by_split, average)
     losses = row_losses(answers, data, loss)
-    weights = _average_weights(data, answers.plan, average)
-    values = losses @ weights
+    weights, total = _average_weights(data, answers.plan, average)
+    values = losses @ weights / total
     if not setting.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, order, starts = _by_row(answers.plan)
@@ -110,11 +111,11 @@ def tested_by_average(
     notes = [_failure_notes(answers, c) for c in range(len(values))]
     tested = []
     for c, value in enumerate(values):
-        sure = None, None, (() if unsure is None else (unsure,))
+        sure: Sureness = (None, None, () if unsure is None else (unsure,))
         if np.isfinite(value) and unsure is None:
             if once:
                 groups = None if data.groups is None else data.groups[rows]
-                sure = wald(value, per_row[c], weights[order], groups, loss, setting)
+                sure = wald(value, per_row[c], weights[order] / total, groups, loss, setting)
             else:
                 sure = corrected_t(value, by_split[c], answers.plan, loss, setting)
         tested.append(
@@ -148,7 +149,7 @@ def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
     rows, _ = plan.positions
     weights = position_weights(data, plan)
     repeat = np.repeat(plan.repeat, plan.test_sizes)
-    whole = answers.answered.all(axis=1)
+    whole: np.ndarray = np.all(answers.answered, axis=1)
     risks = []
     for r in np.unique(repeat):
         mine = repeat == r
@@ -160,15 +161,15 @@ def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
     return values
 
 
-def _average_weights(data: Data, plan: Plan, average: Average) -> np.ndarray:
-    """Weight of each answer in the risk, summing to 1."""
+def _average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarray, float]:
+    """Weight of each answer in the risk, and their sum; whole numbers stay whole (6/12 is 0.5)."""
     given = position_weights(data, plan)
     weights = np.ones(len(plan.positions[0])) if given is None else given
     if average == "pooled":
-        return weights / _positive(weights.sum())
+        return weights, _positive(float(weights.sum()))
     totals = np.add.reduceat(weights, plan.test_offsets[:-1])
     _positive(totals.min())
-    return weights / np.repeat(totals, plan.test_sizes) / plan.n_questions
+    return weights / np.repeat(totals, plan.test_sizes), plan.n_questions
 
 
 def _positive(total: float) -> float:
@@ -183,10 +184,12 @@ def _mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
     weights = position_weights(data, plan)
     starts = plan.test_offsets[:-1]
     if weights is None:
-        return np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
+        means: np.ndarray = np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
+        return means
     totals = np.add.reduceat(weights, starts)
     _positive(totals.min())
-    return np.add.reduceat(losses * weights, starts, axis=1) / totals
+    weighted: np.ndarray = np.add.reduceat(losses * weights, starts, axis=1) / totals
+    return weighted
 
 
 def _by_row(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -205,10 +208,8 @@ def _failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
     failed = [f for f in answers.failures if f.candidate == candidate]
     if not failed:
         return ()
-    return (
-        f"{len(failed)} of {answers.plan.n_fits} fits failed, so there is no value; "
-        f"the first: {failed[0].sentence}",
-    )
+    note = f"{len(failed)} of {answers.plan.n_fits} fits failed, so there is no value; "
+    return (note + f"the first: {failed[0].sentence}",)
 
 
 def _refuse_non_finite(losses: np.ndarray, loss: Loss, answered: np.ndarray) -> None:

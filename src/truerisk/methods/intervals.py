@@ -34,7 +34,7 @@ def wald(
     stable learners; it ignores that folds share training rows.
     """
     name = "wald" if groups is None else "wald-grouped"
-    residuals = weights * (losses - value)
+    residuals: np.ndarray = weights * (losses - value)
     if groups is not None:
         residuals = np.bincount(np.unique(groups, return_inverse=True)[1], residuals)
     m = len(residuals)
@@ -89,4 +89,4 @@ def _clipped(value: float, half: float, name: str, loss: Loss, setting: Setting)
     """Cut to the values the loss can take."""
     low = value - half if loss.lower is None else max(value - half, loss.lower)
     high = value + half if loss.upper is None else min(value + half, loss.upper)
-    return Interval(low, high, name, setting.confidence_level)
+    return Interval(float(low), float(high), name, setting.confidence_level)

@@ -24,7 +24,8 @@ def draw_held_out(
     by_class = stratify and data.codes is not None
     order = shuffled_by_class(data, rng) if by_class else rng.permutation(data.n_rows)
     size = min(max(round(data.n_rows * share), 1), data.n_rows - 1)
-    steps = np.floor(np.arange(data.n_rows + 1) * (size / data.n_rows) + 1e-9).astype(np.int64)
+    # A random start: a fixed one would round the first class down and the last up, every time.
+    steps = np.floor(np.arange(data.n_rows + 1) * size / data.n_rows + rng.random())
     return np.sort(order[np.diff(steps) > 0])
 
 

@@ -7,6 +7,8 @@
 | `checks.py` | a check, its fact, and the error that names all that failed |
 | `cases.py` | data, learner and loss a method is run on, and how it is run |
 | `brute_force.py` | the answers to a plan by fitting one by one, from the plan's JSON alone |
+| `situations.py` | what an engine is asked: families, plain data, plans, every response |
+| `comparing.py` | answers held against those of another, and against the contract |
 | `strategies.py` | hypothesis draws data and plans |
 | `learners.py` | learners whose answers do not depend on the order of rows; the perfect rule |
 | `changing.py` | the same problem in other words: rows permuted, classes renamed |

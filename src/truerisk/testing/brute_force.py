@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,7 @@ def decoded(plan: Plan) -> Decoded:
     content = plan.to_dict()
     offsets, rows = content["blocks.offsets"], content["blocks.rows"]
     counts = content.get("blocks.counts", [1] * len(rows))
-    blocks = [
-        Counter(dict(zip(rows[a:b], counts[a:b], strict=True)))
-        for a, b in zip(offsets, offsets[1:], strict=False)
-    ]
+    blocks = [Counter(dict(zip(rows[a:b], counts[a:b], strict=True))) for a, b in pairwise(offsets)]
     train = [_set(content, "train", s, blocks) for s in range(len(content["train.base"]))]
     test = [_set(content, "test", s, blocks) for s in range(len(content["test.base"]))]
     labels: list[dict[int, int]] = [{} for _ in train]
@@ -118,7 +116,9 @@ def _of_classes(model: Any, data: Data, X: np.ndarray, request: Request) -> np.n
     assert data.classes is not None
     names = data.classes.tolist()
     if request.response == "label":
-        codes = [names.index(v) if v in names else -1 for v in np.asarray(model.predict(X)).tolist()]
+        codes = [
+            names.index(v) if v in names else -1 for v in np.asarray(model.predict(X)).tolist()
+        ]
         return np.array(codes)
     if request.response == "score" and hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(X), dtype=np.float64)

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Evaluation, Method, Request, Run, Setting, Streams, Tested
+from truerisk.core.contracts import (
+    Engine,
+    Evaluation,
+    Method,
+    Request,
+    Run,
+    Setting,
+    Streams,
+    Tested,
+)
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss, Squared, ZeroOne
@@ -23,6 +32,9 @@ from truerisk.selection.minimum import Minimum
 
 __all__ = [
     "Case",
+    "Recorder",
+    "all_tested",
+    "content_of",
     "estimates",
     "evaluate",
     "perfect_cases",
@@ -78,19 +90,43 @@ def evaluate(
     seed: int = 0,
     plan: Plan | None = None,
     executor: Any = None,
+    engine: Engine | None = None,
 ) -> Evaluation:
-    """Draw the plan (or replay a given one), answer it by the generic engine, reduce it."""
+    """Draw the plan (or replay a given one), answer it (by the generic engine), reduce it."""
+    engine = engine or Generic()
     with quiet():
         method.check(case.data, case.loss)
         if plan is None:
             plan = method.plan(case.data, Streams(seed))
         request = Request(case.loss.response, getattr(case.loss, "scorer", None))
 
-        def ask(asked: Plan, only: np.ndarray | None = None) -> Answers:
-            return Generic().run(case.family, case.data, asked, request, Run(executor, seed, only))
+        def ask(plan: Plan, only: np.ndarray | None = None) -> Answers:
+            return engine.run(case.family, case.data, plan, request, Run(executor, seed, only))
 
         setting = Setting(0.95, Minimum(), len(case.family))
         return method.evaluate(ask, case.data, case.loss, plan, setting)
+
+
+class Recorder(Engine):
+    """The generic engine, which remembers what its answers were when it gave them."""
+
+    word = "recorder"
+
+    def __init__(self) -> None:
+        self.given: list[tuple[Answers, bytes]] = []
+
+    def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        return None
+
+    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+        answers = Generic().run(family, data, plan, request, run)
+        self.given.append((answers, content_of(answers)))
+        return answers
+
+
+def content_of(answers: Answers) -> bytes:
+    """Every byte of the answers."""
+    return answers.values.tobytes() + answers.answered.tobytes()
 
 
 @contextmanager

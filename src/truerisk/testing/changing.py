@@ -1,8 +1,12 @@
-"""The same problem in other words: rows in another order, classes under other names."""
+"""The same problem in other words: rows in another order, classes under other names.
+
+And a plan that is no longer the same: one thing in it changed.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +15,7 @@ from truerisk.core.data import Data, has_row_entries
 from truerisk.core.plan import Blocks, Plan
 from truerisk.core.tables import take_rows
 
-__all__ = ["frozen", "permuted_data", "permuted_plan", "renamed"]
+__all__ = ["altered", "frozen", "permuted_data", "permuted_plan", "renamed"]
 
 
 def permuted_data(data: Data, order: np.ndarray) -> Data:
@@ -75,3 +79,29 @@ def _read_only(array: Any) -> Any:
     array = array.copy()
     array.flags.writeable = False
     return array
+
+
+def altered(plan: Plan) -> Iterator[tuple[str, Plan]]:
+    """The plan with one thing changed, and what that is."""
+    yield "the number of rows", replace(plan, n_rows=plan.n_rows + 1)
+    yield "the names of parts", replace(plan, parts=(*plan.parts[:-1], "another"))
+    for each in fields(plan):
+        held = getattr(plan, each.name)
+        if isinstance(held, np.ndarray) and held.size:
+            yield each.name, _with(plan, each.name, _other(held))
+        elif is_dataclass(held) and not isinstance(held, type):
+            for inside in fields(held):
+                array = getattr(held, inside.name)
+                if isinstance(array, np.ndarray) and array.size:
+                    changed = _with(held, inside.name, _other(array))
+                    yield f"{each.name}.{inside.name}", _with(plan, each.name, changed)
+
+
+def _with(holder: Any, name: str, value: Any) -> Any:
+    return replace(holder, **{name: value})
+
+
+def _other(array: np.ndarray) -> np.ndarray:
+    changed = array.copy()
+    changed.flat[-1] += 1
+    return changed

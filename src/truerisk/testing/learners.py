@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 __all__ = ["NearestMean", "PerfectClassifier", "PerfectRegressor"]
 
 
-class NearestMean(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class NearestMean(ClassifierMixin, BaseEstimator):
     """The class with the nearest mean; `rest` weighs all features but the first.
 
     With rows that are multiples of a power of two the sums are exact, so the fitted means do not
@@ -43,7 +43,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return distances
 
 
-class PerfectClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PerfectClassifier(ClassifierMixin, BaseEstimator):
     """Reads the class from the first feature, where it stands as its number among `labels`."""
 
     def __init__(self, labels: Any = (0, 1)) -> None:
@@ -60,7 +60,7 @@ class PerfectClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.eye(len(self.classes_))[np.asarray(X)[:, 0].astype(int)]
 
 
-class PerfectRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PerfectRegressor(RegressorMixin, BaseEstimator):
     """Answers with the first feature, where the target itself stands."""
 
     def fit(self, X: Any, y: Any) -> PerfectRegressor:

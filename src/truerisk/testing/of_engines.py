@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from truerisk.engines.generic import Generic
 from truerisk.testing import strategies
 from truerisk.testing.changing import frozen
 from truerisk.testing.checks import Check, check_of, raise_failures, require
-from truerisk.testing.comparing import Drawing, require_contract, require_same
+from truerisk.testing.comparing import Drawing, Effort, require_contract, require_same
 from truerisk.testing.situations import (
     run_on,
     situations,
@@ -25,10 +26,15 @@ from truerisk.testing.situations import (
     willing_on,
 )
 
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
 __all__ = ["check_engine", "engine_checks"]
 
 
-def engine_checks(engine: Engine, *families: Family, examples: int = 25) -> Iterator[Check]:
+def engine_checks(
+    engine: Engine, *families: Family, examples: int = 25, shrink: bool = True
+) -> list[Check]:
     """The checks of an engine, one by one, for every family.
 
     Parameters
@@ -39,31 +45,34 @@ def engine_checks(engine: Engine, *families: Family, examples: int = 25) -> Iter
         Name those that the engine is made for: what it refuses is not checked.
     examples : int
         How many data sets and plans hypothesis draws for a check that draws.
+    shrink : bool
+        Whether a failing example is made small before it is shown, which takes seconds.
 
-    Yields
-    ------
-    Check
-        Callable without arguments; `check.fact` says what it establishes.
+    Returns
+    -------
+    list of Check
+        Each callable without arguments; `check.fact` says what it establishes.
 
     Examples
     --------
     >>> from truerisk.engines import Generic
     >>> from truerisk.testing import engine_checks
-    >>> print(next(iter(engine_checks(Generic()))))
+    >>> print(engine_checks(Generic())[0])
     answers_something
     """
-    given = families or usual_families()
-    yield check_of(check_answers_something, engine, given)
+    given, effort = families or usual_families(), Effort(examples, shrink)
+    checks = [check_of(check_answers_something, engine, given)]
     for family in given:
-        for drawn in DRAWN:
-            yield check_of(drawn, engine, family, examples, about=family.name)
-        for plain in PLAIN:
-            yield check_of(plain, engine, family, about=family.name)
+        checks += [check_of(f, engine, family, effort, about=family.name) for f in DRAWN]
+        checks += [check_of(f, engine, family, about=family.name) for f in PLAIN]
+    return checks
 
 
-def check_engine(engine: Engine, *families: Family, examples: int = 25) -> None:
+def check_engine(
+    engine: Engine, *families: Family, examples: int = 25, shrink: bool = True
+) -> None:
     """Run all checks of an engine; one error names each that failed."""
-    checks = engine_checks(engine, *families, examples=examples)
+    checks = engine_checks(engine, *families, examples=examples, shrink=shrink)
     raise_failures(f"engine '{engine.word}'", checks)
 
 
@@ -76,49 +85,51 @@ def check_answers_something(engine: Engine, families: Sequence[Family]) -> None:
 # ---------------------------------------------------------------- on what hypothesis draws
 
 
-def check_equals_brute_force_on_folds(engine: Engine, family: Family, examples: int) -> None:
+def check_equals_brute_force_on_folds(engine: Engine, family: Family, effort: Effort) -> None:
     """On K-fold and leave-one-out it answers what fitting one by one answers."""
-    Drawing(family, _folds, examples).against_brute_force(engine)
+    Drawing(family, _folds, effort).against_brute_force(engine)
 
 
-def check_equals_brute_force_on_subsets(engine: Engine, family: Family, examples: int) -> None:
+def check_equals_brute_force_on_subsets(engine: Engine, family: Family, effort: Effort) -> None:
     """On any training rows, with several questions per fit, it equals fitting one by one."""
-    Drawing(family, lambda d: strategies.subsets(d.n_rows), examples).against_brute_force(engine)
+    Drawing(family, lambda d: strategies.subsets(d.n_rows), effort).against_brute_force(engine)
 
 
-def check_equals_brute_force_on_nested_parts(engine: Engine, family: Family, examples: int) -> None:
+def check_equals_brute_force_on_nested_parts(
+    engine: Engine, family: Family, effort: Effort
+) -> None:
     """On folds inside the training rows of folds it equals fitting one by one."""
-    Drawing(family, lambda d: strategies.nested(d.n_rows), examples).against_brute_force(engine)
+    Drawing(family, lambda d: strategies.nested(d.n_rows), effort).against_brute_force(engine)
 
 
-def check_equals_brute_force_on_copies(engine: Engine, family: Family, examples: int) -> None:
+def check_equals_brute_force_on_copies(engine: Engine, family: Family, effort: Effort) -> None:
     """Rows that a training set holds several times count several times."""
-    Drawing(family, lambda d: strategies.copies(d.n_rows), examples).against_brute_force(engine)
+    Drawing(family, lambda d: strategies.copies(d.n_rows), effort).against_brute_force(engine)
 
 
-def check_equals_brute_force_on_labels(engine: Engine, family: Family, examples: int) -> None:
+def check_equals_brute_force_on_labels(engine: Engine, family: Family, effort: Effort) -> None:
     """A row that a fit is shown with another class is learned with that class."""
     if family.task == "classification":
-        Drawing(family, strategies.replaced_labels, examples).against_brute_force(engine)
+        Drawing(family, strategies.replaced_labels, effort).against_brute_force(engine)
 
 
-def check_equals_brute_force_on_ties(engine: Engine, family: Family, examples: int) -> None:
+def check_equals_brute_force_on_ties(engine: Engine, family: Family, effort: Effort) -> None:
     """Equal cells and equal rows, also on both sides of a split, change nothing."""
-    Drawing(family, _folds, examples, ties=True).against_brute_force(engine)
+    Drawing(family, _folds, effort, ties=True).against_brute_force(engine)
 
 
-def check_equals_brute_force_on_weights(engine: Engine, family: Family, examples: int) -> None:
+def check_equals_brute_force_on_weights(engine: Engine, family: Family, effort: Effort) -> None:
     """Sample weights reach every fit with their rows."""
     if weight_of(family) is not None:
-        Drawing(family, _folds, examples, weighted=True).against_brute_force(engine)
+        Drawing(family, _folds, effort, weighted=True).against_brute_force(engine)
 
 
-def check_equals_the_generic_engine(engine: Engine, family: Family, examples: int) -> None:
+def check_equals_the_generic_engine(engine: Engine, family: Family, effort: Effort) -> None:
     """On any plan it says what the generic engine says, or refuses."""
-    Drawing(family, strategies.plans, examples, ties=True).against(Generic(), engine)
+    Drawing(family, strategies.plans, effort, ties=True).against(Generic(error="warn"), engine)
 
 
-def _folds(data: Data) -> strategies.SearchStrategy[Plan]:
+def _folds(data: Data) -> SearchStrategy[Plan]:
     return strategies.folds(data.n_rows)
 
 
@@ -150,7 +161,7 @@ def check_same_answers_twice(engine: Engine, family: Family) -> None:
 
 
 def check_same_answers_on_any_executor(engine: Engine, family: Family) -> None:
-    """This process, threads and worker processes give the same answers."""
+    """Fits in this process, in threads or in worker processes give the same answers."""
     for s in willing_on(engine, family)[:1]:
         here = run_on(engine, s)
         with ThreadPoolExecutor(2) as threads:
@@ -189,7 +200,7 @@ def check_takes_read_only_arrays(engine: Engine, family: Family) -> None:
 def check_refusals_are_sentences(engine: Engine, family: Family) -> None:
     """It says None or a sentence, with its full stop, on one line."""
     for s in situations(family):
-        reason = engine.refuse(s.family, s.data, s.plan, s.request)
+        reason: Any = engine.refuse(s.family, s.data, s.plan, s.request)
         if reason is not None:
             sentence = isinstance(reason, str) and len(reason.split()) > 1 and "\n" not in reason
             require(sentence and reason.endswith("."), f"{reason!r} is no sentence.")
@@ -202,7 +213,7 @@ def check_refusals_do_not_waver(engine: Engine, family: Family) -> None:
         require(len(reasons) == 1, f"it said {sorted(map(str, reasons))}.")
 
 
-DRAWN: tuple[Callable[[Engine, Family, int], None], ...] = (
+DRAWN: tuple[Callable[[Engine, Family, Effort], None], ...] = (
     check_equals_brute_force_on_folds,
     check_equals_brute_force_on_subsets,
     check_equals_brute_force_on_nested_parts,

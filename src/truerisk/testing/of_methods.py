@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from typing import Any, get_args
 
 import numpy as np
 
-from truerisk.core.contracts import Method, Setting, Streams, Target
+from truerisk.core.contracts import Method, Streams, Target
 from truerisk.core.errors import Refusal
 from truerisk.core.plan import Plan
 from truerisk.core.results import RiskEstimate
-from truerisk.selection.minimum import Minimum
 from truerisk.testing.cases import (
     Case,
+    Recorder,
     all_tested,
+    content_of,
     estimates,
     evaluate,
     perfect_cases,
@@ -25,14 +25,14 @@ from truerisk.testing.cases import (
     said,
     two_classes,
 )
-from truerisk.testing.changing import frozen, permuted_data, permuted_plan, renamed
+from truerisk.testing.changing import altered, frozen, permuted_data, permuted_plan, renamed
 from truerisk.testing.checks import Check, check_of, raise_failures, require
 from truerisk.testing.processes import said_elsewhere
 
 __all__ = ["check_method", "method_checks"]
 
 
-def method_checks(method: Method, case: Case | None = None) -> Iterator[Check]:
+def method_checks(method: Method, case: Case | None = None) -> list[Check]:
     """The checks of a method, one by one.
 
     Parameters
@@ -42,20 +42,19 @@ def method_checks(method: Method, case: Case | None = None) -> Iterator[Check]:
         The family, data and loss it is run on, for a method that refuses the usual ones: two
         overlapping classes, two settings of a nearest-mean rule, zero-one loss.
 
-    Yields
-    ------
-    Check
-        Callable without arguments; `check.fact` says what it establishes.
+    Returns
+    -------
+    list of Check
+        Each callable without arguments; `check.fact` says what it establishes.
 
     Examples
     --------
     >>> from truerisk.methods import KFold
     >>> from truerisk.testing import method_checks
-    >>> print(next(iter(method_checks(KFold(5)))))
+    >>> print(method_checks(KFold(5))[0])
     says_what_it_estimates
     """
-    for function in CHECKS:
-        yield check_of(function, method, case or two_classes())
+    return [check_of(function, method, case or two_classes()) for function in CHECKS]
 
 
 def check_method(method: Method, case: Case | None = None) -> None:
@@ -104,7 +103,7 @@ def check_same_result_in_another_process(method: Method, case: Case) -> None:
 
 
 def check_same_result_on_any_executor(method: Method, case: Case) -> None:
-    """This process, threads and worker processes give the same result."""
+    """Fits in this process, in threads or in worker processes give the same result."""
     plan = _plan(method, case)
     here = said(evaluate(method, case, plan=plan))
     with ThreadPoolExecutor(2) as threads:
@@ -181,15 +180,10 @@ def check_takes_read_only_arrays(method: Method, case: Case) -> None:
 
 def check_answers_stay_as_they_were(method: Method, case: Case) -> None:
     """Reducing answers does not write to them: others may read them."""
-    answers = evaluate(method, case).answers
-    if answers is None:
-        return
-    before = answers.values.tobytes() + answers.answered.tobytes()
-    setting = Setting(0.95, Minimum(), answers.n_candidates)
-    with quiet():
-        method.reduce(answers, case.data, case.loss, setting)
-    after = answers.values.tobytes() + answers.answered.tobytes()
-    require(before == after, "the answers were written to.")
+    recorder = Recorder()
+    evaluate(method, case, engine=recorder)
+    for answers, before in recorder.given:
+        require(content_of(answers) == before, "the answers were written to.")
 
 
 def check_estimates_survive_json(method: Method, case: Case) -> None:
@@ -197,10 +191,13 @@ def check_estimates_survive_json(method: Method, case: Case) -> None:
     for estimate in estimates(method, case, evaluate(method, case)):
         back = RiskEstimate.from_json(estimate.to_json())
         _require_same(estimate.to_dict(), back.to_dict(), "a result and its JSON")
-        for name in ("losses", "split_risks"):
-            old, new = getattr(estimate, name), getattr(back, name)
-            same = old is new is None or np.array_equal(old, new, equal_nan=True)
-            require(same, f"{name} came back otherwise.")
+        for each in fields(estimate):
+            old, new = getattr(estimate, each.name), getattr(back, each.name)
+            if isinstance(old, np.ndarray):
+                same = old.dtype.kind == new.dtype.kind and np.array_equal(old, new)
+            else:
+                same = old == new
+            require(same, f"{each.name} came back as {new!r}, was {old!r}.")
 
 
 def check_plan_survives_json(method: Method, case: Case) -> None:
@@ -215,7 +212,7 @@ def check_plan_survives_json(method: Method, case: Case) -> None:
 def check_fingerprint_changes_with_the_plan(method: Method, case: Case) -> None:
     """Whatever is changed in a plan changes its fingerprint."""
     plan = _plan(method, case)
-    for what, other in _altered(plan):
+    for what, other in altered(plan):
         require(plan.fingerprint != other.fingerprint, f"it does not depend on {what}.")
     another = _plan(method, case, seed=8)
     if plan.to_dict() != another.to_dict():
@@ -282,25 +279,3 @@ def _require_same(first: dict[str, Any], second: dict[str, Any], between: str) -
 def _require_close(first: Any, second: Any, what: str) -> None:
     same = np.allclose(first, second, rtol=1e-9, atol=1e-12, equal_nan=True)
     require(same, f"{what}: {first} became {second}.")
-
-
-def _altered(plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """The plan with one thing changed, and what that is."""
-    yield "the number of rows", replace(plan, n_rows=plan.n_rows + 1)
-    yield "the names of parts", replace(plan, parts=(*plan.parts[:-1], "another"))
-    for each in fields(plan):
-        held = getattr(plan, each.name)
-        if isinstance(held, np.ndarray) and held.size:
-            yield each.name, replace(plan, **{each.name: _other(held)})
-        elif is_dataclass(held) and not isinstance(held, type):
-            for inside in fields(held):
-                array = getattr(held, inside.name)
-                if isinstance(array, np.ndarray) and array.size:
-                    changed = replace(held, **{inside.name: _other(array)})
-                    yield f"{each.name}.{inside.name}", replace(plan, **{each.name: changed})
-
-
-def _other(array: np.ndarray) -> np.ndarray:
-    changed = array.copy()
-    changed.flat[-1] += 1
-    return changed

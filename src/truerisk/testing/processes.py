@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import sys
+from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 from truerisk.core.contracts import Method
@@ -17,9 +19,9 @@ def said_elsewhere(method: Method, case: Case, seed: int) -> dict[str, Any]:
     from loky import get_reusable_executor
 
     workers = get_reusable_executor(max_workers=2)
-    answer = workers.submit(_said, _by_reference(method, case), seed).result()
+    answer = workers.submit(_said, _pickled(method, case), seed).result()
     if answer is None:  # a file of tests, which the other process cannot import
-        answer = workers.submit(_said, _by_value(method, case), seed).result()
+        answer = workers.submit(_said, _pickled(method, case, _files_of(method)), seed).result()
     if answer is None:
         raise AssertionError(f"{type(method).__name__} cannot be sent to another process.")
     found: dict[str, Any] = answer
@@ -35,23 +37,21 @@ def _said(sent: bytes, seed: int) -> dict[str, Any] | None:
     return said(evaluate(method, case, seed=seed))
 
 
-def _by_reference(method: Method, case: Case) -> bytes:
-    import cloudpickle
+def _pickled(method: Method, case: Case, by_value: Iterable[ModuleType] = ()) -> bytes:
+    """With the code of these modules; what is defined elsewhere is named only."""
+    import cloudpickle  # type: ignore[import-untyped]
 
-    sent: bytes = cloudpickle.dumps((method, case))
+    for module in by_value:
+        cloudpickle.register_pickle_by_value(module)
+    try:
+        sent: bytes = cloudpickle.dumps((method, case))
+    finally:
+        for module in by_value:
+            cloudpickle.unregister_pickle_by_value(module)
     return sent
 
 
-def _by_value(method: Method, case: Case) -> bytes:
-    """The method with the code of its own file, and of those its class is made from there."""
-    import cloudpickle
-
+def _files_of(method: Method) -> list[ModuleType]:
+    """The modules that the method's class comes from, this package's left out."""
     names = {cls.__module__ for cls in type(method).__mro__}
-    modules = [sys.modules[n] for n in names if not n.startswith(("truerisk.", "builtins", "abc"))]
-    for module in modules:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        return _by_reference(method, case)
-    finally:
-        for module in modules:
-            cloudpickle.unregister_pickle_by_value(module)
+    return [sys.modules[n] for n in names if not n.startswith(("truerisk.", "builtins", "abc"))]

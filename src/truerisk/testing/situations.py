@@ -97,9 +97,7 @@ def weight_of(family: Family) -> str | None:
 def willing_on(engine: Engine, family: Family) -> list[Situation]:
     """The situations that the engine does not refuse."""
     return [
-        s
-        for s in situations(family)
-        if engine.refuse(s.family, s.data, s.plan, s.request) is None
+        s for s in situations(family) if engine.refuse(s.family, s.data, s.plan, s.request) is None
     ]
 
 

@@ -5,7 +5,8 @@ Hypothesis is imported when a strategy is made, so that the other checks run wit
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from truerisk.core.planning import PlanBuilder
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+
+Drawn = TypeVar("Drawn")
 
 __all__ = [
     "copies",
@@ -49,7 +52,7 @@ def data_sets(
     n_classes: int | None = None,
     weight: str | None = None,
 ) -> SearchStrategy[Data]:
-    """Data of 6 to 14 rows and 1 to 3 columns of small numbers.
+    """Data of 6 to 10 rows and 1 to 3 columns of small numbers.
 
     Without `ties` all cells of a column differ; with them there are equal cells and equal rows.
     Classes are numbers or words, 2 or 3 of them unless `n_classes` says. `weight` names the fit
@@ -58,7 +61,7 @@ def data_sets(
 
     def draw_one(draw: Any) -> Data:
         st = hypothesis().strategies
-        n, p = draw(st.integers(6, 14)), draw(st.integers(1, 3))
+        n, p = draw(st.integers(6, 10)), draw(st.integers(1, 3))
         column = st.lists(st.integers(0, 2), min_size=n, max_size=n)
         columns = [draw(column if ties else st.permutations(range(n))) for _ in range(p)]
         X = np.array(columns, dtype=np.float64).T / 4 + (0 if ties else 0.01)
@@ -75,10 +78,12 @@ def data_sets(
 
 
 def _numbers(draw: Any, n: int) -> np.ndarray:
+    """One target, or two."""
     st = hypothesis().strategies
-    shape = draw(st.sampled_from([(n,), (n,), (n, 2)]))
     values = st.lists(st.integers(-8, 8), min_size=n, max_size=n)
-    return np.array([draw(values) for _ in range(int(np.prod(shape)) // n)], float).T.reshape(shape)
+    if draw(st.sampled_from([1, 1, 2])) == 1:
+        return np.array(draw(values), dtype=np.float64)
+    return np.array([draw(values), draw(values)], dtype=np.float64).T
 
 
 def _labels(draw: Any, n: int, n_classes: int | None) -> np.ndarray:
@@ -86,7 +91,8 @@ def _labels(draw: Any, n: int, n_classes: int | None) -> np.ndarray:
     k = n_classes or draw(st.sampled_from([2, 2, 3]))
     rest = draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k))
     names = draw(st.sampled_from([[0, 1, 2], [-1, 1, 7], ["a", "bb", "c"]]))
-    return np.array(names)[draw(st.permutations([*range(k), *rest]))]
+    labels: np.ndarray = np.array(names)[draw(st.permutations([*range(k), *rest]))]
+    return labels
 
 
 def folds(n_rows: int) -> SearchStrategy[Plan]:
@@ -170,13 +176,13 @@ def replaced_labels(data: Data) -> SearchStrategy[Plan]:
 
 
 def nested(n_rows: int) -> SearchStrategy[Plan]:
-    """Folds within the training rows of folds, and the outer folds themselves."""
+    """Outer folds, and folds within the training rows of the first two of them."""
 
     def draw_one(draw: Any) -> Plan:
         builder = PlanBuilder(n_rows)
         outer = draw(folds(n_rows))
         builder.embed(outer, np.arange(n_rows), (ALL, ()), part="outer", unit=-1)
-        for unit in range(min(outer.n_questions, 3)):
+        for unit in range(min(outer.n_questions, 2)):
             rows, _ = outer.train_rows(int(outer.fit[unit]))
             if len(rows) >= 2:
                 inner = draw(folds(len(rows)))
@@ -196,6 +202,7 @@ def plans(data: Data) -> SearchStrategy[Plan]:
     return strategy
 
 
-def _made(draw_one: Any) -> Any:
+def _made(draw_one: Callable[[Any], Drawn]) -> SearchStrategy[Drawn]:
     """The strategy of a function of `draw`."""
-    return hypothesis().strategies.composite(draw_one)()
+    strategy: SearchStrategy[Drawn] = hypothesis().strategies.composite(draw_one)()
+    return strategy

@@ -1,0 +1,54 @@
+"""The plans of an assessment, drawn once: every learner is tuned and tested on the same splits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.api.compute import Problem
+from truerisk.core.contracts import Method, Streams
+from truerisk.core.plan import Plan
+from truerisk.methods.nested import Nested
+from truerisk.methods.words import as_method
+
+__all__ = ["Schedule"]
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """The methods that compare settings, the first of which tunes; the outer one; their plans."""
+
+    methods: tuple[Method, ...]
+    plans: tuple[Plan, ...]
+    outer: Method
+    nested: Nested
+    nested_plan: Plan
+
+    @classmethod
+    def draw(
+        cls, problem: Problem, methods: Sequence[Any], outer: Any, *, several: bool
+    ) -> Schedule:
+        """Check the methods and draw their plans; `several` learners are compared inside, too."""
+        chosen = tuple(as_method(method) for method in methods)
+        testing = as_method(outer)
+        nested = Nested(testing, chosen[0], several)
+        for method in (*chosen, nested):
+            method.check(problem.data, problem.loss)
+        streams = Streams(problem.seed)
+        return cls(
+            methods=chosen,
+            plans=tuple(method.plan(problem.data, streams) for method in chosen),
+            outer=testing,
+            nested=nested,
+            nested_plan=nested.plan(problem.data, streams),
+        )
+
+    def fits(self, n_settings: int) -> int:
+        """How many fits a learner with so many settings needs."""
+        whole = self.nested_plan
+        fits = sum(plan.n_fits for plan in self.plans) * n_settings
+        fits += whole.only(whole.questions("outer")).n_fits
+        if n_settings > 1 or self.nested.compare:
+            fits += whole.only(whole.questions("inner")).n_fits * n_settings
+        return fits

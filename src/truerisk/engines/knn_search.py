@@ -1,0 +1,195 @@
+"""Neighbour lists for a group of candidates, walked for a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.core.data import Data
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.engines.knn_family import Group
+from truerisk.kernels.neighbours import Lists, Metric, euclidean, measured, nearest_lists
+from truerisk.kernels.walk import SHORT, TIED, Said, walk_plan
+
+__all__ = ["Found", "Want", "found_per_fit", "found_together"]
+
+Want = Literal["labels", "shares"]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """`answers` of every k for every position, and which of them equal distances leave `open`."""
+
+    answers: np.ndarray
+    open: np.ndarray
+
+
+def found_together(
+    group: Group, data: Data, plan: Plan, said: Said, want: Want, only: np.ndarray | None
+) -> Found:
+    """One list per asked row for all fits: no step before the neighbours learns from the rows."""
+    X = np.ascontiguousarray(np.asarray(data.X), dtype=np.float64)
+    if group.rowwise is not None:
+        X = np.ascontiguousarray(group.rowwise.fit_transform(X), dtype=np.float64)
+    seen = _seen_by_any(plan)
+    asked, _ = plan.positions
+    asked = np.unique(asked)
+    list_of = np.full(plan.n_rows, -1, dtype=np.int32)
+    list_of[asked] = np.arange(len(asked))
+    metric = _metric(group, X[asked], X[seen])
+    share = min(1.0, int(_distinct_sizes(plan).min()) / len(seen))
+    length = _length(int(group.ks.max()), share)
+    while True:
+        near = nearest_lists(metric, len(seen), length)
+        if len(seen) < plan.n_rows:
+            near = Lists(seen[near.index].astype(np.int32), near.squared, near.ties, near.complete)
+        found = _walked(near, list_of, plan, group, said, want, only)
+        if found is not None:
+            return found
+        length *= 4
+
+
+def found_per_fit(
+    group: Group, data: Data, plan: Plan, said: Said, want: Want, only: np.ndarray | None
+) -> Found:
+    """The steps before the neighbours are fitted on every train set; one search for all its k."""
+    n_out = len(group.ks) if only is None else 1
+    total = int(plan.test_offsets[-1])
+    width = said.n_classes if said.targets is None else said.targets.shape[1]
+    shape = (n_out, total) if want == "labels" else (n_out, total, width)
+    answers = np.full(shape, -1 if want == "labels" else np.nan)
+    unsure = np.zeros((n_out, total), dtype=bool)
+    order, starts = plan.questions_of
+    for fit in range(plan.n_fits):
+        if only is not None and only[fit] < 0:
+            continue
+        places = np.arange(len(group.ks)) if only is None else np.array([only[fit]])
+        questions = order[starts[fit] : starts[fit + 1]]
+        at = np.concatenate([np.arange(*plan.test_offsets[q : q + 2]) for q in questions])
+        found = _one_fit(
+            group, data, plan, said, want, fit, plan.positions[0][at], group.ks[places]
+        )
+        answers[:, at], unsure[:, at] = found.answers, found.open
+    return Found(answers.astype(np.int32) if want == "labels" else answers, unsure)
+
+
+def _one_fit(
+    group: Group,
+    data: Data,
+    plan: Plan,
+    said: Said,
+    want: Want,
+    fit: int,
+    tested: np.ndarray,
+    ks: np.ndarray,
+) -> Found:
+    """Train rows first, then tested rows, as a small plan of one fit."""
+    from sklearn.base import clone
+
+    rows, counts = plan.train_rows(fit)
+    rows = rows if counts is None else np.repeat(rows, counts)
+    labels, shown = _labels_shown(data, plan, fit, said)
+    preparation = clone(group.preparation)
+    T = _dense(preparation.fit_transform(data.rows(rows), labels[rows]))
+    Q = _dense(preparation.transform(data.rows(tested)))
+    n, m = len(rows), len(tested)
+    builder = PlanBuilder(n + m)
+    train, test = builder.block(np.arange(n)), builder.block(np.arange(n, n + m))
+    builder.ask((train, ()), (test, ()))
+    both = np.concatenate([rows, tested])
+    local = Said(
+        None if shown.codes is None else shown.codes[both],
+        None if shown.targets is None else shown.targets[both],
+        shown.n_classes,
+    )
+    list_of = np.concatenate([np.full(n, -1), np.arange(m)])
+    metric = _metric(group, Q, T)
+    length = int(ks.max()) + 8
+    while True:
+        near = nearest_lists(metric, n, length)
+        found = _walked(near, list_of, builder.build(), group, local, want, None, ks)
+        if found is not None:
+            return found
+        length *= 4
+
+
+def _walked(
+    near: Lists,
+    list_of: np.ndarray,
+    plan: Plan,
+    group: Group,
+    said: Said,
+    want: Want,
+    only: np.ndarray | None,
+    ks: np.ndarray | None = None,
+) -> Found | None:
+    """What the walk found, or None where a list was too short."""
+    walked = walk_plan(
+        near,
+        list_of,
+        plan,
+        group.ks if ks is None else ks,
+        said,
+        only=only,
+        by_distance=group.by_distance,
+        want=want,
+    )
+    if (walked.verdicts == SHORT).any():
+        return None
+    answers = walked.labels if walked.labels is not None else walked.shares
+    assert answers is not None
+    return Found(answers, walked.verdicts == TIED)
+
+
+def _metric(group: Group, queries: np.ndarray, rows: np.ndarray) -> Metric:
+    if group.is_euclidean:
+        return euclidean(queries, rows)
+    from sklearn.metrics import pairwise_distances
+
+    options: dict[str, Any] = {"p": group.p} if group.metric == "minkowski" else {}
+
+    def distances(block: slice) -> np.ndarray:
+        measured_: np.ndarray = pairwise_distances(
+            queries[block], rows, metric=group.metric, **options
+        )
+        return measured_
+
+    span = np.abs(queries).max() + np.abs(rows).max()
+    return measured(distances, len(queries), float(span * rows.shape[1]) + 1.0)
+
+
+def _length(k: int, share: float) -> int:
+    """Enough of a list that a random part of its rows holds k of them, nearly always."""
+    return int(np.ceil((k + 4 * np.sqrt(k * (1 - share))) / share)) + 8
+
+
+def _seen_by_any(plan: Plan) -> np.ndarray:
+    """Rows that stand in some train set (all of them where one is 'all but')."""
+    if (plan.train.base == ALL).any():
+        return np.arange(plan.n_rows)
+    return np.unique(np.concatenate([plan.blocks[int(b)] for b in np.unique(plan.train.base)]))
+
+
+def _distinct_sizes(plan: Plan) -> np.ndarray:
+    if plan.blocks.counts is None:
+        return plan.train_sizes
+    return np.array([len(plan.train_rows(fit)[0]) for fit in range(plan.n_fits)])
+
+
+def _labels_shown(data: Data, plan: Plan, fit: int, said: Said) -> tuple[np.ndarray, Said]:
+    """Y and codes with the fit's replaced labels."""
+    flipped, codes = plan.flips_of(fit)
+    if not len(flipped):
+        return data.y, said
+    assert data.classes is not None and said.codes is not None
+    labels, shown = data.y.copy(), said.codes.copy()
+    labels[flipped], shown[flipped] = data.classes[codes], codes
+    return labels, Said(shown, None, said.n_classes)
+
+
+def _dense(table: Any) -> np.ndarray:
+    array = table.toarray() if hasattr(table, "toarray") else np.asarray(table)
+    return np.ascontiguousarray(array, dtype=np.float64)

@@ -1,0 +1,424 @@
+// Nearest neighbours for whole plans: select the nearest rows once, then walk each list for every
+// fit, skipping rows that the fit does not see. Called by neighbours.py and walk.py, which check.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+namespace nb = nanobind;
+
+namespace {
+
+template <typename T, typename Shape>
+using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
+template <typename T, typename Shape>
+using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
+using Ints = Input<std::int32_t, nb::ndim<1>>;
+using Longs = Input<std::int64_t, nb::ndim<1>>;
+
+// ---------------------------------------------------------------- selection
+
+struct Near {
+    double squared;
+    std::int32_t row;
+    bool operator<(const Near& other) const {
+        return squared < other.squared || (squared == other.squared && row < other.row);
+    }
+};
+
+// A value that at least `wanted` of the n numbers do not exceed, guessed from a strided sample.
+double threshold(const double* values, std::size_t n, std::size_t wanted, double scale,
+                 std::vector<double>& sample) {
+    const std::size_t step = std::max<std::size_t>(1, n / 1024);
+    sample.clear();
+    for (std::size_t j = 0; j < n; j += step) sample.push_back(values[j]);
+    const double expected = static_cast<double>(wanted) * static_cast<double>(sample.size()) /
+                            static_cast<double>(n);
+    const std::size_t at = static_cast<std::size_t>(scale * (expected + 4 * std::sqrt(expected) + 4));
+    if (at + 1 >= sample.size()) return INFINITY;
+    std::nth_element(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(at), sample.end());
+    return sample[at];
+}
+
+// Squared distance by the plain sum: equal rows give exactly 0, equal pairs equal numbers.
+double squared_distance(const double* a, const double* b, std::size_t d) {
+    double sum = 0;
+    for (std::size_t c = 0; c < d; ++c) {
+        const double difference = a[c] - b[c];
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+// The L nearest of every row of a block of approximate squared distances, by their exact ones.
+//
+// `rough` may be off by `slack[i]` in row i: all within that of the L-th are measured exactly, so
+// the list is that of the exact distances, ascending, ties by row number. Without columns (another
+// metric) the rough values are the exact ones.
+void nearest_of_block(Input<double, nb::ndim<2>> rough, Input<double, nb::ndim<2>> queries,
+                      Input<double, nb::ndim<2>> rows, Input<double, nb::ndim<1>> slack,
+                      Output<std::int32_t, nb::ndim<2>> index,
+                      Output<double, nb::ndim<2>> squared) {
+    const std::size_t b = rough.shape(0), n = rough.shape(1), d = rows.shape(1);
+    const std::size_t length = index.shape(1);
+    const double *const all = rough.data(), *const query = queries.data(), *const x = rows.data();
+    const double* const off = slack.data();
+    std::int32_t* const out = index.data();
+    double* const out_squared = squared.data();
+
+    nb::gil_scoped_release no_gil;
+
+    std::vector<double> sample;
+    std::vector<Near> near(n);
+    for (std::size_t i = 0; i < b; ++i) {
+        const double* const row = all + i * n;
+        std::size_t m = 0;
+        for (double scale = 1; m < length; scale *= 4) {
+            const double limit = length < n ? threshold(row, n, length, scale, sample) : INFINITY;
+            m = 0;
+            for (std::size_t j = 0; j < n; ++j) {  // branchless: most rows are not near
+                near[m] = {row[j], static_cast<std::int32_t>(j)};
+                m += row[j] <= limit ? 1 : 0;
+            }
+        }
+        const auto begin = near.begin();
+        if (m > length) {
+            std::nth_element(begin, begin + static_cast<std::ptrdiff_t>(length - 1),
+                             begin + static_cast<std::ptrdiff_t>(m));
+            const double last = near[length - 1].squared + 2 * off[i];
+            const auto end = std::partition(begin + static_cast<std::ptrdiff_t>(length),
+                                            begin + static_cast<std::ptrdiff_t>(m),
+                                            [last](const Near& one) { return one.squared <= last; });
+            m = static_cast<std::size_t>(end - begin);
+        }
+        for (std::size_t j = 0; d && j < m; ++j) {
+            const auto at = static_cast<std::size_t>(near[j].row);
+            near[j].squared = squared_distance(query + i * d, x + at * d, d);
+        }
+        std::sort(begin, begin + static_cast<std::ptrdiff_t>(m));
+        for (std::size_t j = 0; j < length; ++j) {
+            out[i * length + j] = near[j].row;
+            out_squared[i * length + j] = near[j].squared;
+        }
+    }
+}
+
+// ---------------------------------------------------------------- the plan, as core/plan.py codes it
+
+struct Pool {
+    const std::int32_t* rows;
+    const std::int64_t* offsets;
+    const std::int32_t* counts;  // nullptr: each row once
+};
+
+struct Sets {
+    const std::int32_t* base;
+    const std::int32_t* minus;
+    const std::int64_t* offsets;
+};
+
+constexpr std::int32_t ALL = -1;
+
+template <typename Visit>
+void each_row(const Pool& pool, std::int32_t block, Visit visit) {
+    for (std::int64_t j = pool.offsets[block]; j < pool.offsets[block + 1]; ++j)
+        visit(pool.rows[j], pool.counts ? pool.counts[j] : 1);
+}
+
+template <typename Visit>
+void each_minus(const Sets& sets, const Pool& pool, std::int64_t set, Visit visit) {
+    for (std::int64_t j = sets.offsets[set]; j < sets.offsets[set + 1]; ++j)
+        each_row(pool, sets.minus[j], visit);
+}
+
+// How often each row stands in the current train set; entering and leaving costs what it changes.
+class Seen {
+  public:
+    explicit Seen(std::size_t n) : every_(n, 1), none_(n, 0) {}
+
+    void enter(const Sets& train, const Pool& pool, std::int64_t fit) {
+        const std::int32_t base = train.base[fit];
+        if (base == ALL) {
+            current_ = every_.data();
+            total_ = static_cast<std::int64_t>(every_.size());
+        } else {
+            current_ = none_.data();
+            total_ = 0;
+            each_row(pool, base, [this](std::int32_t row, std::int32_t count) {
+                current_[row] = count;
+                total_ += count;
+            });
+        }
+        each_minus(train, pool, fit, [this](std::int32_t row, std::int32_t) {
+            total_ -= current_[row];
+            current_[row] = 0;
+        });
+    }
+
+    void leave(const Sets& train, const Pool& pool, std::int64_t fit) {
+        const std::int32_t base = train.base[fit];
+        if (base == ALL) {
+            each_minus(train, pool, fit, [this](std::int32_t row, std::int32_t) { every_[at(row)] = 1; });
+        } else {
+            each_row(pool, base, [this](std::int32_t row, std::int32_t) { none_[at(row)] = 0; });
+        }
+    }
+
+    std::int32_t operator[](std::int32_t row) const { return current_[row]; }
+    std::int64_t total() const { return total_; }
+
+  private:
+    static std::size_t at(std::int32_t row) { return static_cast<std::size_t>(row); }
+    std::vector<std::int32_t> every_, none_;
+    std::int32_t* current_ = nullptr;
+    std::int64_t total_ = 0;
+};
+
+// ---------------------------------------------------------------- one walk along one list
+
+struct List {
+    const std::int32_t* index;
+    const double* squared;
+    std::size_t length;
+    double tie;       // squared distances this close count as equal
+    bool complete;    // the list holds every row that any fit sees
+};
+
+enum Verdict : std::uint8_t { SURE = 0, TIED = 1, SHORT = 2 };
+
+struct Stop {
+    std::int64_t k;
+    std::size_t place;
+};
+
+// What the neighbours say: class weights or sums of targets, and the weight of all.
+struct Sums {
+    explicit Sums(std::size_t width) : value(width, 0.0) {}
+    void clear() {
+        std::fill(value.begin(), value.end(), 0.0);
+        weight = 0;
+    }
+    std::vector<double> value;
+    double weight = 0;
+};
+
+struct Task {
+    const std::int32_t* code;     // class of each row (nullptr: regression)
+    const double* target;         // n x width targets (nullptr: classification)
+    std::size_t width;            // classes or targets
+    bool by_distance;
+    bool labels;                  // write the class, not the shares
+};
+
+void add(Sums& sums, const Task& task, std::int32_t row, double weight) {
+    sums.weight += weight;
+    const auto at = static_cast<std::size_t>(row);
+    if (task.code) {
+        sums.value[static_cast<std::size_t>(task.code[at])] += weight;
+        return;
+    }
+    for (std::size_t t = 0; t < task.width; ++t) sums.value[t] += weight * task.target[at * task.width + t];
+}
+
+bool says_the_same(const Task& task, std::int32_t a, std::int32_t b) {
+    if (task.code) return task.code[a] == task.code[b];
+    for (std::size_t t = 0; t < task.width; ++t)
+        if (task.target[static_cast<std::size_t>(a) * task.width + t] !=
+            task.target[static_cast<std::size_t>(b) * task.width + t])
+            return false;
+    return true;
+}
+
+// Rows about as near as the boundary between `before` and `after`: do they all say the same?
+Verdict boundary(const List& list, const Seen& seen, const Task& task, std::size_t before,
+                 std::size_t after) {
+    const std::int32_t row = list.index[before];
+    double edge = list.squared[after];
+    bool same = says_the_same(task, row, list.index[after]);
+    std::size_t p = after + 1;
+    for (; same && p < list.length && list.squared[p] - edge <= list.tie; ++p) {
+        if (!seen[list.index[p]]) continue;
+        edge = list.squared[p];
+        same = says_the_same(task, row, list.index[p]);
+    }
+    if (same && p == list.length && !list.complete) return SHORT;
+    edge = list.squared[before];
+    for (std::size_t q = before; same && q-- > 0 && edge - list.squared[q] <= list.tie;) {
+        if (!seen[list.index[q]]) continue;
+        edge = list.squared[q];
+        same = says_the_same(task, row, list.index[q]);
+    }
+    return same ? SURE : TIED;
+}
+
+class Writer {
+  public:
+    Writer(const Task& task, std::int32_t* labels, double* shares, std::uint8_t* verdicts,
+           std::size_t n_positions)
+        : task_(task), labels_(labels), shares_(shares), verdicts_(verdicts), n_(n_positions) {}
+
+    void write(const Sums& sums, std::size_t place, std::size_t position, Verdict verdict) {
+        const std::size_t at = place * n_ + position;
+        if (task_.labels) {
+            const auto best = std::max_element(sums.value.begin(), sums.value.end());
+            labels_[at] = static_cast<std::int32_t>(best - sums.value.begin());
+            // sums of reciprocals may differ in the last bits from those of scikit-learn
+            if (verdict == SURE && task_.by_distance && contested(sums, *best)) verdict = TIED;
+        } else {
+            for (std::size_t c = 0; c < task_.width; ++c)
+                shares_[at * task_.width + c] = sums.value[c] / sums.weight;
+        }
+        verdicts_[at] = verdict;
+    }
+
+    void fail(std::size_t place, std::size_t position) { verdicts_[place * n_ + position] = SHORT; }
+
+  private:
+    static bool contested(const Sums& sums, double best) {
+        int near = 0;
+        for (const double value : sums.value) near += value >= best * (1 - 1e-6) ? 1 : 0;
+        return near > 1;
+    }
+    const Task& task_;
+    std::int32_t* labels_;
+    double* shares_;
+    std::uint8_t* verdicts_;
+    std::size_t n_;
+};
+
+// Answers for all stops (ascending k) of one query; copies of a row are neighbours of their own.
+void walk(const List& list, const Seen& seen, const Task& task, const std::vector<Stop>& stops,
+          std::size_t position, Sums& sums, Sums& part, Writer& writer) {
+    sums.clear();
+    std::int64_t taken = 0;
+    std::size_t stop = 0, previous = 0;
+    bool zero = false, doubtful = false;  // by distance: an exact hit silences all others
+    for (std::size_t p = 0; p < list.length && stop < stops.size(); ++p) {
+        const std::int32_t row = list.index[p];
+        const std::int32_t count = seen[row];
+        if (!count) continue;
+        const double squared = list.squared[p];
+        if (taken == 0 && task.by_distance) {
+            zero = squared == 0;
+            doubtful = squared <= list.tie;  // scikit-learn may see it as a hit or not
+        }
+        for (; stop < stops.size() && stops[stop].k < taken + count; ++stop) {
+            const std::int64_t inside = stops[stop].k - taken;
+            Verdict verdict = doubtful ? TIED : SURE;
+            if (inside == 0) {
+                if (verdict == SURE && squared - list.squared[previous] <= list.tie)
+                    verdict = boundary(list, seen, task, previous, p);
+                writer.write(sums, stops[stop].place, position, verdict);
+            } else {
+                if (verdict == SURE) verdict = boundary(list, seen, task, p, p);  // among copies
+                part = sums;
+                const double each = !task.by_distance ? 1 : zero ? squared == 0 : 1 / std::sqrt(squared);
+                add(part, task, row, each * static_cast<double>(inside));
+                writer.write(part, stops[stop].place, position, verdict);
+            }
+        }
+        const double each = !task.by_distance ? 1 : zero ? squared == 0 : 1 / std::sqrt(squared);
+        add(sums, task, row, each * count);
+        taken += count;
+        previous = p;
+    }
+    for (; stop < stops.size(); ++stop) {
+        if (stops[stop].k == taken && taken == seen.total())
+            writer.write(sums, stops[stop].place, position, doubtful ? TIED : SURE);
+        else
+            writer.fail(stops[stop].place, position);
+    }
+}
+
+}  // namespace
+
+// Answers of every k for every asked row of every fit of a plan.
+//
+// `list_of` gives the list of a row; `only` (empty: all) the one stop each fit is asked for, -1 for
+// none. `labels` is (n_stops, n_positions), `shares` (n_stops, n_positions, width): one is empty.
+void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>> squared,
+               Input<double, nb::ndim<1>> ties, bool complete, Ints list_of,
+               // the plan
+               Ints block_rows, Longs block_offsets, Ints block_counts, Ints train_base,
+               Ints train_minus, Longs train_offsets, Ints test_base, Ints test_minus,
+               Longs test_offsets, Longs question_order, Longs question_starts, Longs positions,
+               Ints flip_starts, Ints flip_rows, Ints flip_codes,
+               // the candidates
+               Ints ks, Ints only, bool by_distance,
+               // what rows say
+               Ints codes, Input<double, nb::ndim<2>> targets, std::int64_t width, std::int64_t n_rows,
+               Output<std::int32_t, nb::ndim<2>> labels, Output<double, nb::ndim<3>> shares,
+               Output<std::uint8_t, nb::ndim<2>> verdicts) {
+    const Pool pool{block_rows.data(), block_offsets.data(),
+                    block_counts.shape(0) ? block_counts.data() : nullptr};
+    const Sets train{train_base.data(), train_minus.data(), train_offsets.data()};
+    const Sets test{test_base.data(), test_minus.data(), test_offsets.data()};
+    const auto n = static_cast<std::size_t>(n_rows);
+    const bool classes = codes.shape(0) > 0;
+    const bool as_labels = labels.shape(0) > 0;
+    std::vector<std::int32_t> code(codes.data(), codes.data() + codes.shape(0));
+    const Task task{classes ? code.data() : nullptr, targets.data(), static_cast<std::size_t>(width),
+                    by_distance, as_labels};
+    const std::size_t n_fits = train_base.shape(0), length = index.shape(1);
+    Writer writer(task, labels.data(), shares.data(), verdicts.data(), verdicts.shape(1));
+
+    nb::gil_scoped_release no_gil;
+
+    std::vector<Stop> every(ks.shape(0)), stops;
+    for (std::size_t i = 0; i < every.size(); ++i) every[i] = {ks.data()[i], i};
+    std::sort(every.begin(), every.end(), [](const Stop& a, const Stop& b) { return a.k < b.k; });
+
+    Seen seen(n);
+    std::vector<std::uint8_t> skipped(n, 0);
+    Sums sums(task.width), part(task.width);
+    for (std::size_t f = 0; f < n_fits; ++f) {
+        const auto fit = static_cast<std::int64_t>(f);
+        if (only.shape(0)) {
+            const std::int32_t wanted = only.data()[f];
+            if (wanted < 0) continue;
+            stops.assign(1, Stop{ks.data()[wanted], 0});
+        } else if (f == 0) {
+            stops = every;
+        }
+        seen.enter(train, pool, fit);
+        std::vector<std::int32_t> kept;
+        for (std::int32_t j = flip_starts.data()[f]; j < flip_starts.data()[f + 1]; ++j) {
+            auto& shown = code[static_cast<std::size_t>(flip_rows.data()[j])];
+            kept.push_back(shown);
+            shown = flip_codes.data()[j];
+        }
+        for (std::int64_t j = question_starts.data()[f]; j < question_starts.data()[f + 1]; ++j) {
+            const std::int64_t question = question_order.data()[j];
+            auto position = static_cast<std::size_t>(positions.data()[question]);
+            const auto ask = [&](std::int32_t row, std::int32_t) {
+                const auto at = static_cast<std::size_t>(row);
+                if (skipped[at]) return;
+                const auto l = static_cast<std::size_t>(list_of.data()[at]);
+                const List list{index.data() + l * length, squared.data() + l * length, length,
+                                ties.data()[l], complete};
+                walk(list, seen, task, stops, position++, sums, part, writer);
+            };
+            each_minus(test, pool, question, [&](std::int32_t row, std::int32_t) { skipped[static_cast<std::size_t>(row)] = 1; });
+            if (test.base[question] == ALL)
+                for (std::size_t row = 0; row < n; ++row) ask(static_cast<std::int32_t>(row), 1);
+            else
+                each_row(pool, test.base[question], ask);
+            each_minus(test, pool, question, [&](std::int32_t row, std::int32_t) { skipped[static_cast<std::size_t>(row)] = 0; });
+        }
+        for (std::int32_t j = flip_starts.data()[f + 1]; j-- > flip_starts.data()[f];)
+            code[static_cast<std::size_t>(flip_rows.data()[j])] = kept[static_cast<std::size_t>(j - flip_starts.data()[f])];
+        seen.leave(train, pool, fit);
+    }
+}
+
+void register_neighbours(nb::module_& m) {
+    m.def("nearest_of_block", &nearest_of_block, nb::arg("rough").noconvert(),
+          nb::arg("queries").noconvert(), nb::arg("rows").noconvert(), nb::arg("slack").noconvert(),
+          nb::arg("index").noconvert(), nb::arg("squared").noconvert());
+    m.def("walk_plan", &walk_plan);
+}

@@ -1,0 +1,121 @@
+"""A family keeps the grid as scikit-learn orders it and makes fresh models of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import ParameterGrid
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.family import Family
+
+PIPE = Pipeline([("scale", StandardScaler()), ("clf", KNeighborsClassifier())])
+GRIDS = [
+    {"n_neighbors": [5, 1, 3], "weights": ["uniform", "distance"]},
+    [{"n_neighbors": [5, 1]}, {"p": [1, 2], "n_neighbors": [7]}],
+    {"n_neighbors": np.array([1, 3])},
+    {"n_neighbors": range(1, 4)},
+]
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+def test_the_order_is_that_of_parameter_grid(grid) -> None:
+    """Candidates come in the order of scikit-learn's ParameterGrid, given as dicts or made."""
+    expected = list(ParameterGrid(grid))
+    assert list(Family.of(KNeighborsClassifier(), grid).candidates) == expected
+    assert list(Family.of(KNeighborsClassifier(), ParameterGrid(grid)).candidates) == expected
+
+
+def test_no_grid_is_the_model_as_it_stands() -> None:
+    """Without a grid there is one candidate with no settings."""
+    family = Family.of(KNeighborsClassifier(7))
+    assert len(family) == 1
+    assert family.make(0).n_neighbors == 7
+
+
+def test_models_are_fresh_and_the_original_is_untouched() -> None:
+    """Every model is a clone with its settings; parameter values are cloned too."""
+    replaced = SVC()
+    family = Family.of(PIPE, {"clf": [replaced], "clf__C": [1, 2]})
+    one, two = family.make(1), family.make(1)
+    assert one is not two
+    assert one.named_steps["clf"] is not two.named_steps["clf"]
+    assert one.named_steps["clf"].C == 2
+    assert replaced.C == 1
+    assert isinstance(PIPE.named_steps["clf"], KNeighborsClassifier)
+
+
+@pytest.mark.parametrize(
+    ("model", "task", "name"),
+    [
+        (PIPE, "classification", "KNeighborsClassifier"),
+        (make_pipeline(StandardScaler(), Ridge()), "regression", "Ridge"),
+        (SVC(), "classification", "SVC"),
+    ],
+)
+def test_task_and_name_are_those_of_the_last_step(model, task, name) -> None:
+    """A pipeline is what its last step is."""
+    family = Family.of(model)
+    assert (family.task, family.name) == (task, name)
+
+
+def test_a_clusterer_makes_no_predictions() -> None:
+    """What is neither classifier nor regressor is refused by name."""
+    with pytest.raises(BadData, match="KMeans is neither a classifier nor a regressor"):
+        _ = Family.of(KMeans()).task
+
+
+@pytest.mark.parametrize(
+    ("model", "grid", "error", "message"),
+    [
+        (KNeighborsClassifier, None, UnknownName, "not an estimator instance"),
+        ("knn", None, UnknownName, "not an estimator instance"),
+        (KNeighborsClassifier(), {"n_neighbours": [1]}, UnknownName, "mean 'n_neighbors'"),
+        (PIPE, {"clf__n_neighbours": [1]}, UnknownName, "mean 'clf__n_neighbors'"),
+        (PIPE, {"n_neighbors": [1]}, UnknownName, "mean 'clf__n_neighbors'"),
+        (KNeighborsClassifier(), {"n_neighbors": 3}, BadData, "wrap a single value in a list"),
+        (KNeighborsClassifier(), {"weights": "uniform"}, BadData, "wrap a single value"),
+        (KNeighborsClassifier(), {"n_neighbors": []}, BadData, "non-empty.*is empty"),
+        (KNeighborsClassifier(), [], BadData, "the grid is empty"),
+        (KNeighborsClassifier(), 5, UnknownName, "grid=5 is no grid"),
+        (KNeighborsClassifier(), "n_neighbors", UnknownName, "is no grid"),
+        (KNeighborsClassifier(), [5], UnknownName, "5 in the grid is no dict"),
+    ],
+)
+def test_a_bad_model_or_grid_is_named(model, grid, error, message) -> None:
+    """What is wrong with the model or the grid, with the nearest name."""
+    with pytest.raises(error, match=message):
+        Family.of(model, grid)
+
+
+def test_only_states_left_at_none_are_seeded() -> None:
+    """With a seed, every random_state at None is set from it, deep ones too; given ones stay."""
+    model = BaggingClassifier(DecisionTreeClassifier())
+    family = Family.of(model)
+    assert family.is_random
+    first, again, other = (family.make(0, seed) for seed in ((0, 1, 2), (0, 1, 2), (0, 1, 3)))
+    states = [(m.random_state, m.estimator.random_state) for m in (first, again, other)]
+    assert states[0] == states[1] != states[2]
+    assert states[0][0] != states[0][1]
+    assert None not in states[0]
+    assert not Family.of(RandomForestClassifier(random_state=3)).is_random
+    assert Family.of(RandomForestClassifier(random_state=3)).make(0, (1, 2)).random_state == 3
+    assert not Family.of(KNeighborsClassifier()).is_random
+
+
+def test_one_random_candidate_makes_the_family_random() -> None:
+    """A grid may make a random model of one that is not."""
+    family = Family.of(
+        make_pipeline(LogisticRegression(random_state=0)),
+        {"logisticregression": [clone(LogisticRegression(random_state=1)), SVC()]},
+    )
+    assert family.is_random

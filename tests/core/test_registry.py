@@ -1,0 +1,60 @@
+"""A registry prints itself, loads late, and names the nearest word."""
+
+from __future__ import annotations
+
+import pytest
+
+import truerisk as tr
+from truerisk import selection
+from truerisk.core import loss_words
+from truerisk.core.errors import UnknownName
+from truerisk.core.registry import Line, Registry, closest
+
+TABLE = Registry(
+    "thing",
+    {
+        "counter": Line("collections:Counter", "counts"),
+        "broken": Line("no_such_module_here:X", "cannot be loaded"),
+    },
+)
+
+
+def test_a_table_of_words() -> None:
+    """It is a mapping in the order of its lines, and prints one line each."""
+    assert list(TABLE) == TABLE.names() == ["counter", "broken"]
+    assert len(TABLE) == 2
+    assert TABLE["counter"].module == "collections"
+    assert str(TABLE) == "counter  counts\nbroken   cannot be loaded"
+
+
+def test_words_are_loaded_when_asked_for() -> None:
+    """A line that cannot be imported harms nobody who does not ask for it."""
+    from collections import Counter
+
+    assert TABLE.load("counter") is Counter
+    with pytest.raises(ModuleNotFoundError):
+        TABLE.load("broken")
+
+
+def test_an_unknown_word_gets_the_nearest() -> None:
+    """The message says what is unknown, the nearest word, and all words."""
+    with pytest.raises(
+        UnknownName, match=r"no thing 'conter'; did you mean 'counter'\? Known: counter, broken"
+    ):
+        TABLE.load("conter")
+    assert closest("zzz", TABLE) == ""
+
+
+@pytest.mark.parametrize(
+    "registry",
+    [
+        loss_words.registry,
+        selection.registry,
+        tr.methods.registry,
+        __import__("truerisk.engines.choice", fromlist=["registry"]).registry,
+    ],
+    ids=lambda registry: registry.kind,
+)
+def test_every_line_of_the_package_loads(registry) -> None:
+    """Each word of each table of these rooms leads to something callable."""
+    assert all(callable(registry.load(word)) for word in registry)

@@ -1,0 +1,74 @@
+"""The engine asked for answers, or the first that does not refuse; refusals are reported."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.contracts import Engine
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.registry import Line, Registry
+from truerisk.engines import choice
+from truerisk.engines.generic import Generic
+
+X = np.arange(24.0).reshape(12, 2)
+Y = np.arange(12) % 2
+
+
+class Shy(Engine):
+    """Refuses everything."""
+
+    word = "shy"
+
+    def refuse(self, family, data, plan, request):
+        return "it is shy."
+
+    def run(self, family, data, plan, request, run):
+        raise AssertionError("it was asked all the same")
+
+
+def estimate(engine):
+    return tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="3-fold", engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["auto", "generic", Generic()], ids=["auto", "word", "object"])
+def test_the_engine_asked_for_answers(engine) -> None:
+    """By word or object, and the result says which."""
+    assert estimate(engine).engine == "generic"
+
+
+@pytest.mark.parametrize(
+    ("engine", "message"),
+    [
+        ("generc", "did you mean 'generic'"),
+        (3, "engine=3 is neither 'auto', a word"),
+        (Generic, "is neither 'auto'"),
+    ],
+)
+def test_what_is_no_engine_is_refused(engine, message) -> None:
+    """An unknown word gets the nearest one."""
+    with pytest.raises(UnknownName, match=message):
+        estimate(engine)
+
+
+def test_an_engine_that_refuses_says_why() -> None:
+    """The reason and the remedy."""
+    with pytest.raises(Refusal, match="engine 'shy' cannot answer: it is shy. Use engine='auto'"):
+        estimate(Shy())
+
+
+def test_auto_takes_the_next_and_remembers_why(monkeypatch) -> None:
+    """The first that does not refuse answers; the result holds the others' reasons."""
+    lines = {"shy": Line(f"{__name__}:Shy", "refuses"), **dict(choice.registry)}
+    table = Registry("engine", lines)
+    monkeypatch.setattr(table, "load", lambda w: Shy if w == "shy" else choice_load(w))
+    choice_load = choice.registry.load
+    monkeypatch.setattr(choice, "registry", table)
+    found = estimate("auto")
+    assert found.engine == "generic"
+    assert found.refusals == {"shy": "it is shy."}
+    monkeypatch.setattr(table, "load", lambda w: Shy)
+    with pytest.raises(Refusal, match="no engine can answer: shy: it is shy"):
+        estimate("auto")

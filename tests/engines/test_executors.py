@@ -1,0 +1,152 @@
+"""Batches run anywhere that takes submit; a dead worker is one sentence."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import truerisk as tr
+from truerisk.core.errors import FitFailed, UnknownName
+from truerisk.engines.executors import run_batches, workers_of
+
+
+def double(factor, batch):
+    return [factor * item for item in batch]
+
+
+class Plain:
+    """The least an executor can be: submit, at once."""
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def submit(self, function, *arguments):
+        self.submitted += 1
+        future: Future = Future()
+        try:
+            future.set_result(function(*arguments))
+        except Exception as error:  # noqa: BLE001
+            future.set_exception(error)
+        return future
+
+
+@pytest.mark.parametrize(
+    "executor", [None, Plain(), ThreadPoolExecutor(2)], ids=["none", "plain", "threads"]
+)
+def test_every_batch_comes_back_with_its_number(executor) -> None:
+    """Results come in any order, each with the number of its batch."""
+    batches = [[1], [2, 3], [4]]
+    found = dict(run_batches(executor, double, (2,), batches))
+    assert found == {0: [2], 1: [4, 6], 2: [8]}
+
+
+def test_no_batches_no_results() -> None:
+    """Nothing to do is done."""
+    assert list(run_batches(Plain(), double, (2,), [])) == []
+
+
+@pytest.mark.parametrize("executor", [None, Plain()], ids=["none", "plain"])
+def test_an_error_of_the_task_is_passed_on(executor) -> None:
+    """What is no death of a worker keeps its own kind, RuntimeError too."""
+
+    def bad(batch):
+        raise RuntimeError("mine")
+
+    with pytest.raises(RuntimeError, match="^mine$"):
+        list(run_batches(executor, bad, (), [[1]]))
+
+
+def test_after_an_error_nothing_more_is_started() -> None:
+    """The batches that still wait are cancelled."""
+    ran = []
+
+    def bad(batch):
+        ran.append(batch)
+        raise ValueError("stop")
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="stop"):
+        list(run_batches(pool, _slowly(bad), (), list(range(50))))
+    assert len(ran) < 50
+
+
+def _slowly(task):
+    from time import sleep
+
+    def slow(batch):
+        sleep(0.01)
+        return task(batch)
+
+    return slow
+
+
+@pytest.mark.parametrize(
+    ("executor", "workers"),
+    [(None, None), (3, 3), (ThreadPoolExecutor(5), 5), (Plain(), 2)],
+    ids=["none", "number", "threads", "plain"],
+)
+def test_workers_are_counted(executor, workers) -> None:
+    """How many workers there are decides the size of the batches only."""
+    assert workers_of(executor) == workers
+
+
+@pytest.mark.parametrize(
+    ("executor", "message"),
+    [
+        (0, "at least 1"),
+        (-1, "at least 1"),
+        (True, "executor=True is unknown"),
+        ("loky", "executor='loky' is unknown; use None"),
+        (object(), "has no submit"),
+        (2.0, "has no submit"),
+    ],
+)
+def test_what_is_no_executor_is_refused(executor, message) -> None:
+    """A word, a flag, or an object that cannot submit."""
+    with pytest.raises(UnknownName, match=message):
+        tr.estimate_risk(deadly(), X, Y, method="3-fold", executor=executor)
+
+
+X, Y = np.arange(24.0).reshape(12, 2), np.arange(12) % 2
+
+
+def deadly():
+    """A model whose fit ends its process."""
+
+    class Deadly(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            os._exit(1)
+
+        def predict(self, X):
+            return X
+
+    return Deadly()
+
+
+def test_a_killed_worker_is_one_sentence() -> None:
+    """The run ends, says what happened and what to do, and the next run works."""
+    with pytest.raises(FitFailed, match=r"a worker process died .*: out of memory, or .*None"):
+        tr.estimate_risk(deadly(), X, Y, method="loo", executor=2)
+    from sklearn.dummy import DummyClassifier
+
+    model = DummyClassifier(strategy="constant", constant=1)
+    assert tr.estimate_risk(model, X, Y, method="3-fold", executor=2).value == 0.5
+
+
+def kill(batch):
+    os._exit(1)
+
+
+def test_a_pool_that_broke_before_is_the_same_sentence() -> None:
+    """A pool that is already broken when a batch is submitted is named so, too."""
+    from concurrent.futures.process import BrokenProcessPool
+
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        with pytest.raises(BrokenProcessPool):
+            pool.submit(os._exit, 1).result()
+        with pytest.raises(FitFailed, match=r"a worker process died \(BrokenProcessPool\)"):
+            list(run_batches(pool, double, (2,), [[1], [2]]))

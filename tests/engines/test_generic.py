@@ -1,0 +1,454 @@
+"""The generic engine is clone, fit, predict: on any plan, with any executor, failures named."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.data import Data
+from truerisk.core.errors import FitFailed, FitFailedWarning, UnknownName
+from truerisk.core.family import Family
+from truerisk.core.plan import ALL
+from truerisk.core.planning import PlanBuilder
+from truerisk.engines.generic import Generic
+from truerisk.methods import KFold, LeaveOneOut, Nested
+
+RNG = np.random.default_rng(4)
+N = 36
+X = RNG.normal(size=(N, 3))
+Y = np.array(["no", "so", "yes"])[RNG.integers(3, size=N)]
+DATA = Data.check(X, Y, task="classification")
+
+
+def any_plan():
+    """Counts in training and test, overlaps, flips, two questions to one fit."""
+    builder = PlanBuilder(N)
+    sample = builder.block(RNG.integers(N, size=N))
+    folds = builder.partition(np.arange(N) % 3)
+    builder.ask((sample, ()), (ALL, (sample,)), part="outer")
+    builder.ask((ALL, (folds[0], folds[1])), (folds[0], ()))
+    builder.ask((ALL, (folds[0], folds[1])), (ALL, ()), part="apparent")
+    builder.ask((ALL, (folds[2],)), (folds[2], ()), flips=[(0, 2), (1, 0), (4, 1)])
+    builder.ask((sample, (folds[2],)), (folds[2], ()))
+    return builder.build()
+
+
+@pytest.mark.parametrize("response", ["label", "probability"])
+def test_answers_on_any_plan_are_those_of_plain_fits(response) -> None:
+    """Copies are fitted as copies, flipped labels are shown, every question is answered."""
+    plan = any_plan()
+    family = Family.of(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 4]})
+    answers = Generic().run(family, DATA, plan, Request(response), Run())
+    for q in range(plan.n_questions):
+        fit = int(plan.fit[q])
+        rows, counts = plan.train_rows(fit)
+        y = Y.copy()
+        row, code = plan.flips_of(fit)
+        y[row] = np.array(["no", "so", "yes"])[code]
+        rows = np.repeat(rows, 1 if counts is None else counts)
+        test = plan.test_rows(q)[0]
+        for c, depth in enumerate((2, 4)):
+            model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X[rows], y[rows])
+            if response == "label":
+                assert (DATA.classes[answers.of(q)[c]] == model.predict(X[test])).all()
+            else:
+                assert np.array_equal(answers.of(q)[c], model.predict_proba(X[test]))
+    assert answers.n_fits == 2 * plan.n_fits == 8
+    assert answers.answered.all()
+
+
+def test_one_candidate_per_fit() -> None:
+    """With `only`, fit f is made by candidate only[f] alone: the outer pass of nested."""
+    plan = KFold(3).plan(DATA, Streams(0))
+    family = Family.of(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 5]})
+    everyone = Generic().run(family, DATA, plan, Request("label"), Run())
+    chosen = np.array([2, 0, 1])
+    some = Generic().run(family, DATA, plan, Request("label"), Run(only=chosen))
+    assert some.n_candidates == 1
+    assert some.n_fits == 3
+    for q in range(3):
+        assert np.array_equal(some.of(q)[0], everyone.of(q)[chosen[plan.fit[q]]])
+
+
+EXECUTORS = {
+    "loky 1": lambda: 1,
+    "loky 2": lambda: 2,
+    "threads": lambda: ThreadPoolExecutor(2),
+    "processes": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
+}
+
+
+@pytest.mark.parametrize("name", EXECUTORS)
+def test_the_executor_changes_nothing(name) -> None:
+    """Models without a random state give bit for bit the same answers wherever they run."""
+    model = make_pipeline(StandardScaler(), ExtraTreesClassifier(n_estimators=3))
+    grid = {"extratreesclassifier__max_depth": [1, 3]}
+
+    def curve(executor):
+        method = Nested("3-fold", "2-fold")
+        return tr.risk_curve(model, grid, X, Y, method=method, executor=executor, random_state=5)
+
+    alone, executor = curve(None), EXECUTORS[name]()
+    try:
+        there = curve(executor)
+    finally:
+        if not isinstance(executor, int):
+            executor.shutdown()
+    assert there.values.tolist() == alone.values.tolist()
+    assert np.array_equal(there.procedure.losses, alone.procedure.losses)
+    assert there.evaluation.units == alone.evaluation.units
+
+
+def test_the_seed_makes_random_models() -> None:
+    """The same seed twice gives the same number, another seed another, and fits differ."""
+    model = ExtraTreesClassifier(n_estimators=1, max_depth=2)
+    plan = KFold(3).plan(DATA, Streams(0))
+    builder = PlanBuilder(N)
+    for test in range(2):
+        builder.ask((ALL, ()), (builder.block(np.arange(test, N)), ()))
+    same_rows = builder.build()
+    one, again, other = (
+        Generic().run(Family.of(model), DATA, plan, Request("probability"), Run(seed=s)).values
+        for s in (0, 0, 1)
+    )
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+    assert same_rows.n_fits == 1
+
+
+@pytest.mark.parametrize("batch", [1, 2, 100])
+def test_the_batch_changes_nothing(batch) -> None:
+    """How many fits a task holds is no matter of results."""
+    model = ExtraTreesClassifier(n_estimators=2)
+    plain = tr.estimate_risk(model, X, Y, method="4-fold")
+    batched = tr.estimate_risk(model, X, Y, method="4-fold", engine=Generic(batch=batch))
+    assert np.array_equal(plain.losses, batched.losses)
+
+
+def failing(where: float = X[0, 0]):
+    """A model that fails if it does not see row 0, and only with flag=True (picklable by value)."""
+
+    class Picky(ClassifierMixin, BaseEstimator):
+        def __init__(self, flag=True):
+            self.flag = flag
+
+        def fit(self, X, y):
+            if self.flag and where not in X[:, 0]:
+                raise ArithmeticError("I want row 0\nand more lines")
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.classes_[0])
+
+    return Picky()
+
+
+FOLDS = np.arange(N) % 4
+
+
+@pytest.mark.parametrize("executor", [None, 2])
+def test_a_failing_fit_is_named(executor) -> None:
+    """error='raise' names the model, the parameters, the split and the reason in one line."""
+    with pytest.raises(FitFailed) as caught:
+        tr.risk_curve(
+            failing(),
+            {"flag": [False, True]},
+            X,
+            Y,
+            method=KFold(folds=FOLDS),
+            executor=executor,
+        )
+    assert str(caught.value) == (
+        "Picky (flag=True) failed in the test split (repeat 0, fold 0), fit 0 of 4 "
+        "on 27 rows (n_features=3): ArithmeticError: I want row 0"
+    )
+    assert "Traceback" in caught.value.__notes__[0]
+
+
+def test_a_failing_inner_fit_names_both_splits() -> None:
+    """In nested validation the outer split is named too."""
+    method = Nested(KFold(folds=FOLDS), KFold(folds=(np.arange(N) // 4) % 3))
+    with pytest.raises(
+        FitFailed, match=r"inner split \(repeat 0, fold 0, outer split 0\).*ArithmeticError"
+    ):
+        tr.risk_curve(failing(), {"flag": [False, True]}, X, Y, method=method)
+
+
+@pytest.mark.parametrize("executor", [None, 2])
+def test_with_warn_the_rest_is_kept(executor) -> None:
+    """error='warn': one warning, no value and a note for the failed, the others unharmed."""
+    with pytest.warns(FitFailedWarning, match="1 of 8 fits failed.*flag=True") as caught:
+        curve = tr.risk_curve(
+            failing(),
+            {"flag": [False, True]},
+            X,
+            Y,
+            method=KFold(folds=FOLDS),
+            engine=Generic(error="warn"),
+            executor=executor,
+        )
+    assert len(caught) == 1
+    assert np.isnan(curve.values).tolist() == [False, True]
+    assert curve.best == 0
+    assert (curve[1].value, curve[1].interval) == (None, None)
+    assert "fold 0" in curve[1].notes[0]
+    assert curve[0].value == np.mean(Y != "no")
+
+
+def test_a_single_model_that_fails_keeps_its_note() -> None:
+    """With one candidate there is no choice to refuse: value None, a warning, a note."""
+    with pytest.warns(FitFailedWarning):
+        found = tr.estimate_risk(
+            failing(), X, Y, method=KFold(folds=FOLDS), engine=Generic(error="warn")
+        )
+    assert found.value is None
+    assert "I want row 0" in found.notes[0]
+    assert np.isnan(found.split_risks).tolist() == [True, False, False, False]
+
+
+def test_failures_of_the_kind_callers_expect() -> None:
+    """A ValueError of the model can be caught as one, and as FitFailed."""
+    for kind in (ValueError, FitFailed):
+        with pytest.raises(kind, match="n_neighbors"):
+            tr.estimate_risk(KNeighborsClassifier(30), X, Y, method="2-fold")
+
+
+def weighing():
+    """A model that keeps its weights with its rows, and insists on them."""
+
+    class Weighing(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y, sample_weight=None):
+            if not np.allclose(sample_weight, 10 * np.abs(X[:, 0])):
+                raise ValueError("these are not the weights of these rows")
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), self.classes_[0])
+
+    return Weighing()
+
+
+OWN = 10 * np.abs(X[:, 0])
+
+
+@pytest.mark.parametrize(
+    "method", ["4-fold", Nested("4-fold", "3-fold"), "holdout", "reversed 3-fold"], ids=str
+)
+@pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "pipeline"])
+def test_each_fit_gets_the_weights_of_its_rows(method, wrapped) -> None:
+    """Weights are cut with the rows, in a pipeline too."""
+    model = make_pipeline("passthrough", weighing()) if wrapped else weighing()
+    found = tr.estimate_risk(model, X, Y, method=method, sample_weight=OWN)
+    assert found.value > 0
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "pipeline"])
+def test_weights_arrive_with_metadata_routing(wrapped) -> None:
+    """With scikit-learn's routing enabled the weights reach the step that asked for them."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = weighing().set_fit_request(sample_weight=True)
+        if wrapped:
+            scaler = StandardScaler(with_mean=False, with_std=False)
+            model = make_pipeline(scaler.set_fit_request(sample_weight=False), model)
+        found = tr.estimate_risk(model, X, Y, method="4-fold", sample_weight=OWN)
+    assert found.value > 0
+
+
+def test_weights_count_copies_in_a_bootstrap_sample() -> None:
+    """A row drawn twice comes twice, with its weight each time."""
+    data = Data.check(X, Y, task="classification", fit_params={"sample_weight": OWN})
+    answers = Generic().run(Family.of(weighing()), data, any_plan(), Request("label"), Run())
+    assert answers.answered.all()
+
+
+def test_the_data_are_left_alone() -> None:
+    """A model that writes into its rows changes neither X nor y, nor other fits."""
+
+    class Vandal(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            assert np.isfinite(X).all()
+            self.classes_ = np.unique(y)
+            X[:], y[:] = np.nan, "no"
+            return self
+
+        def predict(self, X):
+            X[:] = np.nan
+            return np.full(len(X), self.classes_[0])
+
+    before = X.copy(), Y.copy()
+    tr.estimate_risk(Vandal(), X, Y, method="3-fold")
+    assert np.array_equal(before[0], X)
+    assert np.array_equal(before[1], Y)
+
+
+def test_candidates_do_not_see_what_others_did_to_the_rows() -> None:
+    """Each candidate of a grid gets rows as they were given."""
+
+    class Scaler(ClassifierMixin, BaseEstimator):
+        def __init__(self, factor=1.0):
+            self.factor = factor
+
+        def fit(self, X, y):
+            X *= self.factor
+            self.mean_ = X.mean()
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict_proba(self, X):
+            return np.full((len(X), 3), self.mean_)
+
+        def predict(self, X):
+            return self.classes_[np.zeros(len(X), int)]
+
+    family = Family.of(Scaler(), {"factor": [0.0, 1.0]})
+    plan = KFold(2).plan(DATA, Streams(0))
+    found = Generic().run(family, DATA, plan, Request("probability"), Run())
+    alone = Generic().run(Family.of(Scaler(1.0)), DATA, plan, Request("probability"), Run())
+    assert np.array_equal(found.values[1], alone.values[0])
+
+
+@pytest.mark.parametrize("table", [np.array, pd.DataFrame], ids=["array", "frame"])
+def test_scaling_in_place_changes_no_result(table) -> None:
+    """A pipeline that scales without copying gives the results of one that copies."""
+    curves = [
+        tr.risk_curve(
+            make_pipeline(StandardScaler(copy=copy), KNeighborsClassifier()),
+            {"kneighborsclassifier__n_neighbors": [1, 3, 5]},
+            table(5 + 3 * X),
+            Y,
+            method="4-fold",
+        ).values.tolist()
+        for copy in (True, False)
+    ]
+    assert curves[0] == curves[1]
+
+
+def test_a_warning_of_many_fits_is_said_once() -> None:
+    """The same warning of several fits is said once, with how often."""
+    model = MLPClassifier((2,), max_iter=1)
+    with pytest.warns(ConvergenceWarning, match=r"\[3 times in 3 fits\]") as caught:
+        warnings.simplefilter("always")
+        tr.estimate_risk(model, X, Y, method="3-fold")
+    assert len(caught) == 1
+
+
+def unsorted():
+    """A model whose classes are not in sorted order, and that never saw one of them."""
+
+    class Unsorted(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.array(["yes", "no"])
+            return self
+
+        def predict(self, X):
+            return np.full(len(X), "maybe")
+
+        def predict_proba(self, X):
+            return np.tile([0.9, 0.1], (len(X), 1))
+
+    return Unsorted()
+
+
+def test_probabilities_are_put_under_their_classes() -> None:
+    """Columns go by the model's own classes_, whatever their order; others have probability 0."""
+    plan = KFold(2).plan(DATA, Streams(0))
+    found = Generic().run(Family.of(unsorted()), DATA, plan, Request("probability"), Run())
+    assert (found.values == [0.1, 0.0, 0.9]).all()
+    two = Data.check(X, np.where(Y == "so", "yes", Y), task="classification")
+    scores = Generic().run(Family.of(unsorted()), two, plan, Request("score"), Run())
+    assert (scores.values == 0.9).all()
+
+
+def test_a_label_that_y_does_not_hold_is_minus_one() -> None:
+    """An unknown label is no class; it counts as wrong."""
+    found = tr.estimate_risk(unsorted(), X, Y, method="3-fold")
+    assert found.value == 1
+
+
+def test_too_few_answers_are_a_failure() -> None:
+    """One label for many rows is not spread over all of them silently."""
+
+    class Short(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return self.classes_[:1]
+
+    with pytest.raises(FitFailed, match="predict gave 1 labels for 12 rows"):
+        tr.estimate_risk(Short(), X, Y, method="3-fold")
+
+
+def test_several_targets() -> None:
+    """Two targets are answered as two numbers per row."""
+    targets = RNG.normal(size=(N, 2))
+    found = tr.estimate_risk(Ridge(), X, targets, method=KFold(folds=FOLDS))
+    expected = np.full(N, np.nan)
+    for k in range(4):
+        model = Ridge().fit(X[k != FOLDS], targets[k != FOLDS])
+        wrong = model.predict(X[k == FOLDS]) - targets[k == FOLDS]
+        expected[k == FOLDS] = (wrong**2).mean(axis=1)
+    assert found.losses == pytest.approx(expected)
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    """The cheapest model there is."""
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), int)
+
+
+def test_memory_of_leave_one_out_grows_with_n() -> None:
+    """Twice the rows take about twice the memory, not four times."""
+    peaks = []
+    for n in (1000, 2000):
+        data = Data.check(np.zeros((n, 2)), np.arange(n) % 2, task="classification")
+        plan = LeaveOneOut().plan(data, Streams(0))
+        family, request = Family.of(Constant()), Request("label")
+        tracemalloc.start()
+        Generic().run(family, data, plan, request, Run())
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 2.6 * peaks[0]
+    assert peaks[1] < 2e6  # n² booleans are 4 MB
+
+
+def test_error_is_a_word() -> None:
+    """Another word is refused."""
+    with pytest.raises(UnknownName, match="error='ignore' is unknown"):
+        Generic(error="ignore")
+
+
+def test_a_linear_model_is_fitted_as_given() -> None:
+    """Fit parameters of one entry per row are cut with the rows; others pass."""
+    data = Data.check(X, Y, task="classification", fit_params={"sample_weight": OWN})
+    plan = KFold(folds=FOLDS).plan(data, Streams(0))
+    found = Generic().run(Family.of(LogisticRegression()), data, plan, Request("label"), Run())
+    for k in range(4):
+        model = LogisticRegression().fit(X[k != FOLDS], Y[k != FOLDS], OWN[k != FOLDS])
+        assert (DATA.classes[found.of(k)[0]] == model.predict(X[k == FOLDS])).all()

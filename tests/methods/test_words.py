@@ -1,0 +1,66 @@
+"""Words, numbers, methods, splitters and lists become methods."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.model_selection import KFold as SklearnKFold
+
+import truerisk as tr
+from truerisk.core.errors import BadData, UnknownName
+from truerisk.methods import GivenSplits, KFold, ReversedKFold, Splitter, as_method
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "k", "repeats"),
+    [
+        ("10-fold", KFold, 10, 1),
+        ("5x10-fold", KFold, 10, 5),
+        (" 3 x 4-fold", KFold, 4, 3),
+        (7, KFold, 7, 1),
+        ("reversed 5-fold", ReversedKFold, 5, 1),
+        ("reversed 2x5-fold", ReversedKFold, 5, 2),
+        ("reversed", ReversedKFold, 10, 1),
+    ],
+)
+def test_folds_in_words(given, kind, k, repeats) -> None:
+    """Any K, repeated, reversed; the method's own word leads back to it."""
+    method = as_method(given)
+    assert type(method) is kind
+    assert (method.k, method.repeats) == (k, repeats)
+    assert as_method(method.word) == method
+
+
+@pytest.mark.parametrize("word", [w for w in tr.methods.names() if w != "K-fold"])
+def test_every_word_is_a_method_of_that_word(word) -> None:
+    """Each word of the table gives the method that calls itself so."""
+    assert as_method(word).word.startswith(word)
+
+
+def test_objects_pass() -> None:
+    """Methods stay, splitters and lists are wrapped."""
+    method = KFold(3)
+    assert as_method(method) is method
+    assert isinstance(as_method(SklearnKFold(3)), Splitter)
+    assert isinstance(as_method([([0], [1])]), GivenSplits)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ("holdot", UnknownName, "did you mean 'holdout'"),
+        ("10fold", UnknownName, "did you mean '10-fold'"),
+        ("K-fold", UnknownName, "put a number for K"),
+        ("1-fold", BadData, "K >= 2"),
+        ("0x3-fold", BadData, "0 repeats"),
+        (1, BadData, "K >= 2"),
+        (True, UnknownName, "method=True is neither a word"),
+        (None, UnknownName, "method=None is neither a word"),
+        (2.5, UnknownName, "method=2.5 is neither"),
+        ([(1, 2, 3)], BadData, "split 0 is no"),
+        (["10-fold"], BadData, "split 0 is no"),
+    ],
+)
+def test_what_is_no_method_is_refused(given, error, message) -> None:
+    """An unknown word gets the nearest one; anything else is told what is wanted."""
+    with pytest.raises(error, match=message):
+        as_method(given)

@@ -1,0 +1,44 @@
+"""The simplest candidate within one standard error of the best."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.selection.one_standard_error import OneStandardError
+
+VALUES = np.array([0.5, 0.24, 0.2, 0.26, 0.25])
+
+
+@pytest.mark.parametrize(("simplest", "best"), [("first", 1), ("last", 4)])
+def test_the_simplest_within_one_standard_error(simplest, best) -> None:
+    """The standard error is that of the best; the grid says which candidate is simple."""
+    errors = np.array([1.0, 1.0, 0.05, 1.0, 1.0])
+    assert OneStandardError(simplest).choose(VALUES, errors) == best
+
+
+def test_a_failed_candidate_is_never_chosen() -> None:
+    """NaN is within no distance."""
+    values = np.array([np.nan, 0.2, 0.21])
+    assert OneStandardError().choose(values, np.array([np.nan, 0.1, 0.1])) == 1
+
+
+def test_risk_zero_needs_no_standard_error() -> None:
+    """At risk 0 there is no spread, and the simplest candidate at 0 is chosen."""
+    values = np.array([0.1, 0.0, 0.0])
+    errors = np.array([0.1, np.nan, np.nan])
+    assert OneStandardError().choose(values, errors) == 1
+    assert OneStandardError("last").choose(values, errors) == 2
+
+
+def test_without_standard_errors_it_refuses() -> None:
+    """The message says which method gives one."""
+    with pytest.raises(Refusal, match="use rule='min', or a method with per-row losses"):
+        OneStandardError().choose(VALUES, np.full(5, np.nan))
+
+
+def test_simplest_is_first_or_last() -> None:
+    """Another word is refused."""
+    with pytest.raises(UnknownName, match="simplest='middle'"):
+        OneStandardError("middle")

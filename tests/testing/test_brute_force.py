@@ -1,0 +1,52 @@
+"""The brute force reads a plan as it was asked, and fits what it read."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+from truerisk.core.contracts import Request
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.plan import ALL
+from truerisk.core.planning import PlanBuilder
+from truerisk.testing.brute_force import brute_force, decoded
+
+LABEL = Request("label")
+
+
+def test_a_plan_is_read_by_hand():
+    """All but a block, a sample with counts minus a block, labels shown instead, several asked."""
+    builder = PlanBuilder(5)
+    fold, sample = builder.block(np.array([1, 3])), builder.block(np.array([0, 0, 1, 4]))
+    builder.ask((ALL, (fold,)), (fold, ()), flips=[(4, 1)])
+    builder.ask((sample, (fold,)), (ALL, ()))
+    builder.ask((ALL, (fold,)), (sample, ()), flips=[(4, 1)])
+    read = decoded(builder.build())
+    assert read.train == [[0, 2, 4], [0, 0, 4]]
+    assert read.labels == [{4: 1}, {}]
+    assert read.asked == [(0, [1, 3]), (1, [0, 1, 2, 3, 4]), (0, [0, 1, 4])]
+
+
+def test_leave_one_out_of_the_golden_set():
+    """1-NN errs for 5 of 9 rows of METHODS' one-dimensional set, 3-NN for 4."""
+    x = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])
+    data = Data.check(x[:, None], [0, 0, 1, 0, 1, 1, 0, 1, 1], task="classification")
+    builder = PlanBuilder(9)
+    for block in builder.partition(np.arange(9)):
+        builder.ask((ALL, (block,)), (block, ()))
+    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
+    answers = np.array(brute_force(family, data, builder.build(), LABEL))[:, :, 0]
+    assert (answers != data.codes).sum(axis=1).tolist() == [5, 4]
+
+
+def test_a_failing_fit_has_no_answers():
+    """Three neighbours among two rows: that candidate has None, the other its labels."""
+    data = Data.check(np.arange(4.0)[:, None], [0, 0, 1, 1], task="classification")
+    builder = PlanBuilder(4)
+    test = builder.block(np.array([0, 3]))
+    builder.ask((ALL, (test,)), (test, ()))
+    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
+    first, second = brute_force(family, data, builder.build(), LABEL)
+    assert first[0].tolist() == [0, 1]
+    assert second == [None]

@@ -1,0 +1,53 @@
+"""Every method and every engine of the registries conforms; a new line is tested by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold as ScikitKFold
+from sklearn.model_selection import ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+
+from truerisk import engines, methods
+from truerisk.core.family import Family
+from truerisk.methods import as_method
+from truerisk.testing import engine_checks, method_checks
+from truerisk.testing.situations import usual_families
+
+WORDS = ["5-fold" if word == "K-fold" else word for word in methods.names()]
+GIVEN = [
+    "2x5-fold",
+    "reversed 4-fold",
+    methods.KFold(folds=np.arange(40) % 3, average="fold"),
+    methods.Nested("loo", "4-fold"),
+    ScikitKFold(4, shuffle=True, random_state=0),
+    ShuffleSplit(3, random_state=0),
+    [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))],
+]
+# Every engine answers for one of these, or `answers_something` fails: add the family of a new one.
+FAMILIES = [
+    *usual_families(),
+    Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}),
+]
+METHOD_CHECKS = [
+    pytest.param(check, id=f"{as_method(given).word}-{check}")
+    for given in [*WORDS, *GIVEN]
+    for check in method_checks(as_method(given))
+]
+ENGINE_CHECKS = [
+    pytest.param(check, id=f"{word}-{check}")
+    for word in engines.names()
+    for check in engine_checks(engines.registry.load(word)(), *FAMILIES, examples=10)
+]
+
+
+@pytest.mark.parametrize("check", METHOD_CHECKS)
+def test_method(check):
+    """The check's fact holds for the method."""
+    check()
+
+
+@pytest.mark.parametrize("check", ENGINE_CHECKS)
+def test_engine(check):
+    """The check's fact holds for the engine."""
+    check()
