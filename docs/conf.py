@@ -6,6 +6,8 @@ import re
 import sys
 from pathlib import Path
 
+from docutils import nodes
+
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 from truerisk import __version__
@@ -24,9 +26,10 @@ extensions = [
     "mathml",
 ]
 
-exclude_patterns = ["_build", "auto_examples/**/*.ipynb"]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "auto_examples/**/*.ipynb"]
 default_role = "code"  # docstrings quote names with single backticks
-nitpicky = False
+toc_object_entries_show_parents = "hide"
 
 myst_enable_extensions = ["deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3
@@ -48,6 +51,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "write_computation_times": False,
     "show_signature": False,
+    "capture_repr": (),
     "remove_config_comments": True,
     "plot_gallery": True,
     "abort_on_example_error": True,
@@ -64,7 +68,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "navigation_depth": 2,
     "navbar_end": ["theme-switcher"],
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
@@ -79,5 +83,16 @@ def left_out(app, what, name, obj, skip, options):
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
+def trimmed(app, doctree):
+    """Drop the empty line that ends an example on a page (and its output, for doctest)."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip("\n")
+        if block.rawsource == block.astext() and text != block.rawsource:
+            block.rawsource = text
+            block.children = []
+            block += nodes.Text(text)
+
+
 def setup(app):
     app.connect("autodoc-skip-member", left_out)
+    app.connect("doctree-read", trimmed)

@@ -370,7 +370,7 @@ def run_light(statement: str) -> subprocess.CompletedProcess[str]:
     [
         "import truerisk",
         "import truerisk; dir(truerisk); truerisk.__version__",
-        "from truerisk.cli import main; main(['--help'], standalone_mode=False)",
+        "from truerisk.cli.app import cli; cli(['--help'], standalone_mode=False)",
     ],
 )
 def test_imports_are_light(statement):

@@ -11,7 +11,7 @@ answers to a risk. Everything is imported when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+from truerisk.core.version import __version__ as __version__
 
 _WHERE = {
     "Assessment": "truerisk.api.assess",

@@ -53,7 +53,9 @@ def test_the_weight_finds_the_step_that_takes_it(model, name) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrap", [lambda m: m, make_pipeline, lambda m: GridSearchCV(m, {"p": [1]})]
+    "wrap",
+    [lambda m: m, make_pipeline, lambda m: GridSearchCV(m, {"p": [1]})],
+    ids=["alone", "pipeline", "search"],
 )
 def test_a_model_without_weights_is_refused(wrap) -> None:
     """A weight that would be ignored is refused by the model's name, however deep it lies."""

@@ -144,7 +144,7 @@ def test_one_tested_row_has_no_spread() -> None:
 
 
 def test_intervals_stay_where_the_loss_can_be() -> None:
-    """An interval of a share of errors does not leave [0, 1]; one of a free loss may be negative."""
+    """An interval of a share of errors stays in [0, 1]; one of a free loss may be negative."""
     model = KNeighborsClassifier(3)
     found = tr.estimate_risk(model, X[:12], Y[:12], method="3-fold", confidence_level=1 - 1e-9)
     assert (found.interval.low, found.interval.high) == (0, 1)

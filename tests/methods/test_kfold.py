@@ -40,7 +40,7 @@ def labels_of(method, data) -> list[np.ndarray]:
 @pytest.mark.parametrize(("k", "repeats"), [(5, 1), (4, 3)])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_it_is_a_plain_loop_over_the_same_folds(task, k, repeats, average, groups, weights) -> None:
-    """Weights in fit and mean, repeats, groups, both averages, against a loop that shares no code."""
+    """Weights, repeats, groups and both averages, against a loop that shares no code."""
     y = Y if task == "classification" else NUMBERS
     model = DecisionTreeClassifier(max_depth=2, random_state=0) if y is Y else Ridge()
     method = tr.methods.KFold(k, repeats=repeats, average=average)

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.errors import BadData
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan import ALL, Plan, RowSets
 from truerisk.methods import KFold
 from truerisk.testing import NotConforming, check_method, method_checks
 
@@ -182,8 +181,12 @@ class SharesFingerprints(Double):
 class Leaks(Double):
     breaks = "no_fit_is_asked_about_its_own_rows"
 
-    def _ask(self, builder: PlanBuilder, block: int, repeat: int, fold: int) -> None:
-        builder.ask(train=(ALL, ()), test=(block, ()), repeat=repeat, fold=fold)
+    def plan(self, data, streams):
+        plan = super().plan(data, streams)
+        everything = RowSets(
+            np.full(plan.n_fits, ALL), np.empty(0, int), np.zeros(plan.n_fits + 1, int)
+        )
+        return replace(plan, train=everything)
 
 
 DOUBLES = Double.__subclasses__()

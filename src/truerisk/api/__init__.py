@@ -5,6 +5,10 @@
 | `estimate.py` | `estimate_risk`, `risk_curve` |
 | `search.py` | `HonestSearchCV` |
 | `assess.py` | `assess` |
+| `assessment.py`, `conclusion.py` | what `assess` gives: a table, and what to conclude from it |
+| `forecast.py` | what an assessment will cost |
+| `schedule.py` | its plans, drawn once for all learners |
+| `choice.py`, `constant.py`, `paired.py` | the risks it compares with, and their differences |
 | `compute.py` | the one road from a family and data to an evaluation |
 | `origin.py` | seeds, versions, fingerprints: what a result says of its making |
 | `leaks.py` | warnings about copies and groups on both sides of a split |

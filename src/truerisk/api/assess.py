@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,17 @@ import numpy as np
 from truerisk.api.assessment import Assessed, Assessment
 from truerisk.api.choice import risk_of_choice
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
+from truerisk.api.conclusion import conclude
 from truerisk.api.constant import constant_risk
 from truerisk.api.learners import families_of
 from truerisk.api.naming import named
+from truerisk.api.origin import as_seed
 from truerisk.api.outer import outer_folds, stability
 from truerisk.api.schedule import Schedule
 from truerisk.core.errors import BadData
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve
+from truerisk.selection.minimum import Minimum
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 
@@ -79,24 +83,25 @@ def assess(
     >>> a.best
     'bayes'
     """
-    if isinstance(methods, str) or not isinstance(methods, Sequence) or not methods:
+    if isinstance(methods, str) or not methods:
         raise BadData("methods is a list of methods; the first one tunes, e.g. ['10-fold'].")
-    problems = {}
-    for name, family in families_of(learners, X, y).items():
-        with named(name):
-            problems[name] = pose(
-                family,
-                X,
-                y,
-                loss=loss,
-                rule=rule,
-                groups=groups,
-                sample_weight=sample_weight,
-                confidence_level=confidence_level,
-                engine=engine,
-                executor=executor,
-                random_state=random_state,
-            )
+    seed = as_seed(random_state)  # once: None and a Generator would give each learner its own
+    problems = {
+        name: pose(
+            family,
+            X,
+            y,
+            loss=loss,
+            rule=rule,
+            groups=groups,
+            sample_weight=sample_weight,
+            confidence_level=confidence_level,
+            engine=engine,
+            executor=executor,
+            random_state=seed,
+        )
+        for name, family in families_of(learners, X, y).items()
+    }
     _refuse_mixed(problems)
     first = next(iter(problems.values()))
     schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
@@ -106,19 +111,87 @@ def assess(
 def _assess_each(problems: Mapping[str, Problem], schedule: Schedule) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, Assessed] = {}
-    tuned: dict[str, list[Computed]] = {}
-    fits = {name: schedule.fits(len(problem.family)) for name, problem in problems.items()}
+    total = sum(schedule.fits(len(problem.family)) for problem in problems.values())
     try:
-        with counting(sum(fits.values())) as count:
+        with counting(total) as count:
+            tuned = {name: _tune(name, problems[name], schedule, count) for name in problems}
             for name, problem in problems.items():
-                with named(name), stage(name), stage("tuning"):
-                    tuned[name] = _tune(problem, schedule, count)
-            for name, problem in problems.items():
-                with named(name), stage(name), stage("testing"):
-                    done[name] = _test(problem, schedule, tuned[name])
-                _reach(count, [*tuned.values()], done)
+                done[name] = _test(name, problem, schedule, tuned[name], count)
     except KeyboardInterrupt:
-        missing = [name for name in problems if name not in done]
+        missing = tuple(name for name in problems if name not in done)
         partial = _concluded(done, problems, schedule, missing) if done else None
         raise Interrupted(partial, missing) from None
-    return _concluded(done, problems, schedule, ())
+    return _concluded(done, problems, schedule)
+
+
+def _tune(name: str, problem: Problem, schedule: Schedule, count: Count) -> list[Computed]:
+    """The risk of every setting on all rows, by each of the methods."""
+    found = []
+    with named(name), stage(name), stage("tuning"):
+        for method, plan in zip(schedule.methods, schedule.plans, strict=True):
+            found.append(compute(problem, method, plan=plan))
+            count.finish(found[-1].evaluation.n_fits)
+    return found
+
+
+def _test(
+    name: str, problem: Problem, schedule: Schedule, tuned: Sequence[Computed], count: Count
+) -> Assessed:
+    """The honest risk of tuning this learner, put beside what the tuning found."""
+    with named(name), stage(name), stage("testing"):
+        honest = compute(problem, schedule.nested, plan=schedule.nested_plan)
+        count.finish(honest.evaluation.n_fits)
+        curve, *others = [curve_of(computed) for computed in tuned]
+    risk = procedure_of(honest)
+    assert risk is not None
+    every = [*tuned, honest]
+    return Assessed(
+        curve=curve,
+        criteria=_by_word(others),
+        risk=risk,
+        outer=outer_folds(honest),
+        stability=stability(honest, curve.best),
+        n_fits=sum(computed.evaluation.n_fits for computed in every),
+        seconds=sum(computed.seconds for computed in every),
+        answers=honest.evaluation.answers,
+    )
+
+
+def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
+    """Curves by the word of their method; a word that comes again gets a number."""
+    found: dict[str, RiskCurve] = {}
+    for curve in curves:
+        word = curve.common.method
+        again = sum(other.common.method == word for other in found.values())
+        found[f"{word} ({again + 1})" if again else word] = curve
+    return found
+
+
+def _concluded(
+    done: Mapping[str, Assessed],
+    problems: Mapping[str, Problem],
+    schedule: Schedule,
+    missing: Sequence[str] = (),
+) -> Assessment:
+    names = list(done)
+    values = [np.inf if done[n].risk.value is None else done[n].risk.value for n in names]
+    best = names[Minimum().choose(np.array(values), np.full(len(names), np.nan))]
+    problem = problems[best]
+    found = Assessment(
+        best=best,
+        learners=dict(done),
+        choice=risk_of_choice(done, problem, schedule.outer) if len(done) > 1 else None,
+        constant=constant_risk(problem),
+        tuned_by=schedule.methods[0].word,
+        tested_by=schedule.outer.word,
+        missing=tuple(missing),
+        problem=problem,
+    )
+    return replace(found, conclusion=conclude(found))
+
+
+def _refuse_mixed(problems: Mapping[str, Problem]) -> None:
+    tasks = {name: p.family.task for name, p in problems.items()}
+    if len(set(tasks.values())) > 1:
+        listed = ", ".join(f"{name}: {task}" for name, task in tasks.items())
+        raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.compute import Problem
+from truerisk.api.constant import Constant
 from truerisk.api.outer import OuterFold, Stability
+from truerisk.api.paired import Paired, paired_difference
+from truerisk.api.wording import signed
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.results import RiskCurve, RiskEstimate, frame_of
@@ -19,6 +23,9 @@ from truerisk.core.results import RiskCurve, RiskEstimate, frame_of
 __all__ = ["Assessed", "Assessment"]
 
 HEAD = ("learner", "chosen setting", "selected", "honest", "interval", "optimism", "fits", "time")
+SETTING = HEAD.index("chosen setting")
+WIDEST = 100  # columns of the printed table, where the names of learners leave room for that
+NARROWEST_SETTING = 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +60,36 @@ class Assessment:
 
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and
     slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
-    the number to report for the whole search. `baseline` is the error of the commonest class.
+    the number to report for the whole search. `constant` is the best answer that ignores the
+    features, `baseline` its risk. `missing` names learners that an interruption left out.
     """
 
     best: str
     learners: Mapping[str, Assessed]
     choice: RiskEstimate | None
-    baseline: float | None
-    n_rows: int
-    seed: int
+    constant: Constant | None
+    tuned_by: str
+    tested_by: str
+    missing: tuple[str, ...]
     problem: Problem = field(repr=False)
+    conclusion: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        return self.problem.data.n_rows
+
+    @property
+    def seed(self) -> int:
+        return self.problem.seed
+
+    @property
+    def loss(self) -> str:
+        return self.problem.loss.word
+
+    @property
+    def baseline(self) -> float | None:
+        """The risk of the best constant answer, such as the commonest class."""
+        return None if self.constant is None else self.constant.risk
 
     @property
     def risks(self) -> dict[str, RiskEstimate]:
@@ -85,37 +112,47 @@ class Assessment:
         return self.curves[self.best].best_params
 
     @property
-    def runner_up(self) -> str | None:
-        """The learner with the second smallest honest risk."""
-        others = [n for n in self.learners if n != self.best and self.risks[n].value is not None]
-        return min(others, key=lambda n: self.risks[n].value or 0.0, default=None)
-
-    def difference(self, a: str, b: str) -> tuple[float, float] | None:
-        """Mean of the paired per-row loss differences a − b and its standard error.
-
-        None where the loss has no per-row losses or the rows differ.
-        """
-        first, second = self.risks[a].losses, self.risks[b].losses
-        if first is None or second is None or len(first) != len(second) or len(first) < 2:
-            return None
-        paired = first - second
-        return float(paired.mean()), float(paired.std(ddof=1) / np.sqrt(len(paired)))
+    def ranking(self) -> list[str]:
+        """Learners by their honest risk, the smallest first; those without one last."""
+        return sorted(self.learners, key=lambda name: _rank(self.risks[name]))
 
     @property
-    def conclusion(self) -> str:
-        """One or two sentences on what to conclude."""
-        from truerisk.api.conclusion import conclude
+    def runner_up(self) -> str | None:
+        """The learner with the second smallest honest risk."""
+        others = [n for n in self.ranking if n != self.best and self.risks[n].value is not None]
+        return others[0] if others else None
 
-        return conclude(self)
+    def difference(self, a: str, b: str) -> Paired | None:
+        """Mean of the paired per-row loss differences a − b, with its standard error.
+
+        Weighted by `sample_weight`, clustered by `groups`. None where the loss has no per-row
+        losses.
+        """
+        first, second = self.risks[a], self.risks[b]
+        if first.losses is None or second.losses is None or first.loss_rows is None:
+            return None
+        return paired_difference(first.losses, second.losses, first.loss_rows, self.problem.data)
+
+    def gain(self) -> Paired | None:
+        """Risk of the constant answer minus that of the choice among all learners, paired by row.
+
+        The choice and not its best learner: the smallest of several risks would gain by chance.
+        """
+        risk = self.learners[self.best].risk if self.choice is None else self.choice
+        if risk.losses is None or risk.loss_rows is None or self.constant is None:
+            return None
+        if self.constant.losses is None:
+            return None
+        rows = risk.loss_rows
+        return paired_difference(self.constant.losses[rows], risk.losses, rows, self.problem.data)
 
     def rows(self) -> list[list[str]]:
         """The table's cells, best learner first."""
-        order = sorted(self.learners, key=lambda n: _rank(self.risks[n]))
-        return [_row(name, self.learners[name]) for name in order]
+        return [_row(name, self.learners[name]) for name in self.ranking]
 
     def table(self) -> Any:
         """The table as a frame (pandas, or polars where only that is installed)."""
-        order = sorted(self.learners, key=lambda n: _rank(self.risks[n]))
+        order = self.ranking
         chosen = [self.learners[name] for name in order]
         intervals = [one.risk.interval for one in chosen]
         return frame_of(
@@ -140,25 +177,68 @@ class Assessment:
             "best": self.best,
             "best_params": present.plain(self.best_params),
             "conclusion": self.conclusion,
+            "loss": self.loss,
+            "tuned_by": self.tuned_by,
+            "tested_by": self.tested_by,
             "n_rows": self.n_rows,
             "seed": self.seed,
             "baseline": self.baseline,
+            "baseline_rule": None if self.constant is None else self.constant.rule,
+            "not_assessed": list(self.missing),
             "choice": None if self.choice is None else self.choice.to_dict(),
             "learners": {name: _learner_dict(one) for name, one in self.learners.items()},
         }
 
     def to_json(self, path: Any = None) -> str:
         """The assessment as JSON, also written to `path` where one is given."""
-        text = json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
+        text = json.dumps(self.to_dict(), allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
         return text
 
+    @property
+    def title(self) -> str:
+        """What the table is about."""
+        n = len(self.learners)
+        return (
+            f"{present.clean(self.loss, 40)} risk (lower is better) of {n} tuned "
+            f"learner{'s' if n != 1 else ''} on {self.n_rows} rows"
+        )
+
+    @property
+    def legend(self) -> tuple[str, ...]:
+        """What the columns mean."""
+        kinds = {one.risk.interval.method for one in self.learners.values() if one.risk.interval}
+        level = f"{100 * self.problem.confidence_level:g} %"
+        how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
+        tested = f"({self.tested_by}{how})"
+        tuning = f"{self.tuned_by} on all rows, rule {self.problem.rule.word}"
+        return (
+            f"selected: the score that tuning maximised, as an error ({tuning})",
+            f"honest: risk of tuning and fitting on rows without part in either {tested}",
+            "optimism: honest − selected",
+        )
+
     def __str__(self) -> str:
-        return present.text_table(HEAD, self.rows()) + "\n\n" + self.conclusion
+        table = present.text_table(HEAD, _narrowed(self.rows()))
+        said = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
+        return "\n".join([self.title, "", table, "", *self.legend, "", said])
 
     def _repr_html_(self) -> str:
-        return present.html_table(self.conclusion, HEAD, self.rows())
+        caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
+        return present.html_table(caption, HEAD, self.rows())
+
+
+def _narrowed(rows: list[list[str]]) -> list[list[str]]:
+    """The rows with settings cut so that the table fits `WIDEST` columns where it can."""
+    others = [j for j in range(len(HEAD)) if j != SETTING]
+    used = sum(max(len(row[j]) for row in [list(HEAD), *rows]) + 2 for j in others)
+    room = max(WIDEST - used, NARROWEST_SETTING)
+    return [[*row[:SETTING], _cut(row[SETTING], room), *row[SETTING + 1 :]] for row in rows]
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 1] + "…"
 
 
 def _rank(risk: RiskEstimate) -> float:
@@ -172,7 +252,7 @@ def _row(name: str, one: Assessed) -> list[str]:
         present.number(one.selected.value),
         present.number(one.risk.value),
         str(one.risk.interval or "none"),
-        "–" if one.optimism is None else f"{one.optimism:+.4f}",
+        "–" if one.optimism is None else signed(one.optimism, one.risk.value),
         str(one.n_fits),
         present.seconds(one.seconds),
     ]
@@ -187,6 +267,7 @@ def _learner_dict(one: Assessed) -> dict[str, Any]:
         "stability": present.plain(one.stability),
         "outer": [present.plain(dict(fold)) for fold in one.outer],
         "curve": one.curve.to_dict(),
+        "criteria": {word: curve.to_dict() for word, curve in one.criteria.items()},
         "n_fits": one.n_fits,
         "seconds": one.seconds,
     }

@@ -12,6 +12,7 @@ from truerisk.api.compute import Problem
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Setting
 from truerisk.core.results import RiskEstimate, dress
+from truerisk.selection.minimum import Minimum
 
 __all__ = ["risk_of_choice"]
 
@@ -33,7 +34,8 @@ def risk_of_choice(
     inner[np.isnan(inner)] = np.inf  # a fit failed: nothing is known of this learner here
     if np.isinf(inner).all(axis=0).any():
         return None
-    winners = inner.argmin(axis=0)
+    least = Minimum()
+    winners = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
     mixed = _mixed([a for a in answers if a is not None], winners)
     setting = Setting(problem.confidence_level, problem.rule)
     tested = outer.reduce(mixed, problem.data, problem.loss, setting)[0]

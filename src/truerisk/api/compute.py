@@ -143,18 +143,21 @@ class _Asking:
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.engine = ""
+        self.asked = 0
         self.refusals: dict[str, str] = {}
 
     def __call__(self, plan: Plan, only: np.ndarray | None = None) -> Answers:
         problem = self.problem
         loss = problem.loss
-        request = Request(loss.response, getattr(loss, "scorer", None))
+        request = Request.of(loss, plan)
         engine, refusals = choose_engine(
             problem.engine, problem.family, problem.data, plan, request
         )
         self.refusals |= refusals
         self.engine = engine.word
-        run = Run(problem.executor, problem.seed, only)
+        seed = np.random.SeedSequence([problem.seed, self.asked]).generate_state(1)[0]
+        self.asked += 1  # passes of one computation (inner, outer) get seeds of their own
+        run = Run(problem.executor, int(seed), only)
         return engine.run(problem.family, problem.data, plan, request, run)
 
 

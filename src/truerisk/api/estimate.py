@@ -63,7 +63,7 @@ def estimate_risk(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_wine(return_X_y=True)
     >>> print(tr.estimate_risk(GaussianNB(), X, y, method="5x10-fold"))
-    risk 0.0258 (zero-one, 5x10-fold), 95 % interval [0.0000, 0.0613] (corrected-t)
+    risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0000, 0.0444] (corrected-t)
     """
     problem = pose(
         Family.of(model),

@@ -57,7 +57,7 @@ def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
 def _one_fit(problem: Problem, plan: Plan) -> float:
     first = plan.only(np.flatnonzero(plan.fit == 0))
     loss = problem.loss
-    request = Request(loss.response, getattr(loss, "scorer", None))
+    request = Request.of(loss, first)
     engine, _ = choose_engine(problem.engine, problem.family, problem.data, first, request)
     middle = np.full(first.n_fits, len(problem.family) // 2)
     run = Run(None, problem.seed, middle)

@@ -27,7 +27,10 @@ def families_of(learners: Any, X: Any, y: Any) -> dict[str, Family]:
         )
     if not learners:
         raise BadData("the dict of learners is empty: there is nothing to assess.")
-    return {str(name): _family(str(name), given) for name, given in learners.items()}
+    families = {str(name): _family(str(name), given) for name, given in learners.items()}
+    if len(families) < len(learners):
+        raise UnknownName("two learners have the same name as text: give each its own.")
+    return families
 
 
 def word_families(
@@ -64,8 +67,16 @@ def _by_size(words: Any, X: Any, y: Any) -> dict[str, Family]:
     columns = n_columns(data.X)
     if columns is None:
         raise BadData("X has no columns to choose learners for; give learners as a dict.")
-    layout = {"n_features": columns, "missing": False}
+    layout = {"n_features": columns, "missing": _has_holes(data.X)}
     return word_families(words, task, n_classes=data.n_classes, n_rows=data.n_rows, columns=layout)
+
+
+def _has_holes(X: Any) -> bool:
+    """Whether numbers are missing, so that they are imputed inside the folds."""
+    try:
+        return bool(np.isnan(np.asarray(X, dtype=np.float64)).any())
+    except (TypeError, ValueError):  # text or a sparse table: the learner says what it needs
+        return False
 
 
 def _task(y: np.ndarray) -> Task:

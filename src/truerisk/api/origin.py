@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk import __version__
 from truerisk.core.errors import UnknownName
+from truerisk.core.version import __version__
 
 __all__ = ["as_seed", "versions"]
 

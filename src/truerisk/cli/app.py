@@ -46,7 +46,7 @@ class _Lazy(click.Group):
         if word and not word.startswith("-") and word not in _COMMANDS:
             from truerisk.core.registry import closest
 
-            ctx.fail(f"No such command {word!r}{closest(word, _COMMANDS)}")
+            ctx.fail(f"No such command {word!r}{closest(word, _COMMANDS) or '.'}")
         return super().resolve_command(ctx, args)
 
 

@@ -15,7 +15,11 @@ __all__ = ["assess"]
 
 @click.command()
 @source_options
-@click.option("--models", metavar="WORDS", help="knn,lda,logistic,svm,tree,forest,ridge,lasso")
+@click.option(
+    "--models",
+    metavar="WORDS",
+    help="Learners with commas: knn,lda,logistic,svm,tree,forest,ridge,lasso.",
+)
 @click.option("--method", default="10-fold", show_default=True, help="How settings are tuned.")
 @click.option("--outer", default="10-fold", show_default=True, help="How tuned models are tested.")
 @click.option(
@@ -114,7 +118,12 @@ def _dry_run(
         expected = forecast(problems, [method], outer)
     fits, time = sum(f.fits for f in expected), sum(f.seconds for f in expected)
     if as_json:
-        content = {"fits": fits, "seconds": time, "learners": [asdict(f) for f in expected]}
+        content = {
+            "schema": "truerisk.forecast/1",
+            "fits": fits,
+            "seconds": time,
+            "learners": [asdict(f) for f in expected],
+        }
         click.echo(json.dumps(content))
         return 0
     rows = [[f.learner, str(f.settings), str(f.fits), seconds(f.seconds)] for f in expected]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
 from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.source import Source, read_source, source_options
+from truerisk.core.registry import closest
 
 __all__ = ["estimate"]
 
@@ -61,16 +63,29 @@ def _model(
     pipeline, grid = learner(
         word, source.task, n_rows=len(source.y), n_classes=source.n_classes, **source.layout
     )
-    known = pipeline.get_params()
-    steps = {name.rpartition("__")[2]: name for name in grid}
+    names = _short_names(pipeline.get_params(), grid)
     params = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
             raise click.UsageError(f"--set {setting}: write NAME=VALUE, e.g. n_neighbors=5.")
-        full = name if name in known else steps.get(name, f"model__{name}")
+        full = name if name in pipeline.get_params() else names.get(name)
+        if full is None:
+            raise click.UsageError(
+                f"--set {setting}: {word} has no parameter {name!r}{closest(name, names) or '.'} "
+                f"It has: {', '.join(sorted(names))}."
+            )
+        if full in params:
+            raise click.UsageError(f"--set {name} is given twice; a model has one setting.")
         params[full] = [_value(value)]
     return pipeline, params or None
+
+
+def _short_names(known: Mapping[str, Any], grid: Mapping[str, Any]) -> dict[str, str]:
+    """Last words of the model's parameters and what they stand for, the outermost first."""
+    inside = [name for name in known if name.startswith("model__")]
+    deepest_first = sorted(inside, key=lambda name: -name.count("__"))
+    return {name.rpartition("__")[2]: name for name in [*deepest_first, *grid]}
 
 
 def _value(text: str) -> Any:

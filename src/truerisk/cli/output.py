@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
 
-from truerisk.core.present import seconds
 from truerisk.core.progress import Progress, listen
 
-__all__ = ["say", "shown_progress", "worded_warnings"]
+__all__ = ["ProgressLine", "duration", "say", "shown_progress", "worded_warnings"]
 
-PATIENCE = 2.0  # seconds between lines where the terminal cannot rewrite one
+QUIET = 2.0  # a run that is over sooner shows no progress
+LIVE_EVERY = 0.1  # seconds between rewritings of the line on a terminal
+LONGEST_SILENCE = 60.0  # elsewhere lines come after 2, 4, 8, ... seconds, at last each minute
 
 
 def say(text: str) -> None:
@@ -23,46 +26,80 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
-class _Line:
-    """One line that is rewritten on a terminal; a line every two seconds elsewhere."""
+class ProgressLine:
+    """One line that is rewritten on a terminal; elsewhere a few lines, ever further apart."""
 
-    def __init__(self) -> None:
-        self.live = sys.stderr.isatty()
-        self.stage = ""
-        self.started = self.shown = time.monotonic()
+    def __init__(self, live: bool | None = None, clock: Callable[[], float] = time.monotonic):
+        self.live = sys.stderr.isatty() if live is None else live
+        self.clock = clock
+        self.due = clock() + QUIET
+        self.silence = QUIET
         self.width = 0
+        self.total = 0
+        self.first: tuple[float, int] | None = None  # when the first fits were done, and how many
 
     def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if progress.stage != self.stage or progress.done == 0:
-            self.stage, self.started = progress.stage, now
-        patience = 0.1 if self.live else PATIENCE
-        if now - self.shown < patience:
+        now = self.clock()
+        self._follow(progress, now)
+        if now < self.due:
             return
-        self.shown = now
-        self._show(self._text(progress, now - self.started))
+        self.due = now + (LIVE_EVERY if self.live else self.silence)
+        self.silence = min(2 * self.silence, LONGEST_SILENCE)
+        self._show(self._text(progress, now))
 
-    def _text(self, progress: Progress, spent: float) -> str:
-        share = progress.done / max(progress.total, 1)
-        left = f", about {seconds(spent / share - spent)} left" if 0 < share < 1 else ""
-        return f"{progress.stage}: {progress.done} of {progress.total} fits{left}"
+    def _follow(self, progress: Progress, now: float) -> None:
+        if progress.total != self.total or (
+            self.first is not None and progress.done < self.first[1]
+        ):
+            self.total, self.first = progress.total, None
+        if self.first is None and progress.done > 0:
+            self.first = now, progress.done
+
+    def _text(self, progress: Progress, now: float) -> str:
+        from truerisk.core.present import clean  # numpy, which --help does not need
+
+        text = f"{clean(progress.stage, 60)}: " if progress.stage else ""
+        return (
+            f"{text}{progress.done} of {progress.total} {progress.unit}{self._left(progress, now)}"
+        )
+
+    def _left(self, progress: Progress, now: float) -> str:
+        """From the pace since the first fits: workers that start up do not count."""
+        if self.first is None or progress.done <= self.first[1]:
+            return ""
+        pace = (now - self.first[0]) / (progress.done - self.first[1])
+        return f", about {duration(pace * (progress.total - progress.done))} left"
 
     def _show(self, text: str) -> None:
         if self.live:
+            text = text[: shutil.get_terminal_size().columns - 1]  # a wrapped line stays
             click.echo("\r" + text.ljust(self.width), err=True, nl=False)
             self.width = len(text)
         else:
-            click.echo(text, err=True)
+            say(text)
 
     def close(self) -> None:
+        """Leave an empty line where the progress stood."""
         if self.live and self.width:
             click.echo("\r" + " " * self.width + "\r", err=True, nl=False)
+            self.width = 0
+
+
+def duration(value: float) -> str:
+    """Rounded as far as a guess deserves.
+
+    >>> [duration(s) for s in (0.4, 59, 200, 9000)]
+    ['1 s', '59 s', '3 min', '2.5 h']
+    """
+    if value < 100:
+        return f"{max(1, round(value))} s"
+    return f"{value / 60:.0f} min" if value < 100 * 60 else f"{value / 3600:.1f} h"
 
 
 @contextmanager
 def shown_progress() -> Iterator[None]:
     """Show the progress of what runs inside."""
-    line = _Line()
+    line = ProgressLine()
     with listen(line):
         try:
             yield
@@ -70,19 +107,43 @@ def shown_progress() -> Iterator[None]:
             line.close()
 
 
+class _Heard:
+    """Warnings by their text, with how many of how many fits gave each."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.times: Counter[str] = Counter()
+        self.fits: Counter[str] = Counter()
+
+    def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
+        from truerisk.engines.warned import alike, apart
+
+        text, times, fits = apart(" ".join(str(message).split()))
+        key = alike(text) if fits else text  # those of fits come again with other numbers
+        self.texts.setdefault(key, text)
+        self.times[key] += times
+        self.fits[key] += fits
+
+    def say(self) -> None:
+        from truerisk.engines.warned import counted
+
+        for key, text in self.texts.items():
+            say(f"warning: {counted(text, self.times[key], self.fits[key])}")
+
+
 @contextmanager
 def worded_warnings() -> Iterator[None]:
-    """Warnings as sentences on stderr, each once, without file names and source lines."""
-    said: set[str] = set()
+    """Warnings as sentences on stderr when all is done, each once with its count.
 
-    def show(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-        text = f"warning: {' '.join(str(message).split())}"
-        if text not in said:
-            said.add(text)
-            say(text)
-
+    Without file names and source lines; what is deprecated concerns developers, not users.
+    """
+    heard = _Heard()
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", category=DeprecationWarning)
-        warnings.showwarning = show
-        yield
+        for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", kind)
+        warnings.showwarning = heard
+        try:
+            yield
+        finally:
+            heard.say()

@@ -63,11 +63,15 @@ def read_source(
     if dataset is not None:
         if file is not None:
             raise click.UsageError("give a FILE or --dataset, not both.")
+        if target is not None or target_type is not None:
+            raise click.UsageError("a --dataset has its own target: leave --target out.")
         return _bundled(dataset)
     if file is None:
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
     if target is None:
         raise click.UsageError("--target COL is missing: which column is to be predicted?")
+    if delimiter is not None and len(delimiter) != 1 and delimiter not in ("tab", "\\t"):
+        raise click.UsageError(f"--delimiter {delimiter!r} is not one character; write ';' or tab.")
     from truerisk.datasets import read_table
 
     limits = {"max_cells": max_cells, "max_bytes": max_bytes}

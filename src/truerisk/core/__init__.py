@@ -4,7 +4,8 @@
 |---|---|
 | `data.py`, `tables.py` | rows, labels, groups, weights; rows of any table a user may hold |
 | `family.py` | a learner with its candidates |
-| `plan.py`, `planning.py` | which fit sees what and is asked what; the builder of plans |
+| `plan.py`, `coding.py` | which fit sees what and is asked what; what that is coded in |
+| `planning.py`, `bulk.py` | plans question by question; plans of many fits at once |
 | `answers.py` | predictions of all candidates in flat blocks |
 | `losses.py`, `loss_words.py` | what an answer costs; what users may write as `loss=` |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |

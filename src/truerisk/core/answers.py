@@ -8,11 +8,11 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from truerisk.core.plan import Plan
+from truerisk.core.plan import Plan, spread
 
 __all__ = ["Answers", "Ask", "Failure", "Response", "code_type"]
 
-Response = Literal["label", "probability", "score", "value", "scored"]
+Response = Literal["label", "probability", "score", "value", "scored", "loss"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,10 @@ class Answers:
     `values[c, t]` answers position t of the plan's flat list of asked rows (`plan.positions`):
     a class code for "label", class probabilities (a further axis) for "probability", a decision
     value for "score", a number for "value". For "scored", `values[c, q]` is the score that a
-    scikit-learn scorer gave question q. `answered[c, q]` is False where a fit failed.
+    scikit-learn scorer gave question q. For "loss" it is the expected loss of the row over all
+    train sets that a law draws without it. `answered[c, q]` is False where a fit failed.
+    `counts[c, t]` belongs to position t of the questions that the plan counts: how many training
+    rows of each class the answer rests on. `notes` are for the reader of the result.
     """
 
     plan: Plan
@@ -43,6 +46,8 @@ class Answers:
     answer_seconds: np.ndarray
     failures: tuple[Failure, ...] = ()
     n_fits: int = 0
+    counts: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def n_candidates(self) -> int:
@@ -62,12 +67,19 @@ class Answers:
         if self.response == "scored":
             values = self.values[:, questions]
         else:
-            values = self.values[:, _spread(self.plan.test_offsets, questions)]
+            values = self.values[:, spread(self.plan.test_offsets, questions)[1]]
+        counts = self.counts
+        if counts is not None and self.plan.counted is not None:
+            mine = np.searchsorted(
+                self.plan.counted, questions[np.isin(questions, self.plan.counted)]
+            )
+            counts = counts[:, spread(self.plan.counted_offsets, mine)[1]] if len(mine) else None
         renumber = {int(fit): i for i, fit in enumerate(fits)}
         return replace(
             self,
             plan=plan,
             values=values,
+            counts=counts,
             answered=self.answered[:, questions],
             fit_seconds=self.fit_seconds[:, fits],
             answer_seconds=self.answer_seconds[:, fits],
@@ -86,11 +98,6 @@ class Ask(Protocol):
     def __call__(self, plan: Plan, only: np.ndarray | None = None) -> Answers:
         """Answers of all candidates, or in fit f of candidate `only[f]` alone (one row)."""
         ...
-
-
-def _spread(offsets: np.ndarray, questions: np.ndarray) -> np.ndarray:
-    pieces = [np.arange(offsets[q], offsets[q + 1]) for q in questions]
-    return np.concatenate(pieces) if pieces else np.empty(0, np.int64)
 
 
 def code_type(n_classes: int) -> Any:

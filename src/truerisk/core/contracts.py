@@ -34,7 +34,7 @@ __all__ = [
     "Unit",
 ]
 
-Target = Literal["Err", "Err_XY", "training"]
+Target = Literal["Err", "Err_XY", "CER", "training"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,8 @@ class Method(ABC):
     """A way to estimate risk.
 
     `target` is "Err", the mean risk of the procedure over training sets, "Err_XY", the risk of
-    this fitted rule, or "training", the apparent risk.
+    this fitted rule, "CER", its conditional risk (fresh labels at the x's of the training rows), or
+    "training", the apparent risk.
     """
 
     splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
@@ -170,10 +171,21 @@ class Method(ABC):
 
 @dataclass(frozen=True)
 class Request:
-    """What the answers must be: the response the loss needs, and the scorer for "scored"."""
+    """What the answers must be: the response the loss needs, and the scorer for "scored".
+
+    For "loss", which a plan of drawn train sets needs, `loss` is what the answers cost.
+    """
 
     response: Response
     scorer: Any = None
+    loss: Loss | None = None
+
+    @classmethod
+    def of(cls, loss: Loss, plan: Plan) -> Request:
+        """What a plan must be answered with for a loss."""
+        if plan.laws is not None:
+            return cls("loss", loss=loss)
+        return cls(loss.response, getattr(loss, "scorer", None))
 
 
 @dataclass(frozen=True)
@@ -186,9 +198,15 @@ class Run:
 
 
 class Engine(ABC):
-    """Turns a plan into answers for all candidates of a family at once."""
+    """Turns a plan into answers for all candidates of a family at once.
+
+    `draws` says whether it answers plans of drawn train sets (`Plan.laws`), `counts` whether it
+    says how many training rows an answer rests on (`Plan.counted`); it is not asked otherwise.
+    """
 
     word: ClassVar[str]
+    draws: ClassVar[bool] = False
+    counts: ClassVar[bool] = False
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

@@ -133,8 +133,8 @@ def _length(value: Any) -> int | None:
 def _table(X: Any) -> Any:
     """X in a form whose rows can be taken."""
     if hasattr(X, "tocsr"):
-        return X.tocsr()
-    if not hasattr(X, "shape"):
+        X = X.tocsr()
+    elif not hasattr(X, "shape"):
         X = np.asarray(X) if hasattr(X, "__array__") else _listed(X)
     if tables.n_rows(X) == 0:
         raise BadData("X has no rows: there is nothing to learn from.")

@@ -142,6 +142,6 @@ def _refuse_unknown(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> 
         if name in known or any(name.startswith(f"{step}__") for step in named):
             continue
         raise UnknownName(
-            f"{type(estimator).__name__} has no parameter {name!r}{closest(name, known)} "
+            f"{type(estimator).__name__} has no parameter {name!r}{closest(name, known) or '.'} "
             f"It has: {', '.join(sorted(known))}."
         )

@@ -150,7 +150,7 @@ def _by_word(word: str, data: Data) -> Loss:
     if word in get_scorer_names():
         return ScorerLoss(get_scorer(word), word, data)
     raise UnknownName(
-        f"there is no loss {word!r}{closest(word, [*registry, *get_scorer_names()])} "
+        f"there is no loss {word!r}{closest(word, [*registry, *get_scorer_names()]) or '.'} "
         f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
     )
 

@@ -114,6 +114,7 @@ class Log(RowLoss):
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = data.codes_of(rows)
         given: np.ndarray = answers[:, np.arange(len(rows)), truth]
+        given = np.where(np.isfinite(given), given, np.nan)  # clipped, infinity would be certainty
         epsilon = np.finfo(np.float64).eps
         losses: np.ndarray = -np.log(np.clip(given, epsilon, 1.0))
         return losses

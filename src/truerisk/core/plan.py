@@ -16,66 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.coding import ALL, Blocks, Flips, Law, Laws, RowSets, spread
 from truerisk.core.errors import BadData
 
-__all__ = ["ALL", "Blocks", "Flips", "Plan", "RowSets"]
-
-ALL = -1  # the base "all rows"
-
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """Lists of row numbers, ascending within a block; `counts` where a row can occur repeatedly."""
-
-    rows: np.ndarray
-    offsets: np.ndarray
-    counts: np.ndarray | None = None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, block: int) -> np.ndarray:
-        return self.rows[self.offsets[block] : self.offsets[block + 1]]
-
-    def counts_of(self, block: int) -> np.ndarray | None:
-        if self.counts is None:
-            return None
-        counts = self.counts[self.offsets[block] : self.offsets[block + 1]]
-        return None if (counts == 1).all() else counts
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return np.diff(self.offsets)
-
-
-@dataclass(frozen=True, eq=False)
-class RowSets:
-    """Row sets over the pool: `base[s]` (a block, or ALL) minus the listed blocks."""
-
-    base: np.ndarray
-    minus: np.ndarray
-    offsets: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.base)
-
-    def without(self, s: int) -> np.ndarray:
-        return self.minus[self.offsets[s] : self.offsets[s + 1]]
-
-    def take(self, which: np.ndarray) -> RowSets:
-        lists = [self.without(int(s)) for s in which]
-        offsets = np.concatenate([[0], np.cumsum([len(part) for part in lists])]).astype(np.int64)
-        minus = np.concatenate(lists) if lists else self.minus[:0]
-        return RowSets(self.base[which], minus.astype(np.int32), offsets)
-
-
-@dataclass(frozen=True, eq=False)
-class Flips:
-    """Label replacements: in fit `fit[j]`, row `row[j]` is shown with the class code `code[j]`."""
-
-    fit: np.ndarray
-    row: np.ndarray
-    code: np.ndarray
+__all__ = ["ALL", "Blocks", "Flips", "Law", "Laws", "Plan", "RowSets", "spread"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +29,8 @@ class Plan:
     Question q is put to fit `fit[q]` about the rows `test_rows(q)`. It belongs to the named part
     `parts[part[q]]` ("test", "inner", "outer", "apparent"), to repetition `repeat[q]` and fold
     `fold[q]` of its part; an inner question serves outer split `unit[q]` (-1 elsewhere).
+    Questions in `counted` (ascending) ask, besides, how many training rows of each class the
+    answers rest on. Fits with a law in `laws` see train sets drawn at random.
     """
 
     n_rows: int
@@ -98,6 +44,8 @@ class Plan:
     unit: np.ndarray
     parts: tuple[str, ...]
     flips: Flips | None = None
+    counted: np.ndarray | None = None
+    laws: Laws | None = None
 
     @property
     def n_fits(self) -> int:
@@ -137,6 +85,16 @@ class Plan:
         mine = self.flips.fit == fit
         return self.flips.row[mine], self.flips.code[mine]
 
+    def law_of(self, fit: int) -> Law | None:
+        """How the train set of a fit is drawn, None where it is as it stands."""
+        return None if self.laws is None else self.laws.of(fit)
+
+    @cached_property
+    def counted_offsets(self) -> np.ndarray:
+        """Where the counts of each counted question start in the flat list of all counts."""
+        counted = np.empty(0, np.int64) if self.counted is None else self.counted
+        return np.concatenate([[0], np.cumsum(self.test_sizes[counted])]).astype(np.int64)
+
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
         """Questions sorted by fit, and where each fit's run starts (n_fits + 1 offsets)."""
@@ -146,7 +104,7 @@ class Plan:
     @cached_property
     def test_sizes(self) -> np.ndarray:
         """How many rows each question asks about."""
-        return np.array([self._size(self.test, q) for q in range(self.n_questions)], dtype=np.int64)
+        return self._sizes(self.test)
 
     @cached_property
     def test_offsets(self) -> np.ndarray:
@@ -156,6 +114,8 @@ class Plan:
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Row number of every answer, question after question, and its count (None: all once)."""
+        if not len(self.test.minus) and (self.test.base >= 0).all() and self.blocks.counts is None:
+            return self.blocks.rows[spread(self.blocks.offsets, self.test.base)[1]], None
         pairs = [self.test_rows(q) for q in range(self.n_questions)]
         rows = np.concatenate([rows for rows, _ in pairs]) if pairs else np.empty(0, np.int32)
         if all(counts is None for _, counts in pairs):
@@ -166,14 +126,24 @@ class Plan:
     @cached_property
     def train_sizes(self) -> np.ndarray:
         """How many rows, copies counted, each fit sees."""
-        sizes = np.empty(self.n_fits, dtype=np.int64)
-        for fit in range(self.n_fits):
-            if self.train.base[fit] == ALL:
-                sizes[fit] = self._size(self.train, fit)
-            else:
-                rows, counts = self.train_rows(fit)
+        sizes = self._sizes(self.train)
+        if self.blocks.counts is not None:
+            for fit in np.flatnonzero(self.train.base != ALL):
+                rows, counts = self.train_rows(int(fit))
                 sizes[fit] = len(rows) if counts is None else counts.sum()
+        if self.laws is not None:
+            sizes[self.laws.fit] = self.laws.size
         return sizes
+
+    @cached_property
+    def least_train_sizes(self) -> np.ndarray:
+        """How many distinct rows each fit sees at the least: exact where its blocks are disjoint."""
+        taken = np.concatenate([[0], np.cumsum(self.blocks.sizes[self.train.minus])])
+        removed = taken[self.train.offsets[1:]] - taken[self.train.offsets[:-1]]
+        base = self.train.base
+        whole = np.where(base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base])
+        least: np.ndarray = whole - removed
+        return least
 
     # -- parts ------------------------------------------------------------------------------
 
@@ -191,6 +161,15 @@ class Plan:
             mine = np.isin(flips.fit, fits)
             renumbered = np.searchsorted(fits, flips.fit[mine]).astype(np.int32)
             flips = Flips(renumbered, flips.row[mine], flips.code[mine])
+        laws = self.laws
+        if laws is not None:
+            mine = np.isin(laws.fit, fits)
+            renumbered = np.searchsorted(fits, laws.fit[mine]).astype(np.int32)
+            laws = Laws(renumbered, laws.kind[mine], laws.size[mine]) if mine.any() else None
+        counted = self.counted
+        if counted is not None:
+            counted = np.flatnonzero(np.isin(questions, counted)).astype(np.int32)
+            counted = counted if len(counted) else None
         return Plan(
             n_rows=self.n_rows,
             blocks=self.blocks,
@@ -203,6 +182,8 @@ class Plan:
             unit=self.unit[questions],
             parts=self.parts,
             flips=flips,
+            counted=counted,
+            laws=laws,
         )
 
     # -- leaks ------------------------------------------------------------------------------
@@ -265,6 +246,11 @@ class Plan:
             flips = None
             if "flips.fit" in array:
                 flips = Flips(*(_int32(array[f"flips.{f.name}"]) for f in fields(Flips)))
+            laws = None
+            if "laws.fit" in array:
+                fit, kind, size = (array[f"laws.{f.name}"] for f in fields(Laws))
+                laws = Laws(_int32(fit), kind.astype(np.int8), _int32(size))
+            counted = array.get("counted")
             plan = cls(
                 n_rows=int(content["n_rows"]),
                 blocks=Blocks(
@@ -281,6 +267,8 @@ class Plan:
                 unit=_int32(array["unit"]),
                 parts=tuple(map(str, content["parts"])),
                 flips=flips,
+                counted=None if counted is None else _int32(counted),
+                laws=laws,
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error
@@ -293,15 +281,16 @@ class Plan:
     # -- private ----------------------------------------------------------------------------
 
     def _arrays(self) -> Iterator[tuple[str, np.ndarray]]:
-        for holder in ("blocks", "train", "test", "flips"):
+        for holder in ("blocks", "train", "test", "flips", "laws"):
             part = getattr(self, holder)
             if part is not None:
                 for field in fields(part):
                     array = getattr(part, field.name)
                     if array is not None:
                         yield f"{holder}.{field.name}", array
-        for name in ("fit", "part", "repeat", "fold", "unit"):
-            yield name, getattr(self, name)
+        for name in ("fit", "part", "repeat", "fold", "unit", "counted"):
+            if getattr(self, name) is not None:
+                yield name, getattr(self, name)
 
     def _rows(self, sets: RowSets, s: int) -> tuple[np.ndarray, np.ndarray | None]:
         base, without = int(sets.base[s]), sets.without(s)
@@ -318,13 +307,16 @@ class Plan:
             rows, counts = rows[keep], None if counts is None else counts[keep]
         return rows, counts
 
-    def _size(self, sets: RowSets, s: int) -> int:
-        base, without = int(sets.base[s]), sets.without(s)
-        if not len(without):
-            return self.n_rows if base == ALL else len(self.blocks[base])
-        if base == ALL and len(without) == 1:
-            return self.n_rows - len(self.blocks[int(without[0])])
-        return len(self._rows(sets, s)[0])
+    def _sizes(self, sets: RowSets) -> np.ndarray:
+        """Distinct rows of every set; only sets that lack several blocks are listed to be counted."""
+        whole = np.where(sets.base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[sets.base])
+        n_minus = np.diff(sets.offsets)
+        one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))
+        whole[one] -= self.blocks.sizes[sets.minus[sets.offsets[one]]]
+        several = np.flatnonzero((n_minus > 1) | ((sets.base != ALL) & (n_minus > 0)))
+        for s in several:
+            whole[s] = len(self._rows(sets, int(s))[0])
+        return whole.astype(np.int64)
 
 
 def _int32(array: np.ndarray) -> np.ndarray:

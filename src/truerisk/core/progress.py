@@ -12,11 +12,12 @@ __all__ = ["Count", "Listener", "Progress", "counting", "listen", "stage", "tell
 
 @dataclass(frozen=True)
 class Progress:
-    """`done` of `total` fits of the current stage are finished."""
+    """`done` of `total` fits (or other units) of the current stage are finished."""
 
     stage: str
     done: int
     total: int
+    unit: str = "fits"
 
 
 Listener = Callable[[Progress], None]
@@ -47,39 +48,36 @@ def stage(name: str) -> Iterator[None]:
 
 
 class Count:
-    """How many fits of several computations are finished; `reach` corrects it after each one."""
+    """Adds up the fits of several computations; `finish` says what one of them really took."""
 
-    def __init__(self, listener: Listener, total: int) -> None:
+    def __init__(self, listener: Listener | None, total: int) -> None:
         self._listener = listener
         self._total = total
-        self._before = self._done = 0
+        self._finished = self._before = self._done = 0
 
     def __call__(self, progress: Progress) -> None:
-        if progress.done == 0:  # a computation starts
+        if progress.done == 0:  # a further run of the same computation
             self._before = self._done
         self._done = max(self._done, min(self._before + progress.done, self._total))
-        self._listener(Progress(progress.stage, self._done, self._total))
+        if self._listener is not None:
+            self._listener(Progress(progress.stage, self._done, self._total, progress.unit))
 
-    def reach(self, done: int) -> None:
-        """So many fits are finished, whatever the engines told."""
-        self._done = min(done, self._total)
+    def finish(self, n_fits: int) -> None:
+        """A computation of so many fits is over, however many were told."""
+        self._finished += n_fits
+        self._before = self._done = self._finished
 
 
 @contextmanager
 def counting(total: int) -> Iterator[Count]:
     """Inside, events count the fits of all computations together, `total` of them."""
-    listener = _listener.get()
-    count = Count(listener or _deaf, total)
-    with listen(None if listener is None else count):
+    count = Count(_listener.get(), total)
+    with listen(count):
         yield count
 
 
-def _deaf(_: Progress) -> None:
-    """Nobody listens."""
-
-
-def tell(done: int, total: int) -> None:
-    """Report `done` of `total` fits to whoever listens."""
+def tell(done: int, total: int, unit: str = "fits") -> None:
+    """Report `done` of `total` fits, or of another unit, to whoever listens."""
     listener = _listener.get()
     if listener is not None:
-        listener(Progress(_stage.get(), done, total))
+        listener(Progress(_stage.get(), done, total, unit))

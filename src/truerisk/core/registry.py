@@ -65,7 +65,7 @@ class Registry(Mapping[str, Line]):
         """The object behind `word`; an unknown word is refused with the nearest one."""
         if word not in self._lines:
             raise UnknownName(
-                f"there is no {self.kind} {word!r}{closest(word, self._lines)} "
+                f"there is no {self.kind} {word!r}{closest(word, self._lines) or '.'} "
                 f"Known: {', '.join(self._lines)}."
             )
         return self._lines[word].load()

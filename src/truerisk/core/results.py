@@ -31,7 +31,8 @@ class RiskEstimate:
 
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
     where no formula justifies one, and `notes` then says why. `target` is "Err" (mean risk of the
-    procedure over training sets), "Err_XY" (risk of this fitted rule) or "training".
+    procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its conditional
+    risk: fresh labels at the x's of the training rows) or "training".
     """
 
     value: float | None

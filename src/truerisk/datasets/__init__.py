@@ -10,7 +10,8 @@ A file becomes features and target
 Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are
     bundled.py    scikit-learn's own data sets
-    simple.py, difficult.py, highleyman.py    one generator each
+    simple.py, difficult.py, highleyman.py, kearns.py    one generator each
+    documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 Problems
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
     quadratic.py  the Bayes risk when the covariances differ
@@ -30,17 +31,20 @@ if TYPE_CHECKING:
     from truerisk.datasets.difficult import make_difficult
     from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
     from truerisk.datasets.highleyman import make_highleyman
+    from truerisk.datasets.kearns import KearnsProblem, make_kearns
     from truerisk.datasets.simple import make_simple
     from truerisk.datasets.table import Table, read_table
 
 __all__ = [
     "Bundle",
     "GaussianProblem",
+    "KearnsProblem",
     "Table",
     "TrueRisk",
     "load",
     "make_difficult",
     "make_highleyman",
+    "make_kearns",
     "make_simple",
     "names",
     "read_table",
@@ -78,6 +82,34 @@ registry = Registry(
             "truerisk.datasets.highleyman:make_highleyman",
             "a flat Gaussian crossed by a narrow one; 50 rows, Bayes risk .0555",
         ),
+        "kearns": Line(
+            "truerisk.datasets.kearns:make_kearns",
+            "ten intervals with alternating noisy labels; 50 rows, Bayes risk .2000",
+        ),
+        "colon": Line(
+            "truerisk.datasets.documents:colon",
+            "62 rows, 2000 features, 2 classes (needs TRUERISK_DATA)",
+        ),
+        "yeast": Line(
+            "truerisk.datasets.documents:yeast",
+            "1484 rows, 8 features, 10 classes (needs TRUERISK_DATA)",
+        ),
+        "satellite": Line(
+            "truerisk.datasets.documents:satellite",
+            "6435 rows, 36 features, 6 classes (needs TRUERISK_DATA)",
+        ),
+        "a1a": Line(
+            "truerisk.datasets.documents:a1a",
+            "32561 rows, 123 features, 2 classes (needs TRUERISK_DATA)",
+        ),
+        "ovarian": Line(
+            "truerisk.datasets.documents:ovarian",
+            "216 rows, 4000 features, 2 classes (needs TRUERISK_DATA)",
+        ),
+        "ozone": Line(
+            "truerisk.datasets.documents:ozone",
+            "1041 rows, 13 features, 2 classes (needs TRUERISK_DATA)",
+        ),
     },
 )
 """Word -> what has the data and one sentence about them."""
@@ -85,10 +117,12 @@ registry = Registry(
 _PLACES = {
     "Bundle": "bundle",
     "GaussianProblem": "gaussian",
+    "KearnsProblem": "kearns",
     "Table": "table",
     "TrueRisk": "gaussian",
     "make_difficult": "difficult",
     "make_highleyman": "highleyman",
+    "make_kearns": "kearns",
     "make_simple": "simple",
     "read_table": "table",
 }

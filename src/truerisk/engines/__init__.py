@@ -6,15 +6,22 @@
 | `fitting.py` | one fit of one candidate and its answers |
 | `warned.py` | a warning of many fits, said once |
 | `executors.py` | where batches of fits run |
+| `interval.py` | IntervalClassifier for every number of intervals at once |
+| `single_row.py` | which fits differ from all rows by one row |
 | `choice.py` | which engine answers, and why others do not |
 """
 
 from importlib import import_module
 from typing import Any
 
-_NAMES = {"Generic": "generic", "choose_engine": "choice", "registry": "choice"}
+_NAMES = {
+    "Generic": "generic",
+    "Intervals": "interval",
+    "choose_engine": "choice",
+    "registry": "choice",
+}
 
-__all__ = ["Generic", "choose_engine", "names", "registry"]
+__all__ = ["Generic", "Intervals", "choose_engine", "names", "registry"]
 
 
 def names() -> list[str]:
@@ -22,7 +29,7 @@ def names() -> list[str]:
 
     >>> import truerisk as tr
     >>> tr.engines.names()
-    ['generic']
+    ['interval', 'generic']
     """
     from truerisk.engines.choice import registry
 

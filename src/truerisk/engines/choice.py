@@ -16,9 +16,13 @@ __all__ = ["choose_engine", "registry"]
 registry = Registry(
     "engine",
     {
+        "interval": Line(
+            "truerisk.engines.interval:Intervals",
+            "IntervalClassifier: every k, every row left out, every label flipped",
+        ),
         "generic": Line(
             "truerisk.engines.generic:Generic", "clone, fit, predict: any model, any plan"
-        )
+        ),
     },
 )
 
@@ -30,10 +34,19 @@ def choose_engine(
     if isinstance(asked, str) and asked == "auto":
         return _first_willing(family, data, plan, request)
     engine = _engine(asked)
-    reason = engine.refuse(family, data, plan, request)
+    reason = _reason(engine, family, data, plan, request)
     if reason is not None:
         raise Refusal(f"engine '{engine.word}' cannot answer: {reason} Use engine='auto'.")
     return engine, {}
+
+
+def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+    """Why the engine cannot answer: what it never does comes before what it says itself."""
+    if plan.laws is not None and not engine.draws:
+        return "it knows no closed form for train sets drawn at random."
+    if plan.counted is not None and not engine.counts:
+        return "it does not say how many training rows an answer rests on."
+    return engine.refuse(family, data, plan, request)
 
 
 def _first_willing(
@@ -42,7 +55,7 @@ def _first_willing(
     refusals: dict[str, str] = {}
     for word in registry:
         engine: Engine = registry.load(word)()
-        reason = engine.refuse(family, data, plan, request)
+        reason = _reason(engine, family, data, plan, request)
         if reason is None:
             return engine, refusals
         refusals[word] = reason

@@ -12,14 +12,15 @@ import numpy as np
 from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data, has_row_entries, non_finite
-from truerisk.core.errors import BadData, Refusal, TrueRiskError
+from truerisk.core.errors import BadData, FitFailed, Refusal, TrueRiskError
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.tables import n_columns, take_rows
 from truerisk.engines.warned import Warned, kept_warnings
+from truerisk.models.rows_behind import rows_behind
 
-__all__ = ["Piece", "answers_of", "empty_values", "fit_pieces"]
+__all__ = ["Piece", "answers_of", "empty_values", "error_of", "fit_pieces"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +35,24 @@ class Piece:
     failure: str | None = None
     kind: str = ""
     trace: str = ""
+    counts: tuple[np.ndarray, ...] = ()
     warned: tuple[Warned, ...] = ()
+
+
+def error_of(piece: Piece) -> TrueRiskError:
+    """The error that a failing fit is: about the data where cells of X are not finite."""
+    assert piece.failure is not None
+    if piece.kind == BadData.__name__:
+        error = BadData(piece.failure)
+        error.add_note(piece.trace)
+        return error
+    return FitFailed.like(piece.kind, piece.failure, piece.trace)
 
 
 def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) -> np.ndarray:
     """The array that all answers go into."""
+    if request.response == "loss":
+        return np.full((n_candidates, int(plan.test_offsets[-1])), np.nan)
     if request.response == "scored":
         return np.full((n_candidates, plan.n_questions), np.nan)
     total = int(plan.test_offsets[-1])
@@ -48,6 +62,23 @@ def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) ->
         return np.full((n_candidates, total, data.n_classes), np.nan)
     targets = data.y.shape[1:] if request.response == "value" else ()
     return np.full((n_candidates, total, *targets), np.nan)
+
+
+def empty_counts(data: Data, plan: Plan, n_candidates: int) -> np.ndarray | None:
+    """The array that the counts of training rows go into, None where none are asked for."""
+    if plan.counted is None:
+        return None
+    return np.full((n_candidates, int(plan.counted_offsets[-1]), data.n_classes), np.nan)
+
+
+def place_counts(counts: np.ndarray | None, plan: Plan, piece: Piece, row: int) -> None:
+    """Put the counts of a piece where they belong."""
+    if counts is None or plan.counted is None:
+        return
+    offsets = plan.counted_offsets
+    mine = np.flatnonzero(plan.fit[plan.counted] == piece.fit)
+    for place, given in zip(mine, piece.counts, strict=True):
+        counts[row, offsets[place] : offsets[place + 1]] = given
 
 
 def fit_pieces(
@@ -68,7 +99,8 @@ def fit_pieces(
     for fit, candidates in jobs:
         given = _training(data, plan, fit)
         questions = order[starts[fit] : starts[fit + 1]]
-        tests = [_Test.of(data, plan, int(q)) for q in questions]
+        counted = () if plan.counted is None else plan.counted
+        tests = [_Test.of(data, plan, int(q), q in counted) for q in questions]
         for candidate in candidates:
             own, asked = given, tests
             if candidate != candidates[-1]:  # a model may write into its rows (copy=False)
@@ -106,11 +138,12 @@ class _Test:
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
+    counted: bool = False
 
     @classmethod
-    def of(cls, data: Data, plan: Plan, question: int) -> _Test:
+    def of(cls, data: Data, plan: Plan, question: int, counted: bool) -> _Test:
         rows, _ = plan.test_rows(question)
-        return cls(data.rows(rows), data.y[rows], data.weights(rows))
+        return cls(data.rows(rows), data.y[rows], data.weights(rows), counted)
 
     def copy(self) -> _Test:
         return replace(self, X=_copied(self.X))
@@ -154,17 +187,20 @@ def _one(
         model.fit(given.X, given.y, **given.params)
         fitted = time.perf_counter()
         answers = [_answer(model, data, test, request) for test in tests]
+        n = len(given.y)
+        counts = tuple(_counts(model, data, test, n) for test in tests if test.counted)
     except TrueRiskError:
         raise
     except Exception as error:  # a user's model may raise anything
-        where = non_finite(data.X)
-        if where is not None:
-            raise BadData(f"{where} ({type(error).__name__}: {_first_line(error)})") from error
         spent = time.perf_counter() - started
         why = f"{type(error).__name__}: {_first_line(error)}"
         kind = next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")
+        where = non_finite(data.X)
+        if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
+            why, kind = f"{where} ({why})", BadData.__name__
         return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
-    return Piece(fit, candidate, answers, fitted - started, time.perf_counter() - fitted)
+    spent = time.perf_counter() - fitted
+    return Piece(fit, candidate, answers, fitted - started, spent, counts=counts)
 
 
 def answers_of(model: Any, data: Data, request: Request) -> Any:
@@ -217,6 +253,19 @@ def _probabilities(model: Any, data: Data, test: _Test) -> np.ndarray:
     return full
 
 
+def _counts(model: Any, data: Data, test: _Test, n_rows: int) -> np.ndarray:
+    """How many training rows of each class an answer rests on: n_x times the probabilities."""
+    if not hasattr(model, "predict_proba"):
+        raise Refusal(
+            f"{type(model).__name__} estimates no probability of a class, which this method needs: "
+            "use a model with predict_proba, CalibratedClassifierCV around this one, or "
+            "Swapping(n0=math.inf), which takes every probability as 1/2."
+        )
+    sizes = rows_behind(model, test.X, n_rows)
+    counts: np.ndarray = sizes[:, None] * _probabilities(model, data, test)
+    return counts
+
+
 def _positive_scores(model: Any, data: Data, test: _Test) -> np.ndarray:
     """Decision values of the second class, or its probabilities where there are none."""
     if hasattr(model, "decision_function"):
@@ -241,6 +290,11 @@ def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, wh
         f"{family.name} ({params}) failed in the {place}, fit {fit} of {plan.n_fits} "
         f"on {len(rows)} rows (n_features={n_columns(data.X)}): {why}"
     )
+
+
+def _speaks_of_missing(error: Exception) -> bool:
+    """Whether scikit-learn's complaint (there is no kind of its own for it) is about NaN."""
+    return any(word in str(error).lower() for word in ("nan", "infinity", "missing"))
 
 
 def _first_line(error: BaseException) -> str:

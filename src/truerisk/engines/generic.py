@@ -11,12 +11,20 @@ import numpy as np
 from truerisk.core.answers import Answers, Failure
 from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data
-from truerisk.core.errors import FitFailed, FitFailedWarning, UnknownName
+from truerisk.core.errors import FitFailedWarning, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
+from truerisk.engines.enumerating import enumerated, too_many
 from truerisk.engines.executors import run_batches, workers_of
-from truerisk.engines.fitting import Piece, empty_values, fit_pieces
+from truerisk.engines.fitting import (
+    Piece,
+    empty_counts,
+    empty_values,
+    error_of,
+    fit_pieces,
+    place_counts,
+)
 from truerisk.engines.warned import Warned, say_once
 
 __all__ = ["Generic"]
@@ -35,15 +43,19 @@ class Generic(Engine):
     batch: int | None = None
 
     word: ClassVar[str] = "generic"
+    draws: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.error not in ("raise", "warn"):
             raise UnknownName(f"error={self.error!r} is unknown; use 'raise' or 'warn'.")
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        return None
+        return too_many(plan, request)
 
     def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+        if plan.laws is not None:
+            return enumerated(self, family, data, plan, request, run)
         batches = self._batches(family, plan, run)
         n_rows_out = len(family) if run.only is None else 1
         collected = _Collected(data, plan, request, n_rows_out)
@@ -53,7 +65,7 @@ class Generic(Engine):
         for _, pieces in run_batches(run.executor, _task(run.executor), shared, batches):
             last = pieces[-1]
             if self.error == "raise" and last.failure is not None:
-                raise FitFailed.like(last.kind, last.failure, last.trace)
+                raise error_of(last)
             collected.add(pieces, run.only)
             tell(collected.n_fits, total)
         return collected.answers(self.word, total)
@@ -78,6 +90,7 @@ class _Collected:
     def __init__(self, data: Data, plan: Plan, request: Request, n_candidates: int) -> None:
         self.plan, self.request = plan, request
         self.values = empty_values(data, plan, request, n_candidates)
+        self.counts = empty_counts(data, plan, n_candidates)
         self.answered = np.ones((n_candidates, plan.n_questions), dtype=bool)
         self.fit_seconds = np.zeros((n_candidates, plan.n_fits))
         self.answer_seconds = np.zeros((n_candidates, plan.n_fits))
@@ -106,6 +119,7 @@ class _Collected:
             else:
                 offsets = self.plan.test_offsets
                 self.values[row, offsets[question] : offsets[question + 1]] = answer
+        place_counts(self.counts, self.plan, piece, row)
 
     def answers(self, engine: str, total: int) -> Answers:
         say_once(self.warned, total)
@@ -126,6 +140,7 @@ class _Collected:
             answer_seconds=self.answer_seconds,
             failures=tuple(sorted(self.failures, key=lambda f: (f.fit, f.candidate))),
             n_fits=total,
+            counts=self.counts,
         )
 
 

@@ -20,11 +20,11 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data, non_finite
-from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
+from truerisk.core.plan import Plan, spread
 from truerisk.core.progress import tell
-from truerisk.engines.fitting import empty_values, fit_pieces
+from truerisk.engines.fitting import empty_counts, empty_values, error_of, fit_pieces, place_counts
+from truerisk.engines.knn_drawn import answer_drawn, drawn_refusal
 from truerisk.engines.knn_family import Group, groups_of, refusal
 from truerisk.engines.knn_search import Found, Want, found_per_fit, found_together
 from truerisk.kernels import why_not
@@ -38,6 +38,8 @@ class NearestNeighbours(Engine):
     """Serves scikit-learn's KNeighborsClassifier and KNeighborsRegressor, alone or in a pipeline."""
 
     word: ClassVar[str] = "knn"
+    draws: ClassVar[bool] = True
+    counts: ClassVar[bool] = True
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = refusal(family) or why_not()
@@ -47,18 +49,28 @@ class NearestNeighbours(Engine):
             return "a scikit-learn scorer needs the fitted model itself."
         if data.fit_params:
             return f"fit parameters ({', '.join(data.fit_params)}) are given."
-        return _data_refusal(data) or _plan_refusal(family, data, plan, request)
+        reason = _data_refusal(family, data)
+        if reason is not None or plan.laws is not None:
+            return reason or drawn_refusal(family, data, plan, request)
+        return _plan_refusal(family, data, plan, request)
 
     def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
         started = time.perf_counter()
         tell(0, plan.n_fits)
         values = empty_values(data, plan, request, len(family) if run.only is None else 1)
-        for group in groups_of(family):
+        counts = empty_counts(data, plan, len(values))
+        notes: tuple[str, ...] = ()
+        if plan.laws is not None:
+            notes = answer_drawn(values, family, data, plan, request, run.only)
+        for group in groups_of(family) if plan.laws is None else ():
             only = None if run.only is None else _only(group, run.only)
             if only is None or (only >= 0).any():
                 found = _found(group, data, plan, request, only)
                 _place(values, found, group, plan, data, request, only)
-                self._ask_scikit_learn(values, found, group, family, data, plan, request, run, only)
+                _place_counts(counts, found, group, plan, only)
+                self._ask_scikit_learn(
+                    values, counts, found, group, family, data, plan, request, run, only
+                )
         spent = time.perf_counter() - started
         tell(plan.n_fits, plan.n_fits)
         share = np.full((len(values), plan.n_fits), spent / (len(values) * plan.n_fits))
@@ -71,11 +83,14 @@ class NearestNeighbours(Engine):
             fit_seconds=np.zeros_like(share),
             answer_seconds=share,
             n_fits=len(values) * plan.n_fits,
+            counts=counts,
+            notes=notes,
         )
 
     def _ask_scikit_learn(
         self,
         values: np.ndarray,
+        counts: np.ndarray | None,
         found: Found,
         group: Group,
         family: Family,
@@ -96,31 +111,39 @@ class NearestNeighbours(Engine):
                 fit_pieces(family, data, plan, request, run.seed, True, jobs), places, strict=True
             ):
                 if piece.failure is not None:
-                    raise FitFailed.like(piece.kind, piece.failure, piece.trace)
+                    raise error_of(piece)
                 row = group.candidates[place] if only is None else 0
                 for question, answer in zip(
                     order[starts[fit] : starts[fit + 1]], piece.answers, strict=True
                 ):
                     part = slice(*plan.test_offsets[question : question + 2])
                     values[row, part] = answer
+                place_counts(counts, plan, piece, int(row))
 
 
-def _data_refusal(data: Data) -> str | None:
+def _data_refusal(family: Family, data: Data) -> str | None:
     X = data.X
     if hasattr(X, "tocsr"):
         return "X is sparse."
-    if np.asarray(X).dtype.kind not in "biuf":
+    dtype = np.asarray(X).dtype
+    if dtype.kind not in "biuf":
         return "X holds more than numbers."
+    if dtype.itemsize < 8 and dtype.kind == "f" and any(g.by_distance for g in groups_of(family)):
+        return "scikit-learn weights by single-precision distances here."
     if len(np.shape(X)) != 2:
         return "X is no table."
     return "X has cells that are not finite." if non_finite(X) else None
 
 
 def _plan_refusal(family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-    largest = max(int(group.ks.max()) for group in groups_of(family))
-    smallest = int(plan.train_sizes.min())
-    if largest > smallest:
-        return f"n_neighbors={largest} is more than the {smallest} rows of the smallest fit."
+    groups = groups_of(family)
+    if plan.counted is not None and any(group.by_distance for group in groups):
+        return "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
+    largest = max(int(group.ks.max()) for group in groups)
+    if largest > plan.least_train_sizes.min():  # a lower bound, had for nothing
+        smallest = int(plan.train_sizes.min())
+        if largest > smallest:
+            return f"n_neighbors={largest} is more than the {smallest} rows of the smallest fit."
     if request.response == "score" and not _all_classes_everywhere(data, plan):
         return "a train set lacks a class, and then a score has another meaning."
     return None
@@ -149,7 +172,7 @@ def _found(
         said = Said(codes, None, data.n_classes)
     else:
         said = Said(None, data.y.reshape(data.n_rows, -1))
-    want: Want = "labels" if request.response == "label" else "shares"
+    want: Want = "labels" if request.response == "label" and plan.counted is None else "shares"
     find = found_together if group.preparation is None else found_per_fit
     return find(group, data, plan, said, want, only)
 
@@ -165,7 +188,9 @@ def _place(
 ) -> None:
     """Put what was found into the answers' shape."""
     answers = found.answers
-    if request.response == "score":
+    if request.response == "label" and answers.ndim == 3:
+        answers = answers.argmax(axis=2)  # of equal shares the lowest class, as scikit-learn
+    elif request.response == "score":
         answers = answers[:, :, -1]
     elif request.response == "value":
         answers = answers.reshape(*answers.shape[:2], *data.y.shape[1:])
@@ -174,3 +199,18 @@ def _place(
     else:
         mine = np.repeat((only >= 0)[plan.fit], plan.test_sizes)
         values[0, mine] = answers[0, mine]
+
+
+def _place_counts(
+    counts: np.ndarray | None, found: Found, group: Group, plan: Plan, only: np.ndarray | None
+) -> None:
+    """How many neighbours of each class the answers of counted questions rest on."""
+    if counts is None or plan.counted is None:
+        return
+    at = spread(plan.test_offsets, plan.counted)[1]
+    if only is None:
+        counts[group.candidates] = np.rint(found.answers[:, at] * group.ks[:, None, None])
+        return
+    place = only[np.repeat(plan.fit, plan.test_sizes)[at]]
+    mine = place >= 0
+    counts[0, mine] = np.rint(found.answers[0, at[mine]] * group.ks[place[mine], None])

@@ -12,7 +12,7 @@ from truerisk.core.family import Family
 
 __all__ = ["Group", "groups_of", "refusal"]
 
-EUCLIDEAN = {("minkowski", 2), ("euclidean", None), ("l2", None)}
+WEIGHTS = ("uniform", "distance")
 OTHERS = {
     "manhattan",
     "cityblock",
@@ -61,28 +61,39 @@ def refusal(family: Family) -> str | None:
         return f"the learner is {type(last).__name__}, not scikit-learn's nearest neighbours."
     if any(isinstance(v, type(last)) for params in family.candidates for v in params.values()):
         return "the grid replaces the nearest neighbours themselves."
-    if family.is_random:
+    if estimator is not last and family.is_random:
         return "a step before the neighbours is random and has no seed of its own."
     for candidate in range(len(family)):
-        reason = _model_refusal(_model(family.make(candidate)))
+        reason = _setting_refusal(_setting(family, candidate))
         if reason is not None:
             return reason
     return None
 
 
-def _model_refusal(model: Any) -> str | None:
-    if not isinstance(model.n_neighbors, int | np.integer) or model.n_neighbors < 1:
-        return f"n_neighbors={model.n_neighbors!r} is no number of neighbours."
-    if model.weights not in ("uniform", "distance"):
-        return f"weights={model.weights!r} is no weighting that it knows."
-    if model.metric_params is not None:
+def _setting(family: Family, candidate: int) -> dict[str, Any]:
+    """The parameters of a candidate's neighbours, without making the model."""
+    estimator, prefix = family.estimator, ""
+    if hasattr(estimator, "steps"):
+        prefix, estimator = f"{estimator.steps[-1][0]}__", estimator.steps[-1][1]
+    given = family.candidates[candidate]
+    own = {n.removeprefix(prefix): v for n, v in given.items() if n.startswith(prefix)}
+    return {**estimator.get_params(deep=False), **own}
+
+
+def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
+    k, metric = setting["n_neighbors"], setting["metric"]
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+        return f"n_neighbors={k!r} is no number of neighbours."
+    if not isinstance(setting["weights"], str) or setting["weights"] not in WEIGHTS:
+        return f"weights={setting['weights']!r} is no weighting that it knows."
+    if setting["metric_params"] is not None:
         return "metric_params are given."
-    if not isinstance(model.metric, str):
+    if not isinstance(metric, str):
         return "the metric is a function."
-    if model.metric not in OTHERS | {"euclidean", "l2"}:
-        return f"metric '{model.metric}' is not one that it knows."
-    if model.metric == "minkowski" and not model.p >= 1:
-        return f"p={model.p!r} is no Minkowski distance."
+    if metric not in OTHERS | {"euclidean", "l2"}:
+        return f"metric '{metric}' is not one that it knows."
+    if metric == "minkowski" and not setting["p"] >= 1:
+        return f"p={setting['p']!r} is no Minkowski distance."
     return None
 
 
@@ -102,21 +113,21 @@ def _key(params: Mapping[str, Any]) -> str:
 
 
 def _group(family: Family, numbers: list[int]) -> Group:
-    made = [family.make(number) for number in numbers]
-    model = _model(made[0])
-    steps = made[0].steps[:-1] if made[0] is not model else []
+    model = family.make(numbers[0])
+    setting = _setting(family, numbers[0])
+    steps = getattr(model, "steps", [])[:-1]
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
     before = _pipeline(steps)
     alone = all(type(step).__name__ in STATELESS for _, step in steps)
     return Group(
         candidates=np.array(numbers),
-        ks=np.array([_model(one).n_neighbors for one in made]),
+        ks=np.array([int(_setting(family, number)["n_neighbors"]) for number in numbers]),
         first=numbers[0],
         preparation=None if alone else before,
         rowwise=before if alone else None,
-        by_distance=model.weights == "distance",
-        metric=model.metric,
-        p=float(model.p),
+        by_distance=setting["weights"] == "distance",
+        metric=setting["metric"],
+        p=float(setting["p"]),
     )
 
 
@@ -124,8 +135,3 @@ def _pipeline(steps: list[Any]) -> Any:
     from sklearn.pipeline import Pipeline
 
     return Pipeline(steps) if steps else None
-
-
-def _model(estimator: Any) -> Any:
-    steps = getattr(estimator, "steps", None)
-    return steps[-1][1] if steps else estimator

@@ -11,10 +11,10 @@ from truerisk.core.data import Data
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.engines.knn_family import Group
-from truerisk.kernels.neighbours import Lists, Metric, euclidean, measured, nearest_lists
+from truerisk.kernels.neighbours import Lists, by_distances, euclidean
 from truerisk.kernels.walk import SHORT, TIED, Said, walk_plan
 
-__all__ = ["Found", "Want", "found_per_fit", "found_together"]
+__all__ = ["Found", "Want", "found_per_fit", "found_together", "nearest", "prepared"]
 
 Want = Literal["labels", "shares"]
 
@@ -31,19 +31,17 @@ def found_together(
     group: Group, data: Data, plan: Plan, said: Said, want: Want, only: np.ndarray | None
 ) -> Found:
     """One list per asked row for all fits: no step before the neighbours learns from the rows."""
-    X = np.ascontiguousarray(np.asarray(data.X), dtype=np.float64)
-    if group.rowwise is not None:
-        X = np.ascontiguousarray(group.rowwise.fit_transform(X), dtype=np.float64)
+    X = prepared(group, data)
     seen = _seen_by_any(plan)
     asked, _ = plan.positions
     asked = np.unique(asked)
     list_of = np.full(plan.n_rows, -1, dtype=np.int32)
     list_of[asked] = np.arange(len(asked))
-    metric = _metric(group, X[asked], X[seen])
-    share = min(1.0, int(_distinct_sizes(plan).min()) / len(seen))
+    queries, rows = (X if len(part) == len(X) else X[part] for part in (asked, seen))
+    share = max(1, int(plan.least_train_sizes.min())) / len(seen)
     length = _length(int(group.ks.max()), share)
     while True:
-        near = nearest_lists(metric, len(seen), length)
+        near = nearest(group, queries, rows, length)
         if len(seen) < plan.n_rows:
             near = Lists(seen[near.index].astype(np.int32), near.squared, near.ties, near.complete)
         found = _walked(near, list_of, plan, group, said, want, only)
@@ -106,10 +104,9 @@ def _one_fit(
         shown.n_classes,
     )
     list_of = np.concatenate([np.full(n, -1), np.arange(m)])
-    metric = _metric(group, Q, T)
     length = int(ks.max()) + 8
     while True:
-        near = nearest_lists(metric, n, length)
+        near = nearest(group, Q, T, length)
         found = _walked(near, list_of, builder.build(), group, local, want, None, ks)
         if found is not None:
             return found
@@ -144,21 +141,27 @@ def _walked(
     return Found(answers, walked.verdicts == TIED)
 
 
-def _metric(group: Group, queries: np.ndarray, rows: np.ndarray) -> Metric:
+def prepared(group: Group, data: Data) -> np.ndarray:
+    """X after the steps that treat each row by itself."""
+    X = np.ascontiguousarray(np.asarray(data.X), dtype=np.float64)
+    if group.rowwise is None:
+        return X
+    return np.ascontiguousarray(group.rowwise.fit_transform(X), dtype=np.float64)
+
+
+def nearest(group: Group, queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
+    """The `length` nearest rows of every query, by the distance of the group."""
     if group.is_euclidean:
-        return euclidean(queries, rows)
+        return euclidean(queries, rows, length)
     from sklearn.metrics import pairwise_distances
 
     options: dict[str, Any] = {"p": group.p} if group.metric == "minkowski" else {}
 
     def distances(block: slice) -> np.ndarray:
-        measured_: np.ndarray = pairwise_distances(
-            queries[block], rows, metric=group.metric, **options
-        )
-        return measured_
+        given: np.ndarray = pairwise_distances(queries[block], rows, metric=group.metric, **options)
+        return given
 
-    span = np.abs(queries).max() + np.abs(rows).max()
-    return measured(distances, len(queries), float(span * rows.shape[1]) + 1.0)
+    return by_distances(distances, len(queries), len(rows), length)
 
 
 def _length(k: int, share: float) -> int:
@@ -171,12 +174,6 @@ def _seen_by_any(plan: Plan) -> np.ndarray:
     if (plan.train.base == ALL).any():
         return np.arange(plan.n_rows)
     return np.unique(np.concatenate([plan.blocks[int(b)] for b in np.unique(plan.train.base)]))
-
-
-def _distinct_sizes(plan: Plan) -> np.ndarray:
-    if plan.blocks.counts is None:
-        return plan.train_sizes
-    return np.array([len(plan.train_rows(fit)[0]) for fit in range(plan.n_fits)])
 
 
 def _labels_shown(data: Data, plan: Plan, fit: int, said: Said) -> tuple[np.ndarray, Said]:

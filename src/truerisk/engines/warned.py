@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Warned", "kept_warnings", "say_once"]
+__all__ = ["Warned", "alike", "apart", "counted", "kept_warnings", "say_once"]
 
 Warned = tuple[type[Warning], str]
+
+_NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+_COUNTED = re.compile(r"(.*) \[(\d+) times in (\d+) fits\]", re.DOTALL)
 
 
 @contextmanager
@@ -31,7 +35,43 @@ def kept_warnings() -> Iterator[list[Warned]]:
 
 
 def say_once(warned: Iterable[Warned], n_fits: int) -> None:
-    """Repeat each distinct warning once, with how many fits gave it."""
-    for (category, text), times in Counter(warned).items():
-        said = text if n_fits == 1 else f"{text} [{times} times in {n_fits} fits]"
-        warnings.warn(said, category, stacklevel=2)
+    """Repeat each distinct warning once, with how many fits gave it.
+
+    Texts that differ in their numbers only (a duality gap, say) are one warning, said as the first.
+    """
+    said: dict[tuple[type[Warning], str], str] = {}
+    times: Counter[tuple[type[Warning], str]] = Counter()
+    for category, text in warned:
+        key = category, alike(text)
+        said.setdefault(key, text)
+        times[key] += 1
+    for key, text in said.items():
+        warnings.warn(counted(text, times[key], n_fits), key[0], stacklevel=2)
+
+
+def alike(text: str) -> str:
+    """The text without its numbers: what two tellings of one warning share.
+
+    >>> alike("gap 1.5e-3 after 20 steps")
+    'gap # after # steps'
+    """
+    return _NUMBER.sub("#", text)
+
+
+def counted(text: str, times: int, n_fits: int) -> str:
+    """The text with how many of so many fits gave it; of one fit, the text alone.
+
+    >>> counted("no convergence", 3, 10)
+    'no convergence [3 times in 10 fits]'
+    """
+    return text if n_fits <= 1 else f"{text} [{times} times in {n_fits} fits]"
+
+
+def apart(said: str) -> tuple[str, int, int]:
+    """What `counted` joined: the text, how many times, in how many fits; (text, 1, 0) for others.
+
+    >>> apart("no convergence [3 times in 10 fits]")
+    ('no convergence', 3, 10)
+    """
+    found = _COUNTED.fullmatch(said)
+    return (found[1], int(found[2]), int(found[3])) if found else (said, 1, 0)

@@ -4,6 +4,7 @@
 file                      what it holds
 ========================  ==========================================================
 ``votes.py``              k-nearest-neighbour votes for every k from one sorted list
+``intervals.py``          least errors with at most k intervals on the line, for every k
 ``loading.py``            imports the compiled module, or says why it cannot
 ``_native.cpp``           the compiled loops, one Python caller each
 ``_native.pyi``           their types
@@ -16,7 +17,19 @@ a kernel raises `truerisk.core.errors.Refusal`. An engine asks first and passes 
 
 from __future__ import annotations
 
+from truerisk.kernels.intervals import (
+    errors_elsewhere,
+    labels_after_changes,
+    labels_for_every_k,
+)
 from truerisk.kernels.loading import available, why_not
 from truerisk.kernels.votes import votes_for_every_k
 
-__all__ = ["available", "votes_for_every_k", "why_not"]
+__all__ = [
+    "available",
+    "errors_elsewhere",
+    "labels_after_changes",
+    "labels_for_every_k",
+    "votes_for_every_k",
+    "why_not",
+]

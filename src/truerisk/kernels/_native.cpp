@@ -63,7 +63,9 @@ void votes_for_every_k(Input<std::int32_t, nb::ndim<2>> neighbours,
     }
 }
 
-void register_neighbours(nb::module_& m);
+void register_nearest(nb::module_& m);
+void register_walk(nb::module_& m);
+void register_interval(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Compiled loops of truerisk; call them through their Python callers, which check.";
@@ -71,5 +73,7 @@ NB_MODULE(_native, m) {
           nb::arg("codes").noconvert(), nb::arg("ks").noconvert(), nb::arg("n_classes"),
           nb::arg("predicted").noconvert(),
           "Write into `predicted` (n_ks, n_queries) the class with most votes among the k nearest.");
-    register_neighbours(m);
+    register_nearest(m);
+    register_walk(m);
+    register_interval(m);
 }

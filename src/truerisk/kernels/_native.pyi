@@ -8,3 +8,29 @@ def votes_for_every_k(
     n_classes: int,
     predicted: NDArray[np.int32],
 ) -> None: ...
+def interval_labels(
+    wrong: NDArray[np.int64], ks: NDArray[np.int64], out: NDArray[np.int8]
+) -> None: ...
+def interval_margins(
+    wrong: NDArray[np.int64], ks: NDArray[np.int64], out: NDArray[np.int64]
+) -> None: ...
+def interval_changed(
+    wrong: NDArray[np.int64],
+    ks: NDArray[np.int64],
+    group: NDArray[np.int64],
+    instead: NDArray[np.int64],
+    asks_next: NDArray[np.int8],
+    out: NDArray[np.int8],
+) -> None: ...
+def nearest_of_block(
+    rough: NDArray[np.float32],
+    queries: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    slack: NDArray[np.float64],
+    index: NDArray[np.int32],
+    squared: NDArray[np.float64],
+) -> None: ...
+def smallest_of_block(
+    given: NDArray[np.float64], index: NDArray[np.int32], value: NDArray[np.float64]
+) -> None: ...
+def walk_plan(*arguments: object) -> None: ...

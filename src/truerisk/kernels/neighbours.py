@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from truerisk.kernels.loading import native
 
-__all__ = ["Lists", "Rough", "euclidean", "nearest_lists"]
+__all__ = ["Lists", "by_distances", "euclidean"]
 
-Rough = Callable[[slice], np.ndarray]
-BLOCK = 1 << 21  # distances held at once
+BLOCK = 1 << 22  # distances held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,73 +28,62 @@ class Lists:
     complete: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """Distances in blocks: `rough(block)` squared ones, off by at most `slack`; exact by `rows`."""
+def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
+    """The `length` nearest of `rows` for every query, by Euclidean distance.
 
-    rough: Rough
-    slack: np.ndarray
-    ties: np.ndarray
-    queries: np.ndarray
-    rows: np.ndarray
-
-
-def euclidean(queries: np.ndarray, rows: np.ndarray) -> Metric:
-    """Euclidean distances by one matrix product per block, on centred data, measured again exactly.
-
-    `slack` bounds the rounding of that product; `ties` that of the same product on data that are
-    not centred, which is what scikit-learn computes.
+    A matrix product in single precision, on centred and scaled data, finds the candidates: all
+    that its rounding error could let into the list. They are measured again in double precision,
+    so the lists are exact. `ties` bounds the rounding of the same product in double precision on
+    data that are not centred, which is what scikit-learn computes.
     """
+    length = min(length, len(rows))
+    index = np.empty((len(queries), length), dtype=np.int32)
+    squared = np.empty((len(queries), length))
     centre = rows.mean(axis=0)
-    shifted, inner = queries - centre, rows - centre
-    norms, inner_norms = _squares(shifted), _squares(inner)
-    right = np.ascontiguousarray(np.column_stack([-2 * inner, inner_norms]).T)
-
-    def rough(block: slice) -> np.ndarray:
-        left = np.column_stack([shifted[block], np.ones(len(shifted[block]))])
-        product: np.ndarray = left @ right
-        product += norms[block, None]
-        return product
-
-    unit = 4 * (rows.shape[1] + 8) * np.finfo(np.float64).eps
-    slack = unit * (norms + inner_norms.max())
+    scale = max(np.abs(queries - centre).max(initial=0), np.abs(rows - centre).max()) or 1.0
+    left, inner = (queries - centre) / scale, (rows - centre) / scale
+    norms, inner_norms = _squares(left), _squares(inner)
+    n, d = rows.shape
+    right = np.vstack([-2 * inner.T, inner_norms]).astype(np.float32)
+    slack = 4 * (d + 8) * float(np.finfo(np.float32).eps) * (norms + inner_norms.max())
+    left = np.column_stack([left, np.ones(len(queries))]).astype(np.float32)
+    rough = np.empty((_step(n), n), dtype=np.float32)
+    for block in _blocks(len(queries), n):
+        part = rough[: block.stop - block.start]
+        np.matmul(left[block], right, out=part)
+        native().nearest_of_block(
+            part, queries[block], rows, slack[block], index[block], squared[block]
+        )
+    unit = 4 * (d + 8) * float(np.finfo(np.float64).eps)
     ties = unit * (_squares(queries) + _squares(rows).max())
-    return Metric(rough, slack, ties, queries, rows)
+    return Lists(index, squared, ties, length == n)
 
 
-def measured(distances: Callable[[slice], np.ndarray], n_queries: int, largest: float) -> Metric:
-    """Any other metric from its own distances; they are taken as they are."""
-
-    def rough(block: slice) -> np.ndarray:
-        return np.ascontiguousarray(np.square(distances(block)))
-
-    nothing = np.zeros(n_queries)
-    ties = np.full(n_queries, 1e-12 * largest**2)
-    return Metric(rough, nothing, ties, np.empty((n_queries, 0)), np.empty((1, 0)))
-
-
-def nearest_lists(metric: Metric, n_rows: int, length: int) -> Lists:
-    """The `length` nearest of `n_rows` rows for every query."""
-    n_queries = len(metric.slack)
+def by_distances(
+    distances: Callable[[slice], np.ndarray], n_queries: int, n_rows: int, length: int
+) -> Lists:
+    """The `length` nearest of `n_rows` rows for every query, by any distances, block by block."""
     length = min(length, n_rows)
     index = np.empty((n_queries, length), dtype=np.int32)
     squared = np.empty((n_queries, length))
-    step = max(16, min(512, BLOCK // max(n_rows, 1)))
-    select = native().nearest_of_block
+    ties = np.empty(n_queries)
+    for block in _blocks(n_queries, n_rows):
+        given = np.ascontiguousarray(distances(block), dtype=np.float64)
+        if given.shape != (block.stop - block.start, n_rows):
+            raise ValueError(f"distances have shape {given.shape} for {n_rows} rows")
+        native().smallest_of_block(given, index[block], squared[block])
+        ties[block] = 1e-12 * given.max(axis=1) ** 2
+    return Lists(index, squared**2, ties, length == n_rows)
+
+
+def _step(n_rows: int) -> int:
+    return max(16, min(256, BLOCK // max(n_rows, 1)))
+
+
+def _blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
+    step = _step(n_rows)
     for start in range(0, n_queries, step):
-        block = slice(start, min(start + step, n_queries))
-        rough = metric.rough(block)
-        if rough.shape != (block.stop - block.start, n_rows):
-            raise ValueError(f"distances have shape {rough.shape} for {n_rows} rows")
-        select(
-            rough,
-            np.ascontiguousarray(metric.queries[block]),
-            metric.rows,
-            metric.slack[block],
-            index[block],
-            squared[block],
-        )
-    return Lists(index, squared, metric.ties, length == n_rows)
+        yield slice(start, min(start + step, n_queries))
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:

@@ -7,6 +7,8 @@
 | `leave_one_out.py` | leave-one-out |
 | `holdout.py` | hold-out and Monte-Carlo |
 | `splitter.py` | any scikit-learn splitter, given splits |
+| `swapping.py` | the apparent risk plus what following every label costs |
+| `complete.py`, `exact_out_of_bag.py` | all training sets of a size; all bootstrap samples |
 | `three_way.py`, `nested.py` | tune inside, test outside |
 | `averages.py`, `intervals.py`, `tuning.py` | what they share |
 | `words.py` | the registry of words |
@@ -15,34 +17,9 @@
 from importlib import import_module
 from typing import Any
 
-_CLASSES = {
-    "Apparent": "apparent",
-    "GivenSplits": "splitter",
-    "Holdout": "holdout",
-    "KFold": "kfold",
-    "LeaveOneOut": "leave_one_out",
-    "MonteCarlo": "holdout",
-    "Nested": "nested",
-    "ReversedKFold": "kfold",
-    "Splitter": "splitter",
-    "ThreeWay": "three_way",
-}
+_WITHOUT_WORD = {"GivenSplits": "splitter", "Splitter": "splitter"}
 
-__all__ = [
-    "Apparent",
-    "GivenSplits",
-    "Holdout",
-    "KFold",
-    "LeaveOneOut",
-    "MonteCarlo",
-    "Nested",
-    "ReversedKFold",
-    "Splitter",
-    "ThreeWay",
-    "as_method",
-    "names",
-    "registry",
-]
+__all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]
 
 
 def names() -> list[str]:
@@ -58,8 +35,14 @@ def names() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _CLASSES:
-        return getattr(import_module(f"truerisk.methods.{_CLASSES[name]}"), name)
+    """The registry and every class that one of its lines names."""
+    from truerisk.methods import words
+
     if name in ("as_method", "registry"):
-        return getattr(import_module("truerisk.methods.words"), name)
+        return getattr(words, name)
+    if name in _WITHOUT_WORD:
+        return getattr(import_module(f"truerisk.methods.{_WITHOUT_WORD[name]}"), name)
+    for line in words.registry.values():
+        if line.where.endswith(f":{name}"):
+            return line.load()
     raise AttributeError(f"module 'truerisk.methods' has no attribute {name!r}")

@@ -18,7 +18,7 @@ from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan import Plan
 from truerisk.methods.intervals import Sureness, corrected_t, wald
 
-__all__ = ["Average", "check_average", "split_risks", "tested_by_average"]
+__all__ = ["Average", "check_average", "failure_notes", "split_risks", "tested_by_average"]
 
 Average = Literal["pooled", "fold"]
 
@@ -41,6 +41,10 @@ def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
 def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
     """`(n_candidates, n_positions)` losses; NaN where a fit failed."""
     rows, _ = answers.plan.positions
+    if answers.response == "loss":
+        told = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
+        _refuse_non_finite(answers.values, loss, told)
+        return answers.values
     if answers.answered.all():
         losses = loss.of_rows(data, rows, answers.values)
         _refuse_non_finite(losses, loss, np.ones(losses.shape, dtype=bool))
@@ -108,7 +112,7 @@ def tested_by_average(
     rows, order, starts = _by_row(answers.plan)
     per_row = np.add.reduceat(losses[:, order], starts, axis=1) / _run_lengths(starts, len(order))
     once = len(rows) == len(order)
-    notes = [_failure_notes(answers, c) for c in range(len(values))]
+    notes = [failure_notes(answers, c) for c in range(len(values))]
     tested = []
     for c, value in enumerate(values):
         sure: Sureness = (None, None, () if unsure is None else (unsure,))
@@ -133,7 +137,7 @@ def _rated(
     values = by_split.mean(axis=1) if average == "fold" else _pooled_sets(answers, data, loss)
     note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
     return [
-        Tested(float(value), split_risks=by_split[c], notes=(*_failure_notes(answers, c), note))
+        Tested(float(value), split_risks=by_split[c], notes=(*failure_notes(answers, c), note))
         for c, value in enumerate(values)
     ]
 
@@ -204,12 +208,13 @@ def _run_lengths(starts: np.ndarray, total: int) -> np.ndarray:
     return np.diff(np.append(starts, total))
 
 
-def _failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
+def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
+    """What is to be said of failed fits of a candidate, and what the engine notes."""
     failed = [f for f in answers.failures if f.candidate == candidate]
     if not failed:
-        return ()
+        return answers.notes
     note = f"{len(failed)} of {answers.plan.n_fits} fits failed, so there is no value; "
-    return (note + f"the first: {failed[0].sentence}",)
+    return (note + f"the first: {failed[0].sentence}", *answers.notes)
 
 
 def _refuse_non_finite(losses: np.ndarray, loss: Loss, answered: np.ndarray) -> None:

@@ -15,7 +15,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.methods.averages import Average, check_average, tested_by_average
-from truerisk.methods.intervals import beta
+from truerisk.methods.intervals import NO_SPREAD, beta
 from truerisk.resampling.held_out import draw_held_out
 
 __all__ = ["Holdout", "MonteCarlo", "with_posterior"]
@@ -29,7 +29,7 @@ def with_posterior(tested: Tested, data: Data, loss: Loss, setting: Setting) -> 
     if not np.isfinite(tested.losses).all():
         return tested
     error, interval, notes = beta(tested.losses, setting)
-    kept = tuple(note for note in tested.notes if note not in notes and "spread" not in note)
+    kept = tuple(note for note in tested.notes if note not in (*notes, NO_SPREAD))
     return replace(tested, std_error=error, interval=interval, notes=kept + notes)
 
 

@@ -10,7 +10,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.core.posterior import ErrorPosterior
 
-__all__ = ["Sureness", "beta", "corrected_t", "wald"]
+__all__ = ["NO_SPREAD", "Sureness", "beta", "corrected_t", "wald"]
 
 Sureness = tuple[float | None, Interval | None, tuple[str, ...]]
 
@@ -37,7 +37,7 @@ def wald(
     residuals: np.ndarray = weights * (losses - value)
     if groups is not None:
         residuals = np.bincount(np.unique(groups, return_inverse=True)[1], residuals)
-    m = len(residuals)
+    m = len(residuals) if groups is not None else int(np.count_nonzero(weights))
     if m < 2:
         return None, None, ("one tested row has no spread: there is no standard error.",)
     error = float(np.sqrt(m / (m - 1) * (residuals**2).sum()))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.bulk import leave_out
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData
@@ -57,14 +58,7 @@ class KFold(Method):
         return f"slightly pessimistic: each model sees {k} of the rows"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        builder = PlanBuilder(data.n_rows)
-        for repeat, labels in enumerate(self._labels(data, streams)):
-            for fold, block in enumerate(builder.partition(labels)):
-                self._ask(builder, block, repeat, fold)
-        return builder.build()
-
-    def _ask(self, builder: PlanBuilder, block: int, repeat: int, fold: int) -> None:
-        builder.ask(train=(ALL, (block,)), test=(block, ()), repeat=repeat, fold=fold)
+        return leave_out(data.n_rows, self._labels(data, streams))
 
     def _labels(self, data: Data, streams: Streams) -> list[np.ndarray]:
         if self.folds is None:
@@ -106,8 +100,12 @@ class ReversedKFold(KFold):
     def bias(self) -> str:
         return "pessimistic for all rows: each model sees one fold only"
 
-    def _ask(self, builder: PlanBuilder, block: int, repeat: int, fold: int) -> None:
-        builder.ask(train=(block, ()), test=(ALL, (block,)), repeat=repeat, fold=fold)
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        for repeat, labels in enumerate(self._labels(data, streams)):
+            for fold, block in enumerate(builder.partition(labels)):
+                builder.ask((block, ()), (ALL, (block,)), repeat=repeat, fold=fold)
+        return builder.build()
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
         why = "test sets of reversed cross-validation overlap: no standard error is justified."

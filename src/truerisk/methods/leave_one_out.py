@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.bulk import leave_out
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan import Plan
 from truerisk.methods.averages import tested_by_average
 
 __all__ = ["LeaveOneOut"]
@@ -41,10 +41,7 @@ class LeaveOneOut(Method):
             raise BadData("leave-one-out of one row leaves nothing to train on.")
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        builder = PlanBuilder(data.n_rows)
-        for fold, block in enumerate(builder.partition(np.arange(data.n_rows))):
-            builder.ask(train=(ALL, (block,)), test=(block, ()), fold=fold)
-        return builder.build()
+        return leave_out(data.n_rows, [np.arange(data.n_rows)])
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
         average = "fold" if loss.response == "scored" else "pooled"

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers, Ask
+from truerisk.core.bulk import nest
 from truerisk.core.contracts import Evaluation, Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan import Plan
 from truerisk.methods.tuning import by_fit, choose, inner_risks, units_of
 
 __all__ = ["Nested"]
@@ -58,7 +58,8 @@ class Nested(Method):
         from truerisk.methods.words import as_method
 
         method = as_method(given)
-        if type(method).evaluate is not Method.evaluate or not method.splits:
+        serves = method.splits or (which == "inner" and method.target != "training")
+        if type(method).evaluate is not Method.evaluate or not serves:
             raise Refusal(
                 f"'{method.word}' cannot be the {which} method of nested validation: "
                 "use one that splits once over, such as '10-fold', 'loo' or 'monte-carlo'."
@@ -70,17 +71,18 @@ class Nested(Method):
         self._inner.check(data, loss)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        builder = PlanBuilder(data.n_rows)
         outer = self._outer.plan(data, streams.child("outer"))
-        everything = np.arange(data.n_rows, dtype=np.int32)
-        builder.embed(outer, everything, inside=(ALL, ()), part="outer", unit=-1)
-        for fit in range(outer.n_fits):
-            rows, _ = outer.train_rows(fit)
-            drawn = self._inner.plan(data.subset(rows), streams.child(f"inner {fit}"))
-            # splits with equal training rows share one fit, so they must choose alike
-            for unit in map(int, np.flatnonzero(outer.fit == fit)):
-                builder.embed(drawn, rows, inside=builder.trained(unit), part="inner", unit=unit)
-        return builder.build()
+        if outer.laws is not None:
+            raise Refusal(
+                f"'{self._outer.word}' cannot be the outer method of nested validation: its "
+                "training sets are too many to tune in each. Use '10-fold' or 'monte-carlo'."
+            )
+        drawn = [
+            self._inner.plan(data.subset(outer.train_rows(fit)[0]), streams.child(f"inner {fit}"))
+            for fit in range(outer.n_fits)
+        ]
+        # splits with equal training rows share one fit, so they must choose alike
+        return nest(outer, [drawn[fit] for fit in outer.fit])
 
     def evaluate(
         self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -39,7 +40,9 @@ class Splitter(Method):
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         try:
-            pairs = list(self.splitter.split(data.X, data.y, data.groups))
+            with warnings.catch_warnings():  # we say ourselves, and how many rows, if groups leak
+                warnings.filterwarnings("ignore", message="The groups parameter is ignored")
+                pairs = list(self.splitter.split(data.X, data.y, data.groups))
         except (ValueError, TypeError) as error:
             raise BadData(f"the splitter {self.word} cannot split these rows: {error}") from error
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
@@ -71,6 +74,8 @@ class GivenSplits(Method):
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         pairs = [(_rows(train), _rows(test)) for train, test in self.pairs]
+        if data.row_ids is None:
+            _refuse_short_masks(self.pairs, data.n_rows)
         if data.row_ids is not None:
             pairs = [(_cut(train, data.row_ids), _cut(test, data.row_ids)) for train, test in pairs]
             pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
@@ -83,6 +88,14 @@ class GivenSplits(Method):
 def _rows(given: Any) -> np.ndarray:
     rows = np.asarray(given)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
+
+
+def _refuse_short_masks(pairs: tuple[tuple[Any, Any], ...], n: int) -> None:
+    for number, pair in enumerate(pairs):
+        for part in pair:
+            mask = np.asarray(part)
+            if mask.dtype == bool and len(mask) != n:
+                raise BadData(f"split {number}: a mask of {len(mask)} entries for {n} rows.")
 
 
 def _cut(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:

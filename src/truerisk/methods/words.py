@@ -31,6 +31,15 @@ registry = Registry(
         "three-way": Line(
             f"{_ROOM}.three_way:ThreeWay", "train, validate, refit the winner, test it once"
         ),
+        "complete": Line(
+            f"{_ROOM}.complete:Complete", "all training sets of nine tenths of the rows"
+        ),
+        "exact-oob": Line(
+            f"{_ROOM}.exact_out_of_bag:ExactOutOfBag", "out-of-bag error of all bootstrap samples"
+        ),
+        "swapping": Line(
+            f"{_ROOM}.swapping:Swapping", "apparent risk plus a penalty from swapping each label"
+        ),
         "nested": Line(
             f"{_ROOM}.nested:Nested", "tune inside every outer training set, test outside"
         ),
@@ -71,7 +80,7 @@ def _by_word(word: str) -> Method:
         return method
     known = [*registry, "10-fold", "5x10-fold"]
     raise UnknownName(
-        f"there is no method {word!r}{closest(word, known)} "
+        f"there is no method {word!r}{closest(word, known) or '.'} "
         f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
     )
 

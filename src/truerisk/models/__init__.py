@@ -3,14 +3,42 @@
 learners.py      the words of `--models`; `learner` gives a pipeline and a grid
 builders.py      what each word builds
 preparation.py   what happens to columns before a learner sees them, inside the folds
+parzen.py        ParzenClassifier, a kernel density per class
+parzen_width.py  kernel sums, their leave-one-out form, and the widths it chooses
+interval.py      IntervalClassifier, least errors with at most k intervals on the line
 
 To add a word: one `Learner` and one line in `registry`.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from truerisk.models.builders import Learner
 from truerisk.models.learners import default_words, learner, names, registry
 from truerisk.models.preparation import prepare
 
-__all__ = ["Learner", "default_words", "learner", "names", "prepare", "registry"]
+if TYPE_CHECKING:
+    from truerisk.models.interval import IntervalClassifier
+    from truerisk.models.parzen import ParzenClassifier
+
+_CLASSES = {"IntervalClassifier": "interval", "ParzenClassifier": "parzen"}
+
+__all__ = [
+    "IntervalClassifier",
+    "Learner",
+    "ParzenClassifier",
+    "default_words",
+    "learner",
+    "names",
+    "prepare",
+    "registry",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # classes of scikit-learn, imported when used
+    if name in _CLASSES:
+        return getattr(import_module(f"{__name__}.{_CLASSES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

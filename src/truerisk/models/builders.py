@@ -41,6 +41,11 @@ class Size:
         """Rows that a training fold has at least: half of them, as in 2-fold cross-validation."""
         return max(1, self.n_rows // 2)
 
+    @property
+    def smallest_inner_fold(self) -> int:
+        """Rows of the least training fold inside another: 2-fold within 2-fold."""
+        return max(1, self.n_rows // 4)
+
 
 Builder = Callable[[Task, Size], tuple[Any, Grid]]
 
@@ -61,7 +66,8 @@ def _knn(task: Task, size: Size) -> tuple[Any, Grid]:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     model = KNeighborsClassifier() if task == "classification" else KNeighborsRegressor()
-    return model, {"n_neighbors": _up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), size.smallest_fold)}
+    most = size.smallest_inner_fold  # more neighbours than training rows is an error
+    return model, {"n_neighbors": _up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), most)}
 
 
 def _lda(task: Task, size: Size) -> tuple[Any, Grid]:

@@ -74,7 +74,7 @@ def learner(
         One of `registry`.
     task : "classification" or "regression"
     n_rows, n_features, n_classes : int
-        The size of the data; no setting asks for more than half of the rows.
+        The size of the data; no setting asks for more rows than a fold within a fold has.
     numeric, text : sequences of int
         Positions of the columns of numbers (by default all that are not text) and of text.
     missing : bool
@@ -90,7 +90,7 @@ def learner(
     --------
     >>> pipeline, grid = learner("knn", "classification", n_rows=20, n_features=2, n_classes=2)
     >>> list(pipeline.named_steps), grid
-    (['prepare', 'model'], {'model__n_neighbors': [1, 3, 5, 7, 9]})
+    (['prepare', 'model'], {'model__n_neighbors': [1, 3, 5]})
     """
     entry = _entry(word, task)
     if n_rows < 1 or n_features < 1:

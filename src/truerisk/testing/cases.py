@@ -98,9 +98,9 @@ def evaluate(
         method.check(case.data, case.loss)
         if plan is None:
             plan = method.plan(case.data, Streams(seed))
-        request = Request(case.loss.response, getattr(case.loss, "scorer", None))
 
         def ask(plan: Plan, only: np.ndarray | None = None) -> Answers:
+            request = Request.of(case.loss, plan)
             return engine.run(case.family, case.data, plan, request, Run(executor, seed, only))
 
         setting = Setting(0.95, Minimum(), len(case.family))
@@ -126,7 +126,8 @@ class Recorder(Engine):
 
 def content_of(answers: Answers) -> bytes:
     """Every byte of the answers."""
-    return answers.values.tobytes() + answers.answered.tobytes()
+    counts = b"" if answers.counts is None else answers.counts.tobytes()
+    return answers.values.tobytes() + answers.answered.tobytes() + counts
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def _said(sent: bytes, seed: int) -> dict[str, Any] | None:
 
 def _pickled(method: Method, case: Case, by_value: Iterable[ModuleType] = ()) -> bytes:
     """With the code of these modules; what is defined elsewhere is named only."""
-    import cloudpickle  # type: ignore[import-untyped]
+    import cloudpickle
 
     for module in by_value:
         cloudpickle.register_pickle_by_value(module)

@@ -1,5 +1,5 @@
-// Nearest neighbours for whole plans: select the nearest rows once, then walk each list for every
-// fit, skipping rows that the fit does not see. Called by neighbours.py and walk.py, which check.
+// A walk along sorted neighbour lists for every fit of a plan, skipping the rows that the fit does
+// not see: the answers of all k in one pass. Called by walk.py, which checks shapes and bounds.
 
 #include <algorithm>
 #include <cmath>
@@ -20,93 +20,6 @@ template <typename T, typename Shape>
 using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 using Ints = Input<std::int32_t, nb::ndim<1>>;
 using Longs = Input<std::int64_t, nb::ndim<1>>;
-
-// ---------------------------------------------------------------- selection
-
-struct Near {
-    double squared;
-    std::int32_t row;
-    bool operator<(const Near& other) const {
-        return squared < other.squared || (squared == other.squared && row < other.row);
-    }
-};
-
-// A value that at least `wanted` of the n numbers do not exceed, guessed from a strided sample.
-double threshold(const double* values, std::size_t n, std::size_t wanted, double scale,
-                 std::vector<double>& sample) {
-    const std::size_t step = std::max<std::size_t>(1, n / 1024);
-    sample.clear();
-    for (std::size_t j = 0; j < n; j += step) sample.push_back(values[j]);
-    const double expected = static_cast<double>(wanted) * static_cast<double>(sample.size()) /
-                            static_cast<double>(n);
-    const std::size_t at = static_cast<std::size_t>(scale * (expected + 4 * std::sqrt(expected) + 4));
-    if (at + 1 >= sample.size()) return INFINITY;
-    std::nth_element(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(at), sample.end());
-    return sample[at];
-}
-
-// Squared distance by the plain sum: equal rows give exactly 0, equal pairs equal numbers.
-double squared_distance(const double* a, const double* b, std::size_t d) {
-    double sum = 0;
-    for (std::size_t c = 0; c < d; ++c) {
-        const double difference = a[c] - b[c];
-        sum += difference * difference;
-    }
-    return sum;
-}
-
-// The L nearest of every row of a block of approximate squared distances, by their exact ones.
-//
-// `rough` may be off by `slack[i]` in row i: all within that of the L-th are measured exactly, so
-// the list is that of the exact distances, ascending, ties by row number. Without columns (another
-// metric) the rough values are the exact ones.
-void nearest_of_block(Input<double, nb::ndim<2>> rough, Input<double, nb::ndim<2>> queries,
-                      Input<double, nb::ndim<2>> rows, Input<double, nb::ndim<1>> slack,
-                      Output<std::int32_t, nb::ndim<2>> index,
-                      Output<double, nb::ndim<2>> squared) {
-    const std::size_t b = rough.shape(0), n = rough.shape(1), d = rows.shape(1);
-    const std::size_t length = index.shape(1);
-    const double *const all = rough.data(), *const query = queries.data(), *const x = rows.data();
-    const double* const off = slack.data();
-    std::int32_t* const out = index.data();
-    double* const out_squared = squared.data();
-
-    nb::gil_scoped_release no_gil;
-
-    std::vector<double> sample;
-    std::vector<Near> near(n);
-    for (std::size_t i = 0; i < b; ++i) {
-        const double* const row = all + i * n;
-        std::size_t m = 0;
-        for (double scale = 1; m < length; scale *= 4) {
-            const double limit = length < n ? threshold(row, n, length, scale, sample) : INFINITY;
-            m = 0;
-            for (std::size_t j = 0; j < n; ++j) {  // branchless: most rows are not near
-                near[m] = {row[j], static_cast<std::int32_t>(j)};
-                m += row[j] <= limit ? 1 : 0;
-            }
-        }
-        const auto begin = near.begin();
-        if (m > length) {
-            std::nth_element(begin, begin + static_cast<std::ptrdiff_t>(length - 1),
-                             begin + static_cast<std::ptrdiff_t>(m));
-            const double last = near[length - 1].squared + 2 * off[i];
-            const auto end = std::partition(begin + static_cast<std::ptrdiff_t>(length),
-                                            begin + static_cast<std::ptrdiff_t>(m),
-                                            [last](const Near& one) { return one.squared <= last; });
-            m = static_cast<std::size_t>(end - begin);
-        }
-        for (std::size_t j = 0; d && j < m; ++j) {
-            const auto at = static_cast<std::size_t>(near[j].row);
-            near[j].squared = squared_distance(query + i * d, x + at * d, d);
-        }
-        std::sort(begin, begin + static_cast<std::ptrdiff_t>(m));
-        for (std::size_t j = 0; j < length; ++j) {
-            out[i * length + j] = near[j].row;
-            out_squared[i * length + j] = near[j].squared;
-        }
-    }
-}
 
 // ---------------------------------------------------------------- the plan, as core/plan.py codes it
 
@@ -416,9 +329,4 @@ void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>
     }
 }
 
-void register_neighbours(nb::module_& m) {
-    m.def("nearest_of_block", &nearest_of_block, nb::arg("rough").noconvert(),
-          nb::arg("queries").noconvert(), nb::arg("rows").noconvert(), nb::arg("slack").noconvert(),
-          nb::arg("index").noconvert(), nb::arg("squared").noconvert());
-    m.def("walk_plan", &walk_plan);
-}
+void register_walk(nb::module_& m) { m.def("walk_plan", &walk_plan); }

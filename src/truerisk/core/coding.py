@@ -1,0 +1,101 @@
+"""What plans are coded in: a pool of blocks, row sets over it, replaced labels, drawn sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["ALL", "LAWS", "Blocks", "Flips", "Law", "Laws", "RowSets", "spread"]
+
+ALL = -1  # the base "all rows"
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Lists of row numbers, ascending within a block; `counts` where a row can occur repeatedly."""
+
+    rows: np.ndarray
+    offsets: np.ndarray
+    counts: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, block: int) -> np.ndarray:
+        return self.rows[self.offsets[block] : self.offsets[block + 1]]
+
+    def counts_of(self, block: int) -> np.ndarray | None:
+        if self.counts is None:
+            return None
+        counts = self.counts[self.offsets[block] : self.offsets[block + 1]]
+        return None if (counts == 1).all() else counts
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class RowSets:
+    """Row sets over the pool: `base[s]` (a block, or ALL) minus the listed blocks."""
+
+    base: np.ndarray
+    minus: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.base)
+
+    def without(self, s: int) -> np.ndarray:
+        return self.minus[self.offsets[s] : self.offsets[s + 1]]
+
+    def take(self, which: np.ndarray) -> RowSets:
+        offsets, inside = spread(self.offsets, which)
+        return RowSets(self.base[which], self.minus[inside], offsets)
+
+
+@dataclass(frozen=True, eq=False)
+class Flips:
+    """Label replacements: in fit `fit[j]`, row `row[j]` is shown with the class code `code[j]`."""
+
+    fit: np.ndarray
+    row: np.ndarray
+    code: np.ndarray
+
+
+LAWS = ("subsets", "bootstraps")
+
+
+@dataclass(frozen=True)
+class Law:
+    """`size` rows drawn at random: "subsets" without replacement, "bootstraps" with it."""
+
+    kind: str
+    size: int
+
+
+@dataclass(frozen=True, eq=False)
+class Laws:
+    """Train sets drawn at random: fit `fit[j]` sees `size[j]` of its rows by `LAWS[kind[j]]`.
+
+    What is asked of such a fit is answered by expected losses: that of row i over all draws that
+    do not hold i, each as likely as the law has it.
+    """
+
+    fit: np.ndarray
+    kind: np.ndarray
+    size: np.ndarray
+
+    def of(self, fit: int) -> Law | None:
+        """The law of a fit, None where its train set is as it stands."""
+        at = np.flatnonzero(self.fit == fit)
+        return Law(LAWS[int(self.kind[at[0]])], int(self.size[at[0]])) if len(at) else None
+
+
+def spread(offsets: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For lists laid end to end: new offsets, and the places of the chosen lists' entries."""
+    lengths = np.diff(offsets)[which]
+    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    places = np.repeat(np.asarray(offsets)[which] - new[:-1], lengths) + np.arange(new[-1])
+    return new, places

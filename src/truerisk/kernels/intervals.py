@@ -1,0 +1,169 @@
+"""Functions on the line with at most k intervals that make least errors, for every k at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from truerisk.kernels.loading import native
+from truerisk.kernels.votes import check_bounds, integers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["errors_elsewhere", "labels_after_changes", "labels_for_every_k"]
+
+LARGEST = 2**31
+
+
+def labels_for_every_k(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int8]:
+    """The labels of the function with least errors, for every k of a list.
+
+    Groups of rows with equal x follow each other on the line; a function gives each group a label,
+    0 or 1, that changes at most k − 1 times. Of those with least errors it is the one with fewest
+    intervals; of these the one whose first interval is longest, then the second ...; of two with
+    the same boundaries the one that starts with 0. One backward pass: O(groups · max k).
+
+    Parameters
+    ----------
+    counts : array of int, shape (n_groups, 2)
+        Rows of class 0 and of class 1 in each group, the groups from left to right.
+    ks : iterable of int
+        Numbers of intervals, at least 1, in any order.
+
+    Returns
+    -------
+    array of int8, shape (n_ks, n_groups)
+
+    Raises
+    ------
+    ValueError
+        When a shape, a type or a bound is wrong.
+    Refusal
+        When the compiled module is missing.
+
+    Examples
+    --------
+    >>> labels_for_every_k([[1, 0], [0, 1], [1, 0]], ks=[1, 2, 3])
+    array([[0, 0, 0],
+           [0, 0, 0],
+           [0, 1, 0]], dtype=int8)
+    """
+    wrong, settings, order = _chain(counts, ks)
+    labels = np.empty((len(settings), len(wrong)), dtype=np.int8)
+    native().interval_labels(wrong, settings, labels)
+    return np.take(labels, order, axis=0)
+
+
+def errors_elsewhere(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int64]:
+    r"""Least errors in all other groups when a group has label a, for every k, group and a.
+
+    .. math:: M_{i,a}(k) = \min_{m \le k} \min_{j \le m} F[a, j, i] + B[a, m + 1 - j, i]
+
+    with F and B the least errors left and right of group i that lies in the j-th of m intervals.
+    :math:`\delta_i = M_{i,1} - M_{i,0}` decides what group i is called without its own rows.
+    O(groups · max k²).
+
+    Parameters are those of `labels_for_every_k`.
+
+    Returns
+    -------
+    array of int64, shape (n_ks, n_groups, 2)
+
+    Examples
+    --------
+    >>> errors_elsewhere([[1, 0], [0, 1], [1, 0]], ks=[2])[0].tolist()
+    [[1, 0], [0, 1], [1, 0]]
+    """
+    wrong, settings, order = _chain(counts, ks)
+    margins = np.empty((len(settings), len(wrong), 2), dtype=np.int64)
+    native().interval_margins(wrong, settings, margins)
+    return np.take(margins, order, axis=0)
+
+
+def labels_after_changes(
+    counts: ArrayLike,
+    ks: Iterable[int],
+    group: ArrayLike,
+    instead: ArrayLike,
+    asks_next: ArrayLike | None = None,
+) -> NDArray[np.int8]:
+    """What a group is called when its rows alone are changed, for every k and every change.
+
+    The label that `labels_for_every_k` would give with `counts[group[c]]` replaced by
+    `instead[c]`; a group without rows goes with its left neighbour where both neighbours differ,
+    since intervals are made as long as possible. Same time as `errors_elsewhere` for any number of
+    changes.
+
+    Parameters
+    ----------
+    counts, ks
+        As in `labels_for_every_k`.
+    group : array of int, shape (n_changes,)
+    instead : array of int, shape (n_changes, 2)
+        Rows of class 0 and of class 1 that the group has instead.
+    asks_next : array of bool, shape (n_changes,), optional
+        Where true, the label of the next group to the right is wanted, not that of the group.
+
+    Returns
+    -------
+    array of int8, shape (n_ks, n_changes)
+
+    Examples
+    --------
+    >>> labels_after_changes([[1, 0], [0, 1], [1, 0]], [1, 3], group=[1], instead=[[1, 0]])
+    array([[0],
+           [0]], dtype=int8)
+    """
+    wrong, settings, order = _chain(counts, ks)
+    groups = integers(group, "group", n_dimensions=1)
+    check_bounds(groups, "group", 0, len(wrong) - 1, "the last group")
+    changed = _wrong(instead, "instead")
+    following = np.zeros(len(groups), bool) if asks_next is None else np.asarray(asks_next, bool)
+    if changed.shape != (len(groups), 2) or following.shape != (len(groups),):
+        raise ValueError(
+            f"group, instead and asks_next must be equally long, got {len(groups)}, "
+            f"{len(changed)} and {len(following)}"
+        )
+    if (following & (groups == len(wrong) - 1)).any():
+        raise ValueError("asks_next is true for the last group, which has no next one")
+    by_group = np.argsort(groups, kind="stable")
+    labels = np.empty((len(settings), len(groups)), dtype=np.int8)
+    native().interval_changed(
+        wrong,
+        settings,
+        np.ascontiguousarray(groups[by_group], dtype=np.int64),
+        np.ascontiguousarray(changed[by_group]),
+        following[by_group].astype(np.int8),
+        labels,
+    )
+    found = np.empty_like(labels)
+    found[:, by_group] = labels
+    return np.take(found, order, axis=0)
+
+
+def _chain(
+    counts: ArrayLike, ks: Iterable[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    """Errors of each label, the distinct ks ascending, and where each k stands in them."""
+    wrong = _wrong(counts, "counts")
+    if not len(wrong):
+        raise ValueError("counts has no groups: there is nothing to divide into intervals")
+    settings = integers(list(ks), "ks", n_dimensions=1)
+    if settings.size == 0:
+        raise ValueError("ks is empty: give at least one number of intervals")
+    check_bounds(settings, "ks", 1, LARGEST, "more than any line needs")
+    distinct, order = np.unique(settings.astype(np.int64), return_inverse=True)
+    return wrong, distinct, order.ravel()
+
+
+def _wrong(counts: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Rows that label 0 and label 1 get wrong: those of the other class."""
+    array = integers(counts, name, n_dimensions=2)
+    if array.shape[1] != 2:
+        raise ValueError(f"{name} must have 2 columns, one per class, got shape {array.shape}")
+    check_bounds(array, name, 0, LARGEST, "more than any data hold")
+    return np.ascontiguousarray(array[:, ::-1], dtype=np.int64)

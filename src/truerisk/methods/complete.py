@@ -1,0 +1,92 @@
+"""Complete cross-validation: the mean over all training sets of one size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from truerisk.core.answers import Answers
+from truerisk.core.bulk import draw_every
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.losses import Loss
+from truerisk.core.plan import Plan
+from truerisk.methods.averages import tested_by_average
+
+__all__ = ["Complete", "refuse_what_draws_cannot_serve"]
+
+UNSURE = (
+    "the training sets behind the expected losses overlap, and no formula gives the standard error."
+)
+
+
+def refuse_what_draws_cannot_serve(word: str, data: Data, loss: Loss) -> None:
+    """Expected losses are of single rows; rows that are drawn one by one ignore groups."""
+    if not loss.per_row:
+        raise Refusal(
+            f"method '{word}' averages losses of single rows, and loss '{loss.word}' has none: "
+            "use a loss such as 'zero-one' or 'brier', or method='10-fold'."
+        )
+    if data.groups is not None:
+        raise Refusal(
+            f"method '{word}' would ignore the groups: it draws rows one by one. "
+            "Use 'K-fold' words, which keep groups together."
+        )
+
+
+@dataclass(frozen=True)
+class Complete(Method):
+    r"""The risk over *all* training sets of m rows, tested on the rows left out.
+
+    .. math:: \frac{1}{\binom{n}{m}} \sum_{T: |T| = m} \frac{1}{n - m} \sum_{i \notin T}
+              \ell(y_i, f_T(x_i))
+
+    It is what Monte-Carlo or repeated K-fold cross-validation converges to, without its noise:
+    m = n − 1 is leave-one-out, and m = (1 − 1/K) n the mean of K-fold over all (unstratified)
+    foldings. `m` is a number of rows or, between 0 and 1, a share of them, rounded.
+
+    Nearest neighbours have it in closed form (Mullin and Sukthankar, 2000); other learners are
+    fitted on every training set, as long as there are at most 20,000.
+
+    References
+    ----------
+    Mullin and Sukthankar (2000), Complete cross-validation for nearest neighbor classifiers.
+    """
+
+    m: int | float = 0.9
+
+    target: ClassVar[Target] = "Err"
+
+    def __post_init__(self) -> None:
+        whole = float(self.m).is_integer()
+        if isinstance(self.m, bool) or not (0 < self.m < 1 or (whole and self.m >= 1)):
+            raise BadData(f"m={self.m!r} is neither a number of training rows nor a share of them.")
+
+    @property
+    def word(self) -> str:
+        return "complete" if self.m == 0.9 else f"complete (m={self.m:g})"
+
+    @property
+    def bias(self) -> str:
+        some = f"{self.m:.0%}" if self.m < 1 else f"{self.m:g}"
+        return f"slightly pessimistic: each model sees {some} of the rows"
+
+    def check(self, data: Data, loss: Loss) -> None:
+        refuse_what_draws_cannot_serve("complete", data, loss)
+        if self._size(data.n_rows) >= data.n_rows:
+            raise BadData(f"m={self.m:g} of {data.n_rows} rows leaves none to test on.")
+
+    def _size(self, n_rows: int) -> int:
+        if self.m >= 1:
+            return int(self.m)
+        return max(1, min(round(self.m * n_rows), n_rows - 1))
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        size = self._size(data.n_rows)
+        if size >= data.n_rows:
+            raise BadData(f"m={self.m:g} of {data.n_rows} rows leaves none to test on.")
+        return draw_every(data.n_rows, "subsets", size)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        return tested_by_average(answers, data, loss, setting, "pooled", unsure=UNSURE)

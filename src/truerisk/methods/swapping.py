@@ -1,0 +1,183 @@
+"""Swapping (Daudin and Mary-Huard): the apparent risk plus the price of following every label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.bulk import flip_each
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.losses import Loss, ZeroOne
+from truerisk.core.plan import Plan
+from truerisk.methods.averages import failure_notes
+
+__all__ = ["Swapping"]
+
+UNSURE = "no formula is known for the standard error of the swapping criterion."
+
+
+@dataclass(frozen=True)
+class Swapping(Method):
+    r"""Covariance penalty of a classifier for two classes, an estimate of its conditional risk.
+
+    .. math:: C = L_n + S_n, \quad S_n = \frac{2}{n} \sum_i \hat p_{B,i} (1 - \hat p_{B,i})
+              \left[\phi(x_i \mid Y_i = 1) - \phi(x_i \mid Y_i = 0)\right], \quad
+              \hat p_B = \frac{n_x \hat p + n_0 / 2}{n_x + n_0}
+
+    where :math:`\phi(\cdot \mid Y_i = y)` is fitted with label i set to y, and :math:`n_x` is the
+    number of training rows from which :math:`\hat p(x_i)` was computed: k for nearest neighbours,
+    the rows of the leaf or of the interval, all rows for a rule with global parameters. With the
+    true P(Y = 1 | x) in place of :math:`\hat p_B` it is unbiased for any rule.
+
+    ``n0=math.inf`` takes every :math:`\hat p_B` as ½, the document's worst case, and needs no
+    probabilities. ``form="as-printed"`` is the document's rule for nearest neighbours, which counts
+    each row whose majority is short, whether or not the row belongs to it; it is too large.
+
+    References
+    ----------
+    Daudin and Mary-Huard, Model selection in classification: the swapping method. Efron (1986),
+    How biased is the apparent error rate of a prediction rule? Efron (2004).
+    """
+
+    n0: float = 10
+    form: Literal["exact", "as-printed"] = "exact"
+
+    target: ClassVar[Target] = "CER"
+    splits: ClassVar[bool] = False
+    bias = (
+        "pessimistic where labels have little noise, optimistic where they have much: p(x) is "
+        "estimated from the labels and shrunk towards 1/2; below the risk at new x's"
+    )
+
+    def __post_init__(self) -> None:
+        if self.form not in ("exact", "as-printed"):
+            raise UnknownName(f"form={self.form!r} is unknown; use 'exact' or 'as-printed'.")
+        if not self.n0 >= 0:
+            raise BadData(f"n0={self.n0} is no number of rows: it is 0 or more.")
+
+    @property
+    def word(self) -> str:
+        said = [] if self.n0 == 10 else [f"n0={self.n0:g}"]
+        said += ["as printed"] if self.form == "as-printed" else []
+        return f"swapping ({', '.join(said)})" if said else "swapping"
+
+    def check(self, data: Data, loss: Loss) -> None:
+        if not isinstance(loss, ZeroOne):
+            raise Refusal(
+                f"method 'swapping' is defined for zero-one loss, not for '{loss.word}': "
+                "use loss='zero-one', or a method such as 'loo' or '10-fold'."
+            )
+        if data.n_classes != 2:
+            raise Refusal(
+                f"method 'swapping' is defined for two classes and y has {data.n_classes}: a label "
+                "would have several others to be swapped with, and the document defines none. "
+                "Use 'loo' or '10-fold', or one class against the others."
+            )
+        if data.groups is not None:
+            raise Refusal(
+                "method 'swapping' would ignore the groups: it swaps labels one at a time, as if "
+                "those of a group were independent. Use 'K-fold' words, which keep groups together."
+            )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        plan = flip_each(1 - data.codes_of(np.arange(data.n_rows)))
+        if self.form == "as-printed":
+            return plan.only(np.array([0]))
+        return replace(plan, counted=None) if np.isinf(self.n0) else plan
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        own, swapped = _places(answers.plan)
+        rows = answers.plan.positions[0][own]
+        truth, weights = data.codes_of(rows), data.weights(rows)
+        says_one = answers.values == 1
+        wrong = says_one[:, own] != (truth == 1)
+        counts = _counts(answers, own)
+        if self.form == "as-printed":
+            change = _short(counts, answers)
+        else:
+            change = says_one[:, own].astype(np.float64) - says_one[:, swapped]
+            change *= np.where(truth == 1, 1, -1)
+        penalty = 2 * self._variance(counts) * change
+        basis = _basis(counts, answers.plan)
+        return [
+            self._tested(
+                answers,
+                c,
+                np.average(wrong[c], weights=weights),
+                np.average(penalty[c], weights=weights),
+                basis[c],
+            )
+            for c in range(answers.n_candidates)
+        ]
+
+    def _variance(self, counts: np.ndarray) -> np.ndarray:
+        """p(1 − p) of the shrunken p; ¼ where nothing was counted or n0 is infinite."""
+        if np.isinf(self.n0):
+            return np.full(counts.shape[:2], 0.25)
+        sizes = counts.sum(axis=2) + self.n0
+        p: np.ndarray = (counts[:, :, 1] + self.n0 / 2) / sizes
+        return p * (1 - p)
+
+    def _tested(
+        self, answers: Answers, c: int, apparent: float, penalty: float, basis: tuple[str, ...]
+    ) -> Tested:
+        if not answers.answered[c].all():
+            nothing = np.array([np.nan])
+            return Tested(np.nan, split_risks=nothing, notes=failure_notes(answers, c))
+        said = f"apparent risk {apparent:.4f} + swapping penalty {penalty:.4f}"
+        value = float(apparent + penalty)
+        notes = (said, *basis, *answers.notes, UNSURE)
+        return Tested(value, split_risks=np.array([value]), notes=notes)
+
+
+def _places(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+    """Where the answers with all labels as they are stand, and those with the row's own swapped."""
+    rows = plan.positions[0]
+    swaps = np.zeros(plan.n_fits, dtype=bool)
+    if plan.flips is not None:
+        swaps[plan.flips.fit] = True
+    swap = np.repeat(swaps[plan.fit], plan.test_sizes)
+    own, swapped = np.flatnonzero(~swap), np.flatnonzero(swap)
+    own, swapped = own[np.argsort(rows[own])], swapped[np.argsort(rows[swapped])]
+    if len(swapped) and not np.array_equal(rows[own], rows[swapped]):
+        raise BadData(
+            "this is no plan of the swapping method: not every row has its label swapped."
+        )
+    return own, swapped
+
+
+def _counts(answers: Answers, own: np.ndarray) -> np.ndarray:
+    """Training rows of each class behind the answer at each row, ascending by row."""
+    if answers.counts is None:
+        return np.zeros((answers.n_candidates, len(own), 2))
+    return answers.counts[:, np.argsort(np.argsort(own))[np.argsort(own)]]
+
+
+def _short(counts: np.ndarray, answers: Answers) -> np.ndarray:
+    """1 where one vote decides, as the document prints it; stated for k nearest neighbours."""
+    votes, k = counts[:, :, 1], counts.sum(axis=2)
+    fine = (np.abs(votes - votes.round()) < 1e-9).all(axis=1) & (np.ptp(k, axis=1) < 1e-9)
+    fine &= (k[:, 0] % 2).round(9) == 1
+    if not fine[answers.answered.all(axis=1)].all():
+        raise Refusal(
+            "form='as-printed' is stated for nearest neighbours with odd k, and some candidate is "
+            "no such rule: use form='exact', which any classifier for two classes has."
+        )
+    short: np.ndarray = np.abs(2 * votes - k).round() == 1
+    return short.astype(np.float64)
+
+
+def _basis(counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
+    """A note where probabilities rest on all rows, for then they are hardly shrunken."""
+    n = plan.train_sizes.max()
+    everything = (counts.sum(axis=2) == n).all(axis=1)
+    note = (
+        f"n_x = {n}: the probabilities rest on all rows, so that n0 hardly shrinks them; a rule "
+        "that follows single labels all the same (a forest, say) has a criterion too small"
+    )
+    return [(note,) if all_rows else () for all_rows in everything]

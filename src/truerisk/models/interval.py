@@ -1,0 +1,200 @@
+"""IntervalClassifier: least training errors on the line with at most k intervals."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+__all__ = ["IntervalClassifier", "boundaries_between"]
+
+NEVER = 2**60  # more errors than any data hold
+
+
+class IntervalClassifier(ClassifierMixin, BaseEstimator):
+    r"""Empirical risk minimisation over functions on the line with at most k intervals.
+
+    .. math:: \hat f_k = \arg\min_{f \in \mathcal F_k} \#\{i : f(x_i) \ne y_i\}
+
+    where a function of :math:`\mathcal F_k` divides the line into at most k intervals of
+    alternating label (Kearns et al., 1997). The minimum is exact, by dynamic programming in
+    O(n k). Boundaries lie midway between neighbouring distinct x of the training rows, and a row
+    on a boundary belongs to the left; rows with equal x always get equal labels.
+
+    Several functions can make as few errors. The one that is taken has the **fewest intervals**;
+    of these the one that **stays** longest, read from left to right (the longest first interval,
+    then the longest second, ...); of two with the same boundaries the one that starts with the
+    lower class, **label 0** (this can only be the choice between the two constants).
+
+    It takes one feature, as a column or as a one-dimensional array, and two classes.
+
+    Parameters
+    ----------
+    k : int, default=2
+        Most intervals. More of them than runs of equal labels change nothing.
+
+    Attributes
+    ----------
+    classes_ : array, shape (n_classes,)
+    boundaries_ : array, shape (n_intervals - 1,)
+        Where one interval ends and the next begins, ascending.
+    labels_ : array, shape (n_intervals,)
+        The class of each interval, from left to right.
+    counts_ : array of int, shape (n_intervals, n_classes)
+        Training rows of each class in each interval.
+    n_features_in_ : int
+        1.
+    feature_names_in_ : array of str, shape (1,)
+        Only if X was a frame.
+
+    References
+    ----------
+    Kearns, Mansour, Ng, Ron (1997), An experimental and theoretical comparison of model selection
+    methods, Machine Learning 27, 7–50. Daudin, Mary-Huard, Model selection in classification: the
+    swapping method, §3.2.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> model = tr.models.IntervalClassifier(k=3).fit([[1.0], [2.0], [4.0], [7.0]], [0, 1, 1, 0])
+    >>> model.boundaries_.tolist(), model.labels_.tolist()
+    ([1.5, 5.5], [0, 1, 0])
+    >>> model.predict([[3.0], [5.5], [6.0]]).tolist()
+    [1, 1, 0]
+    """
+
+    classes_: np.ndarray
+    boundaries_: np.ndarray
+    labels_: np.ndarray
+    counts_: np.ndarray
+
+    def __init__(self, k: int = 2) -> None:
+        self.k = k
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True  # one feature of a problem says little
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False  # as scikit-learn's IsotonicRegression says it
+        return tags
+
+    def fit(self, X: Any, y: Any) -> IntervalClassifier:
+        """Divide the line.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, 1) or (n_samples,)
+        y : array, shape (n_samples,)
+            Labels of at most two classes.
+
+        Returns
+        -------
+        IntervalClassifier
+        """
+        if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
+            raise ValueError(f"k={self.k!r} is no number of intervals: give a whole number >= 1.")
+        column, y = validate_data(self, _column(X), y, dtype=np.float64)
+        self._refuse_width(column.shape[1])
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind != "binary":
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}."
+            )
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        values, group = np.unique(column[:, 0], return_inverse=True)
+        counts = np.zeros((len(values), 2), dtype=np.int64)
+        np.add.at(counts, (group.ravel(), codes.ravel()), 1)
+        ends, label = _least_errors(counts, int(self.k))
+        self.boundaries_ = boundaries_between(values[ends], values[ends + 1])
+        self.labels_ = self.classes_[(label + np.arange(len(ends) + 1)) % 2]
+        per_interval = np.add.reduceat(counts, np.concatenate([[0], ends + 1]), axis=0)
+        self.counts_ = per_interval[:, : len(self.classes_)]
+        return self
+
+    def apply(self, X: Any) -> np.ndarray:
+        """The number of the interval of each row, 0 for the leftmost.
+
+        `counts_[model.apply(X)].sum(axis=1)` is how many training rows speak for each answer.
+        """
+        check_is_fitted(self)
+        column = validate_data(self, _column(X), reset=False, dtype=np.float64)
+        interval: np.ndarray = np.searchsorted(self.boundaries_, column[:, 0], side="left")
+        return interval
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of the interval of each row."""
+        interval = self.apply(X)
+        labels: np.ndarray = self.labels_[interval]
+        return labels
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Shares of the classes among the training rows of the interval of each row."""
+        interval = self.apply(X)
+        shares: np.ndarray = (self.counts_ / self.counts_.sum(axis=1, keepdims=True))[interval]
+        return shares
+
+    def _refuse_width(self, n_features: int) -> None:
+        if n_features != 1:
+            raise ValueError(
+                f"X has {n_features} features (n_features={n_features}), but "
+                f"{type(self).__name__} divides a line: it is expecting 1 feature as input. "
+                "Choose one column."
+            )
+
+
+def boundaries_between(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Midpoints of left < right, such that left <= boundary < right whatever the rounding."""
+    middle = left / 2 + right / 2  # halved first: the sum of two large numbers is infinite
+    inside = (left <= middle) & (middle < right)
+    found: np.ndarray = np.where(inside, middle, left)
+    return found
+
+
+def _column(X: Any) -> Any:
+    """X, or the column that a one-dimensional X stands for."""
+    if hasattr(X, "tocoo"):  # sparse: refused where X is validated
+        return X
+    if not hasattr(X, "ndim"):
+        X = np.asarray(X)
+    return np.asarray(X).reshape(-1, 1) if X.ndim == 1 else X
+
+
+def _least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
+    """The groups after which an interval ends, and the label of the first interval.
+
+    From right to left: `ahead[a, r − 1]` are the least errors from a group on that has label a and
+    lies in the first of exactly r intervals; `stays[g]` says whether group g + 1 then goes on with
+    the label of group g, which it does where nothing is lost by it.
+    """
+    n, most = len(counts), min(k, len(counts))
+    wrong = counts[:, ::-1]
+    stays = np.ones((n, 2, most), dtype=bool)
+    ahead = np.full((2, most), NEVER)
+    ahead[:, 0] = wrong[-1]
+    changed = np.full((2, most), NEVER)
+    for g in range(n - 2, -1, -1):
+        changed[:, 1:] = ahead[::-1, :-1]
+        np.less_equal(ahead, changed, out=stays[g])
+        ahead = np.minimum(np.minimum(ahead, changed) + wrong[g][:, None], NEVER)
+    least = ahead.min(axis=0)
+    fewest = int(least.argmin())
+    firsts = np.flatnonzero(ahead[:, fewest] == least[fewest])
+    ways = [(_ends(stays, int(a), fewest), -int(a)) for a in firsts]
+    ends, negated = max(ways)  # later ends first, then the lower label
+    return np.array(ends, dtype=np.intp), -negated
+
+
+def _ends(stays: np.ndarray, label: int, changes: int) -> list[int]:
+    """The groups after which the label changes, starting with `label`."""
+    ends = []
+    for g in range(len(stays) - 1):
+        if not stays[g, label, changes]:
+            ends.append(g)
+            label, changes = 1 - label, changes - 1
+    return ends

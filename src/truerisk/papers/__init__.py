@@ -1,0 +1,95 @@
+"""The experiments of the documents, run again: our numbers beside theirs.
+
+Frame
+    experiment.py   `Experiment`: replicates that depend on (seed, number) alone, and findings
+    running.py      replicates in batches, here or on an executor
+    report.py       rows, tables, claims; as text and as JSON
+    figures.py      figures as data, drawn to PNG and SVG
+Shared by several
+    double_cv.py    Wallman's double cross-validation of nearest neighbours
+    kearns.py       Kearns' interval problem: apparent, conditional and true risk, LOO, swapping
+Experiments (`names()`), one file each, named like their words
+
+To add one: a file with an `Experiment`, and one line in `registry`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from truerisk.core.registry import Line, Registry
+
+if TYPE_CHECKING:
+    from truerisk.papers.report import Report
+
+__all__ = ["names", "registry", "reproduce"]
+
+registry = Registry(
+    "experiment",
+    {
+        "wallman-table-1": Line(
+            "truerisk.papers.wallman_table_1:wallman_table_1",
+            "internal, external and true error of double cross-validation",
+        ),
+        "wallman-figure-4": Line(
+            "truerisk.papers.wallman_figure_4:wallman_figure_4",
+            "the same errors in pairs, over data sets",
+        ),
+        "kearns-figure-1": Line(
+            "truerisk.papers.kearns_figure_1:kearns_figure_1",
+            "empirical, conditional and true risk of k intervals; the bias and its estimate",
+        ),
+        "kearns-figure-2": Line(
+            "truerisk.papers.kearns_figure_2:kearns_figure_2",
+            "empirical risk and swapping criterion of k intervals",
+        ),
+        "kearns-figure-3": Line(
+            "truerisk.papers.kearns_figure_3:kearns_figure_3",
+            "choosing k by swapping, by leave-one-out, and by the oracle",
+        ),
+        "colon-table-1": Line(
+            "truerisk.papers.colon_table_1:colon_table_1",
+            "the same three for nearest neighbours on the colon data (needs TRUERISK_DATA)",
+        ),
+    },
+)
+"""Word -> the experiment and one sentence about it."""
+
+
+def names() -> list[str]:
+    """The words that `reproduce` knows.
+
+    >>> names()[0]
+    'wallman-table-1'
+    """
+    return registry.names()
+
+
+def reproduce(
+    name: str,
+    *,
+    quick: bool = False,
+    replicates: int | None = None,
+    seed: int = 0,
+    executor: Any = None,
+) -> Report:
+    """Run the experiment of that word.
+
+    Parameters
+    ----------
+    name : str
+        ``names()`` lists the words.
+    quick : bool
+        A first look: fewer replicates.
+    replicates : int, optional
+        How many; by default the experiment's own number.
+    seed : int
+    executor : None, int or executor
+        This process, that many worker processes, or anything with ``submit``; the numbers do not
+        depend on it.
+    """
+    from truerisk.papers.running import run
+
+    return run(
+        registry.load(name), quick=quick, replicates=replicates, seed=seed, executor=executor
+    )

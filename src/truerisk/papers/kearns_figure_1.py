@@ -1,0 +1,150 @@
+"""Kearns' Figure 1: empirical, conditional and true risk of k intervals, and the estimated bias."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.papers.experiment import Draws, Experiment
+from truerisk.papers.figures import Figure, Panel, Series
+from truerisk.papers.kearns import DOCUMENT, kearns_trial, means
+from truerisk.papers.report import (
+    Claim,
+    Findings,
+    Row,
+    Table,
+    mean_and_error,
+    mean_row,
+    printed,
+    signed,
+)
+
+__all__ = ["KearnsFigure1", "kearns_figure_1"]
+
+N, MOST, NOISE = 100, 60, 0.2
+NOISES = (0.1, 0.2, 0.3, 0.4)
+KS = np.arange(1, MOST + 1)
+TARGET = 10  # intervals of the target
+TRIALS = 2000  # behind the numbers below, same recipe
+AT = {4: (0.292, 0.374, 0.407), 10: (0.148, 0.274, 0.300), 20: (0.081, 0.293, 0.313)} | {
+    60: (0.0, 0.320, 0.336)
+}
+BIAS = {0.1: (0.134, 0.057), 0.2: (0.173, 0.122), 0.3: (0.206, 0.190), 0.4: (0.228, 0.237)}
+RISKS = {"apparent": "EER", "conditional": "CER", "true": "TER"}
+
+
+class KearnsFigure1(Experiment):
+    """100 points, noise .2; the bias at k = 10 also for the other noise levels."""
+
+    word: ClassVar[str] = "kearns-figure-1"
+    title: ClassVar[str] = "Daudin and Mary-Huard, Figure 1: risks of k intervals, and the bias"
+    document: ClassVar[str] = DOCUMENT
+    replicates: ClassVar[int] = 2000
+    quick: ClassVar[int] = 100
+    unit: ClassVar[str] = "trials"
+
+    def replicate(self, seed: int, number: int) -> Draws:
+        penalties, biases = np.empty(len(NOISES)), np.empty(len(NOISES))
+        found: dict[str, np.ndarray] = {}
+        for j, noise in enumerate(NOISES):
+            drawn = kearns_trial(noise, N, MOST, seed, number)
+            penalty, apparent = drawn.line.penalty(), drawn.line.apparent
+            penalties[j] = penalty[TARGET - 1]
+            biases[j] = (drawn.conditional - apparent)[TARGET - 1]
+            if noise == NOISE:
+                found = {
+                    "apparent": apparent,
+                    "conditional": drawn.conditional,
+                    "true": drawn.true,
+                    "penalty": penalty,
+                }
+        return {**found, "S at 10": penalties, "bias at 10": biases}
+
+    def findings(self, draws: Draws) -> Findings:
+        return Findings(
+            tables=(_risk_table(draws), _bias_table(draws)),
+            claims=(_parallel(draws), *_over_and_under(draws)),
+            notes=("the document draws these curves and prints no numbers.",),
+            figures=(_figure(draws),),
+        )
+
+
+def _risk_table(draws: Draws) -> Table:
+    rows: list[Row] = []
+    for k, known in AT.items():
+        for (name, short), reference in zip(RISKS.items(), known, strict=True):
+            values = draws[name][:, k - 1]
+            error = printed(values, TRIALS, 3)
+            rows.append(mean_row(f"k = {k}: {short}", values, reference, error))
+    title = f"mean risks, n = {N}, noise {NOISE}"
+    return Table(title, f"{TRIALS} trials of this recipe", tuple(rows))
+
+
+def _bias_table(draws: Draws) -> Table:
+    rows: list[Row] = []
+    for j, noise in enumerate(NOISES):
+        for name, short, reference in zip(
+            ("S at 10", "bias at 10"), ("S", "CER − EER"), BIAS[noise], strict=True
+        ):
+            values = draws[name][:, j]
+            error = printed(values, TRIALS, 3)
+            rows.append(mean_row(f"noise {noise}: {short}", values, reference, error))
+    title = f"estimated and conditional bias at k = {TARGET}, n = {N}"
+    return Table(title, f"{TRIALS} trials of this recipe", tuple(rows))
+
+
+def _parallel(draws: Draws) -> Claim:
+    """Nearly: from k = 10 on TER − CER moves by less than a tenth of what the bias moves."""
+    gap = means(draws, "true") - means(draws, "conditional")
+    bias = means(draws, "conditional") - means(draws, "apparent")
+    moves, most = np.ptp(gap[TARGET - 1 :]), np.ptp(bias[TARGET - 1 :])
+    return Claim(
+        "the curves of conditional and true risk are nearly parallel for k >= 10",
+        "holds" if moves < most / 10 else "does not hold",
+        f"TER − CER moves between {gap[TARGET - 1 :].min():.3f} and "
+        f"{gap[TARGET - 1 :].max():.3f} there, while CER − EER moves by {most:.3f}",
+    )
+
+
+def _over_and_under(draws: Draws) -> tuple[Claim, ...]:
+    """Whether S − (CER − EER) has the sign that the document says; 'vanishes' is within .02."""
+    excess = draws["S at 10"] - draws["bias at 10"]
+    said = ("overestimates", "overestimates", "", "underestimates")
+    claims = []
+    for j, (noise, word) in enumerate(zip(NOISES, said, strict=True)):
+        value, error = mean_and_error(excess[:, j])
+        evidence = f"S − (CER − EER) = {signed(value, error)} at k = {TARGET}"
+        if word:
+            sign = 1 if word == "overestimates" else -1
+            text = f"S {word} the conditional bias at noise {noise}"
+            claims.append(Claim.judge(text, sign * value, error, evidence))
+        else:
+            holds = abs(value) < 0.02 + 2 * error
+            text = f"the overestimation by S vanishes at noise {noise}"
+            claims.append(Claim(text, "holds" if holds else "does not hold", evidence))
+    return tuple(claims)
+
+
+def _figure(draws: Draws) -> Figure:
+    mean = {name: means(draws, name) for name in (*RISKS, "penalty")}
+    risks = (
+        Series("EER", KS, mean["apparent"], "k-", 2.4),
+        Series("CER", KS, mean["conditional"], "k:"),
+        Series("TER", KS, mean["true"], "k-"),
+    )
+    biases = (
+        Series("estimated, S", KS, mean["penalty"], "k:"),
+        Series("conditional, CER − EER", KS, mean["conditional"] - mean["apparent"], "k-"),
+        Series("true, TER − EER", KS, mean["true"] - mean["apparent"], "k-", 2.4),
+    )
+    return Figure(
+        "kearns-figure-1",
+        (
+            Panel("error rates", "number of intervals k", "rate", risks),
+            Panel("bias of the empirical error rate", "number of intervals k", "bias", biases),
+        ),
+    )
+
+
+kearns_figure_1 = KearnsFigure1()

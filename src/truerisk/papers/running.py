@@ -1,0 +1,82 @@
+"""Runs an experiment: replicates in batches, here or on an executor, and its report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import UnknownName
+from truerisk.core.progress import listen, stage, tell
+from truerisk.engines.executors import run_batches, workers_of
+from truerisk.papers.experiment import Draws, Experiment
+from truerisk.papers.report import Report
+
+__all__ = ["draw_replicates", "run"]
+
+BATCHES_PER_WORKER = 8
+LARGEST_BATCH = 50
+
+
+def run(
+    experiment: Experiment,
+    *,
+    replicates: int | None = None,
+    quick: bool = False,
+    seed: int = 0,
+    executor: Any = None,
+) -> Report:
+    """The report on `replicates` draws (by default the experiment's own number of them)."""
+    if replicates is None:
+        replicates = experiment.quick if quick else experiment.replicates
+    if replicates < 2:
+        raise UnknownName(f"replicates={replicates}: two at least, to have a standard error.")
+    if seed < 0:
+        raise UnknownName(f"seed={seed}: use 0 or a positive number.")
+    experiment.check()
+    started = time.perf_counter()
+    with stage(experiment.word):
+        draws = draw_replicates(experiment, replicates, seed, executor)
+    return Report(
+        word=experiment.word,
+        title=experiment.title,
+        document=experiment.document,
+        replicates=replicates,
+        unit=experiment.unit,
+        seed=seed,
+        seconds=time.perf_counter() - started,
+        findings=experiment.findings(draws),
+    )
+
+
+def draw_replicates(
+    experiment: Experiment, replicates: int, seed: int = 0, executor: Any = None
+) -> Draws:
+    """Replicates 0 … replicates − 1, along the first axis of every quantity."""
+    batches = _batches(replicates, workers_of(executor))
+    found: list[Sequence[Draws]] = [()] * len(batches)
+    done = 0
+    tell(0, replicates, experiment.unit)
+    for number, draws in run_batches(executor, _batch, (experiment, seed), batches):
+        found[number] = draws
+        done += len(draws)
+        tell(done, replicates, experiment.unit)
+    every = [draw for draws in found for draw in draws]
+    return {name: np.stack([np.asarray(draw[name]) for draw in every]) for name in every[0]}
+
+
+def _batches(replicates: int, workers: int | None) -> list[range]:
+    size = 1
+    if workers is not None:
+        size = min(max(1, replicates // (BATCHES_PER_WORKER * workers)), LARGEST_BATCH)
+    return [range(i, min(i + size, replicates)) for i in range(0, replicates, size)]
+
+
+def _batch(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:
+    """Replicates of a batch, on one BLAS thread: their matrices are small."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), listen(None):
+        return [experiment.replicate(seed, number) for number in numbers]

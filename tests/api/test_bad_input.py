@@ -1,0 +1,413 @@
+"""Bad input: each case says what is wrong, where, and what to do; what should work does."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.cluster import KMeans
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import truerisk as tr
+from truerisk.core.errors import (
+    BadData,
+    DuplicateRowsWarning,
+    FitFailed,
+    FitFailedWarning,
+    GroupLeakWarning,
+    Refusal,
+    TrueRiskError,
+    TrueRiskWarning,
+    UnknownName,
+)
+
+RNG = np.random.default_rng(0)
+N = 24
+X = RNG.normal(size=(N, 3))
+Y = np.arange(N) % 2
+GROUPS = np.arange(N) // 2
+METHODS = ["3-fold", "loo", "holdout", "nested"]
+NESTED = tr.methods.Nested("3-fold", "3-fold")
+
+
+def estimate(model=None, X=X, y=Y, **more):
+    return tr.estimate_risk(model or KNeighborsClassifier(3), X, y, **{"method": "3-fold", **more})
+
+
+def test_a_class_too_rare_for_the_folds_is_named() -> None:
+    """A class with fewer rows than folds: named, with its count; the risk is still there."""
+    y = np.array(["common"] * 22 + ["rare"] * 2)
+    with pytest.warns(TrueRiskWarning, match="class 'rare' has 2 rows for 3 folds.*fewer folds"):
+        assert np.isfinite(estimate(y=y).value)
+
+
+def test_a_fold_without_one_of_the_classes() -> None:
+    """A training set of one class: the model's refusal is named with the split and the rows."""
+    method = tr.methods.KFold(folds=Y)  # each fold holds one class only
+    with pytest.raises(
+        FitFailed, match=r"LogisticRegression .*fold 0\), fit 0 of 2 on 12 rows.*class"
+    ):
+        estimate(LogisticRegression(), method=method)
+    with pytest.raises(
+        Refusal, match="both classes in every test set.*fewer folds or average='pooled'"
+    ):
+        estimate(KNeighborsClassifier(), method=method, loss="auc")
+    assert estimate(KNeighborsClassifier(), method=method).value == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_one_class_only(method) -> None:
+    """There is nothing to get wrong."""
+    with pytest.raises(BadData, match="only one class, 'x'.*no risk to estimate. Check the target"):
+        estimate(y=["x"] * N, method=method)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize(
+    "table", [np.array, pd.DataFrame, sp.csr_matrix], ids=["array", "frame", "sparse"]
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_cells_that_are_no_numbers(bad, table, method) -> None:
+    """NaN or infinity: how many, the first one's row and column, and to impute inside the folds."""
+    spoiled = X.copy()
+    spoiled[5, 2], spoiled[7, 0] = bad, bad
+    with pytest.raises(BadData, match=r"2 cells .* in row 5, column .*2.*Impute inside the folds"):
+        estimate(X=table(spoiled), method=method)
+
+
+def test_missing_cells_that_the_model_can_take() -> None:
+    """NaN is no error where the pipeline or the model handles it."""
+    spoiled = X.copy()
+    spoiled[5, 2] = np.nan
+    for model in (make_pipeline(SimpleImputer(), LogisticRegression()), DecisionTreeClassifier()):
+        assert np.isfinite(estimate(model, X=spoiled).value)
+
+
+@pytest.mark.parametrize(
+    "y", [[np.nan] + [0.0, 1.0] * 11 + [1.0], [None] + ["a", "b"] * 11 + ["a"]]
+)
+def test_a_missing_target(y) -> None:
+    """The row without a label is named."""
+    with pytest.raises(BadData, match="in 1 of 24 rows, first in row 0: leave these rows out"):
+        estimate(y=y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [KNeighborsClassifier(3), GaussianNB(), LogisticRegression(), DecisionTreeClassifier()],
+    ids=lambda m: type(m).__name__,
+)
+def test_constant_columns_work(model) -> None:
+    """A column that never changes does no harm."""
+    constant = np.column_stack([X, np.ones(N), np.zeros(N)])
+    assert np.isfinite(estimate(model, X=constant).value)
+
+
+def test_nothing_but_constant_columns() -> None:
+    """If all rows are equal the risk exists, and the copies are named."""
+    with pytest.warns(DuplicateRowsWarning, match="24 rows of X"):
+        assert estimate(X=np.ones((N, 2))).value == pytest.approx(0.5, abs=0.2)
+
+
+@pytest.mark.parametrize("method", ["25-fold", "reversed 30-fold", KFold(25)], ids=str)
+def test_fewer_rows_than_folds(method) -> None:
+    """How many rows there are and how many are needed."""
+    with pytest.raises(BadData, match=r"2[45]|30"):
+        estimate(method=method)
+    with pytest.raises(BadData, match="13 folds need at least 13 groups and there are 12"):
+        estimate(method="13-fold", groups=GROUPS)
+
+
+def test_more_neighbours_than_training_rows() -> None:
+    """The setting, the split, and how many rows it had."""
+    with pytest.raises(
+        FitFailed, match=r"\(n_neighbors=20\) .*fold 0\).*on 16 rows.*n_samples_fit = 16"
+    ):
+        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [3, 20]}, X, Y, method="3-fold")
+
+
+def test_copies_across_folds() -> None:
+    """A warning with the number of rows, the first, and the remedy; the value is given."""
+    doubled = np.repeat(X[: N // 2], 2, axis=0)
+    with pytest.warns(DuplicateRowsWarning, match="Remove the copies, or give groups=") as caught:
+        assert np.isfinite(estimate(X=doubled).value)
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        estimate(X=doubled, groups=GROUPS)
+
+
+def test_groups_that_are_ignored() -> None:
+    """A splitter that ignores the groups is named; methods that must ignore them refuse."""
+    splitter = KFold(3, shuffle=True, random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")  # scikit-learn's own
+        with pytest.warns(GroupLeakWarning, match="method 'KFold.*ignores them.*Group splitter"):
+            estimate(method=splitter, groups=GROUPS)
+    with pytest.raises(Refusal, match="'loo' would ignore the groups"):
+        estimate(method="loo", groups=GROUPS)
+
+
+class Answering(ClassifierMixin, BaseEstimator):
+    """A classifier whose answers are given."""
+
+    def __init__(self, answer=0.0):
+        self.answer = answer
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.answer)
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), self.answer)
+
+    def decision_function(self, X):
+        return np.full(len(X), self.answer)
+
+
+class Numbers(RegressorMixin, BaseEstimator):
+    """A regressor whose answers are given."""
+
+    def __init__(self, answer=0.0):
+        self.answer = answer
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.answer)
+
+
+@pytest.mark.parametrize("method", [*METHODS[:3], NESTED], ids=str)
+@pytest.mark.parametrize(
+    ("model", "loss"),
+    [
+        (Answering(), "log"),
+        (Answering(), "brier"),
+        (Answering(), "auc"),
+        (Numbers(), "squared"),
+        (Numbers(), "absolute"),
+    ],
+    ids=["log", "brier", "auc", "squared", "absolute"],
+)
+@pytest.mark.parametrize("answer", [np.nan, np.inf])
+def test_scores_that_are_no_numbers(model, loss, answer, method) -> None:
+    """A model that answers NaN or infinity is refused, never averaged; a good one is not blamed."""
+    model.set_params(answer=answer)
+    with pytest.raises(TrueRiskError, match="non-finite|not finite"):
+        tr.estimate_risk(model, X, Y, method=method, loss=loss)
+
+
+def test_a_scorer_that_gives_nan() -> None:
+    """A scorer that is not defined on small test sets is named."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(Refusal, match="'r2' is nan.*test set this small.*fewer folds"):
+            tr.estimate_risk(Ridge(), X, X[:, 0], method="loo", loss="r2")
+
+
+class Moody(ClassifierMixin, BaseEstimator):
+    """Raises in the fit that does not see row 0."""
+
+    def __init__(self, moody=True):
+        self.moody = moody
+
+    def fit(self, X, y):
+        if self.moody and X[0, 0] != globals()["X"][0, 0]:
+            raise ZeroDivisionError("no row 0")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def test_a_model_that_raises_in_one_fold() -> None:
+    """Where and why; with error='warn' the rest is kept."""
+    method = tr.methods.KFold(folds=np.arange(N) % 3)
+    sentence = r"Moody \(moody=True\) failed in the test split \(repeat 0, fold 0\).*: no row 0"
+    with pytest.raises(FitFailed, match=sentence):
+        tr.risk_curve(Moody(), {"moody": [True, False]}, X, Y, method=method)
+    engine = tr.engines.Generic(error="warn")
+    with pytest.warns(FitFailedWarning, match="1 of 6 fits failed"):
+        curve = tr.risk_curve(Moody(), {"moody": [True, False]}, X, Y, method=method, engine=engine)
+    assert (curve[0].value, curve[1].value) == (None, 0.5)
+
+
+def test_when_every_candidate_fails() -> None:
+    """Nothing to choose from is said, not hidden."""
+    with pytest.warns(FitFailedWarning), pytest.raises(Refusal, match="nothing to choose from"):
+        tr.risk_curve(
+            KNeighborsClassifier(),
+            {"n_neighbors": [50, 60]},
+            X,
+            Y,
+            method="3-fold",
+            engine=tr.engines.Generic(error="warn"),
+        )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(C=1e6), SVC(kernel="linear", C=1e6), LinearDiscriminantAnalysis()],
+    ids=lambda m: type(m).__name__,
+)
+def test_perfect_separation_works(model) -> None:
+    """Classes that a line separates: risk 0, and no invented standard error."""
+    separated = np.column_stack([np.where(Y == 1, 5.0, -5.0) + 0.1 * X[:, 0], X[:, 1]])
+    found = estimate(model, X=separated)
+    assert (found.value, found.std_error, found.interval) == (0, None, None)
+    assert "spread is 0" in found.notes[0]
+
+
+def outcome(model, table):
+    """The risk, or the sentence on why there is none."""
+    try:
+        return estimate(model, X=table).value
+    except FitFailed as error:
+        return str(error)
+
+
+def test_singular_covariance() -> None:
+    """More columns than rows, or equal ones: LDA works; QDA works or is named with its reason."""
+    wide = RNG.normal(size=(N, 60))
+    doubled = np.column_stack([X, X])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for table in (wide, doubled):
+            assert np.isfinite(estimate(LinearDiscriminantAnalysis(), X=table).value)
+            found = outcome(QuadraticDiscriminantAnalysis(), table)
+            named = "QuadraticDiscriminantAnalysis .* failed in .* covariance"
+            assert isinstance(found, float) or re.match(named, found)
+
+
+def test_a_label_that_y_does_not_hold() -> None:
+    """A prediction outside y is an error under zero-one loss, and has no cost."""
+    stranger = Answering("stranger")
+    assert estimate(stranger, y=np.array(["a", "b"])[Y]).value == 1
+    for loss in (tr.losses.Cost([[0, 1], [1, 0]]), lambda y, f: (y != f) * 1.0):
+        with pytest.raises(Refusal, match="predicted a label that y does not hold"):
+            estimate(stranger, y=np.array(["a", "b"])[Y], loss=loss)
+
+
+@pytest.mark.parametrize(
+    "table", [[], np.empty((0, 3)), pd.DataFrame({"a": []}), sp.csr_matrix((0, 3))]
+)
+def test_no_rows(table) -> None:
+    """An empty table is named."""
+    with pytest.raises(BadData, match="X has no rows"):
+        estimate(X=table, y=[])
+
+
+def test_no_columns() -> None:
+    """A table without columns is named by the model's reason."""
+    with pytest.raises(FitFailed, match=r"n_features=0\).*0 feature"):
+        estimate(X=np.empty((N, 0)))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y": Y[:-1]}, "X has 24 rows and y has 23: they must be equally long"),
+        ({"y": None}, "y is None"),
+        ({"y": Y + 0.5 * (np.arange(N) % 3)}, "holds fractions.*use a regressor or turn y into"),
+        ({"y": ["a", 1] * 12}, "mixes int and str; use one type"),
+        ({"y": np.array(["a", 1] * 12, dtype=object)}, "mixes int and str; use one type"),
+        ({"X": np.arange(24.0)}, "one dimension.*reshape"),
+        ({"X": [[1, 2]] * 23 + [[1]]}, "not equally long"),
+        ({"groups": GROUPS[:-1]}, r"groups has shape \(23,\); give one group label for each of 24"),
+        ({"sample_weight": np.ones(3)}, r"sample_weight has shape \(3,\)"),
+        ({"model": KMeans()}, "KMeans is neither a classifier nor a regressor"),
+        ({"model": Ridge(), "y": ["a", "b"] * 12}, r"y\[0\] is 'a', not a number"),
+    ],
+)
+def test_what_does_not_fit_together(change, message) -> None:
+    """Lengths, types and shapes, in numbers."""
+    if "sample_weight" in change:
+        change = {"model": LogisticRegression(), **change}
+    with pytest.raises(BadData, match=message):
+        estimate(**change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "holdot"}, "no method 'holdot'; did you mean 'holdout'"),
+        ({"loss": "brierr"}, "no loss 'brierr'; did you mean 'brier'"),
+        ({"engine": "genric"}, "no engine 'genric'; did you mean 'generic'"),
+        ({"executor": "2"}, "executor='2' is unknown; use None .*a number"),
+        ({"random_state": "0"}, "random_state='0' is no seed"),
+        ({"confidence_level": 95}, "use a level between 0 and 1"),
+        ({"model": KNeighborsClassifier}, "not an estimator instance"),
+        ({"model": "knn"}, "not an estimator instance"),
+    ],
+)
+def test_unknown_words(change, message) -> None:
+    """An unknown word gets the nearest one, or what is wanted."""
+    with pytest.raises(UnknownName, match=message):
+        estimate(**change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"grid": {"n_neighbour": [1]}}, "no parameter 'n_neighbour'; did you mean 'n_neighbors'"),
+        ({"rule": "1se"}, "no rule '1se'; did you mean '1-se'"),
+        ({"grid": 3}, "grid=3 is no grid"),
+    ],
+)
+def test_unknown_words_of_a_curve(change, message) -> None:
+    """Parameters and rules get the nearest name, too."""
+    given = {"grid": {"n_neighbors": [1]}, **change}
+    grid = given.pop("grid")
+    with pytest.raises(UnknownName, match=message):
+        tr.risk_curve(KNeighborsClassifier(), grid, X, Y, **given)
+
+
+@pytest.mark.parametrize(
+    ("loss", "model", "message"),
+    [
+        (
+            "squared",
+            KNeighborsClassifier(),
+            "not defined for classification; use zero-one, log or brier",
+        ),
+        (
+            "zero-one",
+            DecisionTreeRegressor(),
+            "not defined for regression; use squared or absolute",
+        ),
+        ("log", SVC(), "SVC gives no probabilities.*CalibratedClassifierCV"),
+    ],
+)
+def test_a_loss_that_does_not_fit(loss, model, message) -> None:
+    """The loss, why not, and which ones fit."""
+    with pytest.raises(Refusal, match=message):
+        estimate(model, loss=loss)
+
+
+def test_every_error_can_be_caught_as_one() -> None:
+    """All are TrueRiskError; bad values are ValueError, as scikit-learn's callers expect."""
+    for kind in (BadData, Refusal, UnknownName):
+        assert issubclass(kind, TrueRiskError)
+        assert issubclass(kind, ValueError)
+    assert issubclass(FitFailed, TrueRiskError)

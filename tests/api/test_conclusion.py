@@ -1,0 +1,160 @@
+"""What a reader is told: the sentences as they stand, and what must never be claimed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LinearRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import truerisk as tr
+
+QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
+TREE = (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]})
+KNN = (KNeighborsClassifier(), {"n_neighbors": [1, 5]})
+BEATS = ("Use ", "ahead")
+
+
+def noise(seed, n=48):
+    """Features that have nothing to do with the classes."""
+    draw = np.random.default_rng(seed)
+    return draw.normal(size=(n, 3)), np.where(draw.random(n) < 0.6, "yes", "no")
+
+
+def clear(n=48):
+    """Two classes that one threshold tells apart, up to some rows."""
+    X, y = tr.datasets.make_simple(n, random_state=2)
+    return X, y
+
+
+def test_a_clear_winner():
+    """The learner, its setting, risk with interval, tuning score, baseline, lead, and the report."""
+    learners = {"bayes": GaussianNB(), "guess": DummyClassifier(strategy="most_frequent")}
+    said = tr.assess(learners, *clear(), **QUICK).conclusion
+    assert said == (
+        "Use bayes (as given): expect a risk of 0.1667 (16.7 % wrong answers; "
+        "95 % interval 0.0601 to 0.2732) on new rows; the score that tuned it said 0.1667, "
+        "and always answering the commonest class has 0.5000. It is ahead of the next, guess, "
+        "by 0.3333 (paired standard error 0.0754). Report 0.1667 (95 % interval 0.0601 to 0.2732): "
+        "that counts the choice among the 2 learners as well."
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pure_noise_beats_nothing(seed):
+    """Where the features say nothing, nothing is said to beat the commonest class."""
+    learners = {"knn": KNN, "tree": TREE, "bayes": GaussianNB()}
+    found = tr.assess(learners, *noise(seed), **QUICK)
+    said = found.conclusion
+    assert said.startswith(
+        "None of these 3 learners is shown to beat always answering the commonest class "
+    )
+    assert not any(word in said for word in BEATS)
+    assert tr.core.present.number(found.baseline) in said
+
+
+def test_the_claim_rests_on_the_choice_not_on_the_best_of_many():
+    """Of thirty useless learners the luckiest looks useful; the choice among them does not."""
+    X, y = noise(11, 40)
+    X = np.random.default_rng(1).normal(size=(40, 30))
+    learners = {f"stump {j}": OneColumn(j) for j in range(30)}
+    found = tr.assess(learners, X, y, **QUICK)
+    best = found.risks[found.best]
+    assert best.value + 1.96 * best.std_error < 0.5
+    assert found.choice.value > best.value
+    assert "None of these 30 learners is shown" in found.conclusion
+
+
+class OneColumn(DecisionTreeClassifier):
+    """A stump on one column."""
+
+    def __init__(self, column=0):
+        super().__init__(max_depth=1, random_state=0)
+        self.column = column
+
+    def fit(self, X, y):
+        return super().fit(X[:, [self.column]], y)
+
+    def predict(self, X):
+        return super().predict(X[:, [self.column]])
+
+
+def test_learners_that_tie_are_named_as_such():
+    """The same learner twice: no lead is claimed, of either."""
+    said = tr.assess({"one": KNN, "two": KNN}, *clear(), **QUICK).conclusion
+    assert "These rows cannot tell it from two (risk +0.0000, paired standard error 0.0000)." in said
+    assert "ahead" not in said
+
+
+def test_one_learner_has_no_rivals():
+    """No comparison, no choice: one sentence."""
+    said = tr.assess({"knn": KNN}, *clear(), **QUICK).conclusion
+    assert said.count(". ") == 0
+    assert said.startswith("Use knn (n_neighbors=")
+    assert "Report" not in said
+
+
+def test_one_useless_learner_is_said_to_be():
+    """In the singular, without advice to use it."""
+    said = tr.assess({"knn": KNN}, *noise(0), **QUICK).conclusion
+    assert said.startswith("knn is not shown to beat always answering the commonest class (")
+
+
+def test_a_regression_is_held_against_the_mean():
+    """Squared loss has no percentage of wrong answers, and the mean is its baseline."""
+    draw = np.random.default_rng(0)
+    X = draw.normal(size=(40, 2))
+    y = 100 * X[:, 0] + draw.normal(size=40)
+    learners = {"line": LinearRegression(), "tree": DecisionTreeRegressor(random_state=0)}
+    said = tr.assess(learners, X, y, **QUICK).conclusion
+    assert said.startswith("Use line (as given): expect a risk of 1.1016 (squared; 95 % interval ")
+    assert "and always answering the mean has 1.068e+04." in said
+    assert "%" not in said.replace("95 % interval", "")
+    useless = tr.assess(learners, X, draw.normal(size=40), **QUICK).conclusion
+    assert useless.startswith("None of these 2 learners is shown to beat always answering the m")
+
+
+def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
+    """For AUC there is no standard error: the conclusion says so instead of claiming."""
+    said = tr.assess({"bayes": GaussianNB(), "tree": TREE}, *clear(), loss="auc", **QUICK).conclusion
+    assert "1 − AUC; no interval, for loss 'auc' has no per-row losses" in said
+    assert "ranking at random has 0.5000 (without an interval, the gain may be chance)." in said
+    assert "ahead" not in said
+    assert said.endswith("(no interval): that counts the choice among the 2 learners as well.")
+
+
+def test_a_loss_of_sets_on_noise_claims_nothing():
+    """A risk no smaller than that of random ranking is not useful."""
+    found = tr.assess({"bayes": GaussianNB()}, *noise(5), loss="auc", **QUICK)
+    assert found.risks["bayes"].value >= 0.5
+    assert found.conclusion.startswith("bayes is not shown to beat ranking at random (0.5000)")
+
+
+def test_no_errors_at_all_give_no_interval():
+    """Nothing wrong in 40 rows is not certainty: the missing interval is explained."""
+    X = np.repeat([[0.0], [5.0]], 20, axis=0) + np.random.default_rng(0).random((40, 1))
+    y = np.repeat([0, 1], 20)
+    said = tr.assess({"svm": LinearSVC(), "tree": TREE}, X, y, **QUICK).conclusion
+    assert "a risk of 0.0000 (0.0 % wrong answers; no interval, for every row has the same" in said
+
+
+def test_failed_fits_of_all_learners_conclude_nothing():
+    """Without any risk there is no advice."""
+    engine = tr.engines.Generic(error="warn")
+    model = DummyClassifier(strategy="constant", constant=7)
+    with pytest.warns(tr.core.errors.FitFailedWarning):
+        found = tr.assess({"bad": model}, *clear(), engine=engine, **QUICK)
+    assert found.conclusion == "No learner has a risk: fits failed for all of them."
+
+
+def test_hostile_names_and_settings_stay_text():
+    """Control characters are shown, long names and settings are cut."""
+    name, label = "a\x1b[31m\u202e</script>\n" + "x" * 500, "\x07" + "s" * 900
+    grid = {"strategy": ["most_frequent"], "constant": [label]}
+    found = tr.assess({name: (DummyClassifier(), grid)}, *clear(), **QUICK)
+    assert found.conclusion.isprintable()
+    assert len(found.conclusion) < 700

@@ -1,0 +1,78 @@
+"""The command line called inside this process, and files for it to read."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from truerisk.cli.app import run
+
+QUICK = ("--method", "2-fold", "--outer", "3-fold")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def content(self) -> Any:
+        """The one JSON document on stdout."""
+        return json.loads(self.out)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The lines on stderr besides notes."""
+        return [line for line in self.err.splitlines() if not line.startswith("note: ")]
+
+
+@pytest.fixture
+def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """Run a command line in this process."""
+
+    def called(*words: object) -> Said:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            run([str(word) for word in words])
+        said = capsys.readouterr()
+        assert isinstance(left.value.code, int)
+        return Said(left.value.code, said.out, said.err)
+
+    return called
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """30 rows, two numbers of which the first tells the two classes apart."""
+    draw = random.Random(4)
+    rows = [(f"{i % 2 * 3 + draw.random():.3f}", f"{draw.random():.3f}") for i in range(30)]
+    lines = [f"{a},{b},{'uv'[i % 2]}" for i, (a, b) in enumerate(rows)]
+    path = tmp_path / "table.csv"
+    path.write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> Path:
+    """30 rows with a target that is a line in the first number, with a little noise."""
+    draw = random.Random(5)
+    rows = [(draw.random(), draw.random(), draw.gauss(0, 0.1)) for _ in range(30)]
+    lines = [f"{a:.3f},{b:.3f},{2 * a + e:.3f}" for a, b, e in rows]
+    path = tmp_path / "numbers.csv"
+    path.write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def quick() -> tuple[str, ...]:
+    """Options that keep the number of fits small."""
+    return QUICK

@@ -1,0 +1,135 @@
+"""Exit codes, what goes where, and what a help text costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from truerisk.cli import app
+from truerisk.core.errors import BadData, FitFailed, MissingExtra, Refusal, UnknownName
+
+TRUERISK = [sys.executable, "-m", "truerisk.cli"]
+
+
+def command(*words, **options):
+    """A real process."""
+    return subprocess.run(
+        [*TRUERISK, *words], capture_output=True, text=True, check=False, timeout=120, **options
+    )
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["assess", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(words):
+    """Help needs neither numpy nor scipy nor scikit-learn, and leaves with 0."""
+    code = (
+        "import sys\n"
+        "from truerisk.cli.app import run\n"
+        f"try: run({words!r})\n"
+        "except SystemExit as left: assert left.code == 0, left.code\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_help_lists_every_command_and_exit_code(call):
+    """`--help` names all commands with a sentence, and the exit codes."""
+    said = call("--help")
+    assert said.code == 0
+    for name in ("assess", "estimate", "methods", "engines", "datasets"):
+        assert f"\n  {name} " in said.out
+        assert call(name, "--help").code == 0
+    assert "0 ok, 1 failure, 2 usage, 3 bad data, 130 interrupted" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["asses"], "did you mean 'assess'?"),
+        (["qqqq"], "No such command 'qqqq'."),
+        ([], "Usage: truerisk"),
+        (["assess"], "give a FILE with --target COL, or --dataset NAME."),
+        (["assess", "x.csv"], "--target COL is missing"),
+        (["assess", "x.csv", "--targt", "y"], "'--target'"),
+        (["assess", "x.csv", "--dataset", "iris"], "not both"),
+        (["assess", "--dataset", "iris", "--target", "y"], "has its own target"),
+        (["assess", "--dataset", "irsi"], "did you mean 'iris'?"),
+        (["assess", "--dataset", "iris", "--seed", "-1"], "'--seed'"),
+        (["assess", "--dataset", "iris", "--jobs", "0"], "'--jobs'"),
+        (["assess", "x.csv", "--target", "y", "--delimiter", ";;"], "is not one character"),
+    ],
+)
+def test_usage_mistakes_leave_with_2(call, words, hint):
+    """What was mistyped is named, with the nearest word; nothing is on stdout."""
+    said = call(*words)
+    assert (said.code, said.out) == (2, "")
+    assert hint in said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (BadData("it\nis bad."), 3),
+        (UnknownName("it\nis bad."), 2),
+        (Refusal("it\nis bad."), 1),
+        (FitFailed("it\nis bad."), 1),
+        (MissingExtra("it\nis bad."), 1),
+        (KeyboardInterrupt(), 130),
+        (MemoryError(), 1),
+    ],
+)
+def test_every_error_has_its_exit_code(monkeypatch, call, error, code):
+    """An error is one line on stderr and its kind the exit code."""
+
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(app.cli, "main", fail)
+    said = call("assess")
+    assert (said.code, said.out) == (code, "")
+    assert said.err.startswith("truerisk: ")
+    assert said.err.count("\n") == 1
+
+
+def test_what_truerisk_does_not_word_is_not_hidden(monkeypatch):
+    """A bug keeps its traceback."""
+    monkeypatch.setattr(app.cli, "main", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        app.run(["assess"])
+
+
+def test_a_closed_pipe_is_no_traceback():
+    """A reader that leaves early, such as `head`, makes no noise."""
+    with subprocess.Popen(
+        [*TRUERISK, "methods"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()
+        complaint = process.stderr.read()
+        process.wait(timeout=60)
+    assert complaint == ""
+    assert process.returncode == 1
+
+
+def test_a_process_separates_result_and_remarks(table, quick):
+    """Only JSON is on stdout, only notes are on stderr, and both are UTF-8 text without colours."""
+    done = command("assess", str(table), "--target", "y", "--models", "lda", "--json", *quick)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith('{"schema": "truerisk.assessment/1"')
+    assert done.stdout.count("\n") == 1
+    assert all(line.startswith("note: ") for line in done.stderr.splitlines())
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [(["assess", "none.csv", "--target", "y"], 3), (["asses"], 2)]
+)
+def test_a_process_leaves_with_the_code(words, code):
+    """The exit code reaches the shell."""
+    done = command(*words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert "Traceback" not in done.stderr

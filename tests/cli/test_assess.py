@@ -1,0 +1,253 @@
+"""`truerisk assess` from a file to a conclusion."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import truerisk as tr
+from truerisk.api.assess import Interrupted
+
+
+def timeless(content):
+    """The document without its clock readings."""
+    if isinstance(content, dict):
+        return {name: timeless(v) for name, v in content.items() if name != "seconds"}
+    if isinstance(content, list):
+        return [timeless(value) for value in content]
+    return content
+
+
+@pytest.fixture
+def assess(call, table, quick):
+    """Assess the small table; later options override the quick ones."""
+
+    def called(*words, file=table):
+        return call("assess", file, "--target", "y", "--models", "lda,tree", *quick, *words)
+
+    return called
+
+
+def test_the_table_is_on_stdout_and_notes_are_on_stderr(assess):
+    """Title, heads, one line per learner, what the columns mean, and a conclusion that ends."""
+    said = assess()
+    assert said.code == 0
+    lines = said.out.splitlines()
+    assert lines[0] == "zero-one risk (lower is better) of 2 tuned learners on 30 rows"
+    assert re.split(r"\s{2,}", lines[2]) == [
+        *("learner", "chosen setting", "selected", "honest"),
+        *("interval", "optimism", "fits", "time"),
+    ]
+    assert {lines[4].split()[0], lines[5].split()[0]} == {"lda", "tree"}
+    assert lines[7].startswith("selected: the score that tuning maximised, as an error")
+    assert "Use " in said.out
+    assert said.out.endswith(".\n")
+    assert max(map(len, lines)) <= 100
+    assert said.err == "note: target 'y' has 2 classes ('u' 15, 'v' 15): classification\n"
+
+
+def test_the_numbers_are_those_of_python(assess, table):
+    """The command adds nothing: its JSON holds what tr.assess gives for the same words."""
+    said = assess("--json").content
+    read = tr.datasets.read_table(table, "y")
+    found = tr.assess(["lda", "tree"], read.X, read.y, methods=["2-fold"], outer="3-fold")
+    assert timeless(said) == timeless(json.loads(found.to_json()))
+
+
+def test_four_usual_learners_are_the_default(call, table):
+    """Without --models four learners are assessed, those of the task."""
+    words = ("assess", table, "--target", "y", "--dry-run", "--json")
+    said = call(*words).content
+    assert [each["learner"] for each in said["learners"]] == ["knn", "lda", "logistic", "tree"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--models", "knn,lda,tree"),
+        ("--models", "tree", "--method", "2x2-fold"),
+        ("--models", "lda", "--outer", "monte-carlo", "--method", "holdout"),
+        ("--models", "lda,knn", "--outer", "loo", "--rule", "1-se", "--method", "3-fold"),
+        ("--loss", "auc"),
+        ("--jobs", "2"),
+    ],
+)
+def test_a_dry_run_counts_what_a_run_does(assess, words):
+    """Learner by learner, the announced fits are the fits that are then reported."""
+    expected = assess(*words, "--dry-run", "--json").content
+    found = assess(*words, "--json").content
+    assert expected["schema"] == "truerisk.forecast/1"
+    announced = {each["learner"]: each["fits"] for each in expected["learners"]}
+    assert announced == {name: one["n_fits"] for name, one in found["learners"].items()}
+    assert expected["fits"] == sum(announced.values())
+    assert all(0 < each["seconds"] < 600 for each in expected["learners"])
+
+
+def test_a_dry_run_as_a_table(assess):
+    """One line per learner and one for all, and nothing is fitted for long."""
+    said = assess("--dry-run")
+    heads, _, *lines = said.out.splitlines()
+    assert heads.split() == ["learner", "settings", "fits", "about"]
+    fits = {line.split()[0]: int(line.split()[-3]) for line in lines}
+    assert fits["all"] == fits["lda"] + fits["tree"]
+
+
+def test_workers_change_no_number(assess):
+    """`--jobs 2` gives the document of no jobs, seconds apart."""
+    assert timeless(assess("--json", "--jobs", "2").content) == timeless(assess("--json").content)
+
+
+def test_the_seed_draws_the_folds(assess):
+    """The same seed gives the same document, another seed other folds."""
+    one, again, other = [assess("--json", "--seed", seed).content for seed in (1, 1, 2)]
+    assert timeless(one) == timeless(again)
+    plans = [d["learners"]["lda"]["risk"]["plan_fingerprint"] for d in (one, other)]
+    assert plans[0] != plans[1]
+    assert (one["seed"], other["seed"]) == (1, 2)
+
+
+def test_a_regression_file(assess, numbers):
+    """Numbers are regressed on, by default with squared loss, against the mean."""
+    said = assess("--models", "ridge,tree", "--json", file=numbers).content
+    assert (said["loss"], said["best"]) == ("squared", "ridge")
+    assert said["baseline_rule"] == "always answering the mean"
+    y = np.loadtxt(numbers, delimiter=",", skiprows=1)[:, 2]
+    assert said["baseline"] == pytest.approx(y.var())
+    assert said["learners"]["ridge"]["risk"]["value"] < said["baseline"]
+
+
+def test_auc_has_a_risk_and_no_interval(assess):
+    """1 − AUC; no interval is invented, and the conclusion says why."""
+    said = assess("--loss", "auc", "--json").content
+    assert (said["loss"], said["baseline"]) == ("auc", 0.5)
+    assert said["learners"]["lda"]["risk"]["interval"] is None
+    assert "1 − AUC; no interval, for loss 'auc' has no per-row losses" in said["conclusion"]
+
+
+def test_the_one_se_rule_chooses_the_simplest_good_setting(assess):
+    """`--rule 1-se` reaches the tuning, all around, and is said in the result."""
+    said = assess("--rule", "1-se", "--json").content
+    assert {one["curve"]["rule"] for one in said["learners"].values()} == {"1-se"}
+    assert "rule 1-se" in assess("--rule", "1-se").out
+
+
+def test_outer_and_method_reach_both_loops(assess):
+    """Leave-one-out outside, repeated folds inside."""
+    said = assess("--outer", "loo", "--method", "2x2-fold", "--json").content
+    assert (said["tested_by"], said["tuned_by"]) == ("loo", "2x2-fold")
+    outer = said["learners"]["lda"]["outer"]
+    assert [fold["n_test"] for fold in outer] == [1] * 30
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("--models", "lda,tre"), "did you mean 'tree'?"),
+        (("--models", ","), "--models names no learner"),
+        (("--method", "10-fol"), "did you mean '10-fold'?"),
+        (("--outer", "lo"), "did you mean 'loo'?"),
+        (("--loss", "acu"), "did you mean 'auc'?"),
+        (("--rule", "1-s"), "did you mean '1-se'?"),
+        (("--loss", "qqqqqq"), "there is no loss 'qqqqqq'. Known: zero-one"),
+    ],
+)
+def test_unknown_words_leave_with_2(assess, words, hint):
+    """The nearest word is offered."""
+    said = assess(*words)
+    assert (said.code, said.out) == (2, "")
+    assert hint in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("--models", "lda,ridge"), "ridge does regression only"),
+        (("--models", "tree,svm", "--loss", "log"), "svm: Pipeline gives no probabilities"),
+        (("--outer", "apparent"), "'apparent' cannot be the outer method"),
+        (("--method", "three-way"), "'three-way' cannot be the inner method"),
+        (("--loss", "squared"), "loss 'squared' is not defined for classification"),
+    ],
+)
+def test_refusals_leave_with_1(assess, words, reason):
+    """What cannot be done is said in one sentence, with the learner it is about."""
+    said = assess(*words)
+    assert (said.code, said.out) == (1, "")
+    assert said.sentences[-1].startswith(f"truerisk: {reason}")
+    assert len(said.sentences) == 1
+
+
+def test_a_refusal_comes_before_the_long_part(assess):
+    """The last learner's refusal is known when all are tuned, before any is tested."""
+    tested = []
+    with tr.core.progress.listen(lambda p: tested.append(p.stage)):
+        assert assess("--models", "tree,svm", "--loss", "log").code == 1
+    assert not any("testing" in stage for stage in tested)
+
+
+def test_interrupted_with_something_done(monkeypatch, assess):
+    """What was finished is printed, what is missing is named, and the exit code is 130."""
+    partial = tr.assess(["tree"], *tr.datasets.make_simple(20), methods=["2-fold"], outer="2-fold")
+
+    def stop(*_, **__):
+        raise Interrupted(partial, ["lda"])
+
+    monkeypatch.setattr("truerisk.api.assess.assess", stop)
+    said = assess("--json")
+    assert said.code == 130
+    assert list(said.content["learners"]) == ["tree"]
+    assert said.sentences == ["interrupted: lda not assessed; what was done follows."]
+
+
+def test_interrupted_with_nothing_done(monkeypatch, assess):
+    """Then stdout stays empty."""
+
+    def stop(*_, **__):
+        raise Interrupted(None, ["lda", "tree"])
+
+    monkeypatch.setattr("truerisk.api.assess.assess", stop)
+    said = assess()
+    assert (said.code, said.out) == (130, "")
+    assert said.sentences[-1] == "truerisk: interrupted; nothing was kept."
+
+
+@pytest.mark.parametrize("jobs", [(), ("--jobs", "1")])
+def test_ctrl_c_keeps_what_was_done(table, jobs):
+    """A real SIGINT while the second learner is tested leaves the first one on stdout."""
+    words = [*("assess", table, "--target", "y", "--models", "lda,forest", "--json"), *jobs]
+    words += ["--method", "holdout", "--outer", "loo"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "truerisk.cli", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        remarks = []
+        for line in process.stderr:
+            remarks.append(line)
+            if line.startswith("forest: testing"):
+                os.killpg(process.pid, signal.SIGINT)
+                break
+        out, rest = process.communicate(timeout=60)
+    assert process.returncode == 130, remarks + [rest]
+    content = json.loads(out)
+    assert list(content["learners"]) == ["lda"]
+    assert content["not_assessed"] == ["forest"]
+    assert "Not assessed, because interrupted: forest." in content["conclusion"]
+    assert "interrupted: forest not assessed" in rest
+    assert "Traceback" not in rest
+
+
+def test_numbers_are_not_lost_in_long_settings(call, table, quick):
+    """The table of a learner with several settings keeps to 100 columns."""
+    said = call("assess", table, "--target", "y", "--models", "svm", *quick)
+    assert "C=" in said.out
+    assert max(map(len, said.out.splitlines())) <= 100

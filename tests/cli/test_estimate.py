@@ -1,0 +1,107 @@
+"""`truerisk estimate`: one model, one method, one number."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import truerisk as tr
+
+
+@pytest.fixture
+def estimate(call, table):
+    """Estimate on the small table."""
+
+    def called(*words, model="knn", file=table):
+        return call("estimate", file, "--target", "y", "--model", model, *words)
+
+    return called
+
+
+@pytest.mark.parametrize("method", ["5-fold", "loo", "holdout", "2x3-fold", "apparent"])
+def test_the_number_is_that_of_python(estimate, table, method):
+    """The command's document is estimate_risk of the same model."""
+    read = tr.datasets.read_table(table, "y")
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
+    expected = tr.estimate_risk(model, read.X, read.y, method=method, random_state=7)
+    words = ("--set", "n_neighbors=3", "--method", method, "--seed", 7, "--json")
+    said = estimate(*words).content
+    assert said["value"] == expected.value
+    assert said["losses"] == expected.to_dict()["losses"]
+    assert said["schema"] == "truerisk.risk-estimate/1"
+
+
+def test_the_estimate_says_what_it_is(estimate):
+    """Risk, interval, loss, method, bias and setting, a line each."""
+    said = estimate("--set", "n_neighbors=3", "--set", "weights=distance")
+    lines = dict(line.split("  ", 1) for line in said.out.splitlines())
+    assert said.code == 0
+    assert float(lines["risk"]) < 0.2
+    assert lines["setting"].strip() == "n_neighbors=3, weights=distance"
+    assert lines["method"].strip() == "10-fold"
+
+
+@pytest.mark.parametrize("method", ["nested", "three-way"])
+def test_methods_that_tune_give_the_procedure(estimate, method):
+    """A method that tunes inside reports the honest risk."""
+    said = estimate("--method", method, "--json", model="tree").content
+    assert said["method"].startswith(method)
+    assert said["value"] is not None
+
+
+def test_workers_change_no_number(estimate):
+    """`--jobs 2` gives the same losses."""
+    one, two = [estimate("--json", *jobs).content for jobs in ((), ("--jobs", 2))]
+    assert one["losses"] == two["losses"]
+
+
+def test_a_setting_inside_a_wrapper_is_found(call, numbers):
+    """Lasso's alpha and max_iter are those of the regression inside the target's scaling."""
+    words = ("--set", "alpha=0.5", "--set", "max_iter=900", "--json")
+    said = call("estimate", numbers, "--target", "y", "--model", "lasso", *words).content
+    assert said["params"] == {"model__regressor__alpha": 0.5, "model__regressor__max_iter": 900}
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("--set", "n_neighbours=5"), "has no parameter 'n_neighbours'; did you mean"),
+        (("--set", "qqqq=5"), "knn has no parameter 'qqqq'. It has: algorithm, leaf_size"),
+        (("--set", "n_neighbors"), "write NAME=VALUE"),
+        (("--set", "n_neighbors=1", "--set", "n_neighbors=2"), "given twice"),
+        (("--method", "boot"), "there is no method 'boot'"),
+    ],
+)
+def test_usage_mistakes_leave_with_2(estimate, words, hint):
+    """A parameter that does not exist is named with the nearest one."""
+    said = estimate(*words)
+    assert (said.code, said.out) == (2, "")
+    assert hint in said.err
+
+
+def test_an_unknown_model_is_named(estimate):
+    """The nearest learner is offered."""
+    said = estimate(model="kn")
+    assert said.code == 2
+    assert "did you mean 'knn'?" in said.err
+
+
+@pytest.mark.parametrize("value", ["foo", "5000", "-1"])
+def test_a_setting_that_the_model_refuses_leaves_with_1(estimate, value):
+    """The model's own complaint, with split and parameters, in one line without traceback."""
+    said = estimate("--set", f"n_neighbors={value}", "--method", "3-fold")
+    assert (said.code, said.out) == (1, "")
+    assert len(said.sentences) == 1
+    assert f"n_neighbors={value}" in said.sentences[0]
+    assert "Traceback" not in said.err
+
+
+def test_non_convergence_is_said_once_with_its_count(estimate):
+    """Three fits that did not converge are one warning; deprecations are none."""
+    said = estimate("--set", "max_iter=1", "--method", "3-fold", model="logistic")
+    assert said.code == 0
+    assert len(said.sentences) == 1
+    assert said.sentences[0].startswith("warning: lbfgs failed to converge")
+    assert said.sentences[0].endswith("[3 times in 3 fits]")

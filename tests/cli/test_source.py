@@ -1,0 +1,68 @@
+"""A file or a bundled data set becomes X, y and the layout of the columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.cli.source import read_source
+from truerisk.core.errors import BadData, UnknownName
+from truerisk.datasets import load
+
+NOTHING = dict.fromkeys(
+    ("file", "target", "target_type", "delimiter", "max_cells", "max_bytes", "dataset")
+)
+
+
+def read(**given):
+    """The source of these options, all others left out."""
+    return read_source(**{**NOTHING, **given})
+
+
+@pytest.mark.parametrize("name", ["iris", "diabetes"])
+def test_a_bundled_data_set(name):
+    """Its arrays are those of `load`; the note says what the data are and where from."""
+    source, bundle = read(dataset=name), load(name)
+    np.testing.assert_array_equal(source.X, bundle.X)
+    np.testing.assert_array_equal(source.y, bundle.y)
+    assert (source.task, source.n_classes) == (bundle.task, len(bundle.class_names))
+    assert source.layout == {"n_features": bundle.X.shape[1], "missing": False}
+    assert bundle.description in source.notes[0]
+    assert bundle.source in source.notes[0]
+
+
+def test_a_file(tmp_path):
+    """Columns of text, of numbers, and missing cells are laid out for the learners."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,c,y\n1,red,u\n,blue,v\n4,red,u\n3,blue,v\n")
+    source = read(file=str(path), target="y")
+    assert source.layout == {"n_features": 2, "numeric": (0,), "text": (1,), "missing": True}
+    assert (source.task, source.n_classes, len(source.y)) == ("classification", 2, 4)
+    assert any("one-hot encoded inside the folds" in note for note in source.notes)
+    assert any("imputed inside the folds" in note for note in source.notes)
+
+
+def test_options_reach_the_reader(table):
+    """Delimiter, kind of target and caps are those given."""
+    given = {"file": str(table), "target": "b"}
+    assert read(**given).task == "regression"
+    with pytest.raises(BadData, match="classes"):
+        read(**given, target_type="classification")
+    with pytest.raises(BadData, match="--max-cells"):
+        read(**given, max_cells=10)
+    with pytest.raises(BadData, match="--max-bytes"):
+        read(**given, max_bytes=10)
+    with pytest.raises(BadData, match="delimiter"):
+        read(**given, delimiter="|")
+
+
+def test_a_missing_column_is_a_fault_of_the_data(table):
+    """The file is to blame, so it is BadData with the closest column, not a usage mistake."""
+    with pytest.raises(BadData, match="no column 'aa'; did you mean 'a'"):
+        read(file=str(table), target="aa")
+
+
+def test_an_unknown_data_set_is_a_usage_mistake():
+    """A word that no registry knows."""
+    with pytest.raises(UnknownName, match="did you mean 'wine'"):
+        read(dataset="wien")

@@ -1,0 +1,103 @@
+"""Plans made array by array equal those made question by question."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import truerisk as tr
+from truerisk.core.bulk import leave_out, merge_equal_fits, nest
+from truerisk.core.contracts import Streams
+from truerisk.core.data import Data
+from truerisk.core.plan import ALL
+from truerisk.core.planning import PlanBuilder
+
+
+def asked(plan):
+    """Every question of a plan in plain rows, with what its fit saw."""
+    questions = []
+    for q in range(plan.n_questions):
+        fit = int(plan.fit[q])
+        rows, counts = plan.train_rows(fit)
+        tested, times = plan.test_rows(q)
+        place = [int(column[q]) for column in (plan.unit, plan.repeat, plan.fold)]
+        sets = [None if a is None else a.tolist() for a in (rows, counts, tested, times)]
+        flips = [a.tolist() for a in plan.flips_of(fit)]
+        questions.append(repr((plan.parts[plan.part[q]], place, sets, flips)))
+    return sorted(questions)
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=7, max_size=7), min_size=1, max_size=3))
+def test_every_block_is_left_out_once(partitions):
+    """leave_out is the builder's plan of the same partitions, in the same order."""
+    labels = [np.array(row) for row in partitions]
+    builder = PlanBuilder(7)
+    for repeat, row in enumerate(labels):
+        for fold, block in enumerate(builder.partition(row)):
+            builder.ask((ALL, (block,)), (block, ()), repeat=repeat, fold=fold)
+    expected, plan = builder.build(), leave_out(7, labels)
+    assert asked(plan) == asked(expected)
+    assert plan.n_fits == expected.n_fits
+    np.testing.assert_array_equal(plan.positions[0], expected.positions[0])
+    np.testing.assert_array_equal(plan.test_sizes, expected.test_sizes)
+
+
+@pytest.mark.parametrize("outer", ["3-fold", "2x3-fold", "monte-carlo", "loo", "reversed 4-fold"])
+@pytest.mark.parametrize("inner", ["3-fold", "loo", "2x2-fold", "reversed 3-fold", "holdout"])
+def test_a_nested_plan_is_the_inner_plan_within_each_outer_training_set(outer, inner):
+    """Nest asks exactly what the builder's embedding asks, with as many fits."""
+    n = 17
+    data = Data.check(np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 2, task="classification")
+    streams = Streams(5)
+    outside = tr.methods.as_method(outer).plan(data, streams)
+    inside = []
+    builder = PlanBuilder(n)
+    builder.embed(outside, np.arange(n, dtype=np.int32), (ALL, ()), part="outer", unit=-1)
+    for q in range(outside.n_questions):
+        rows, _ = outside.train_rows(int(outside.fit[q]))
+        drawn = tr.methods.as_method(inner).plan(data.subset(rows), streams.child(f"{q}"))
+        inside.append(drawn)
+        builder.embed(drawn, rows, builder.trained(q), part="inner", unit=q)
+    expected, plan = builder.build(), nest(outside, inside)
+    assert asked(plan) == asked(expected)
+    assert plan.n_fits == expected.n_fits
+    sizes = [len(plan.train_rows(fit)[0]) for fit in range(plan.n_fits)]
+    np.testing.assert_array_equal(plan.train_sizes, sizes)
+    assert (plan.least_train_sizes <= sizes).all()
+
+
+def test_bootstrap_copies_and_flips_stay_in_nested_plans():
+    """Counts of an outer sample reach its inner fits, and flipped labels keep their rows."""
+    builder = PlanBuilder(6)
+    sample = builder.block(np.array([0, 0, 2, 3, 3, 5]))
+    builder.ask((sample, ()), (ALL, (sample,)))
+    outer = builder.build()
+    local = PlanBuilder(4)
+    fold = local.block(np.array([1]))
+    local.ask((ALL, (fold,)), (fold, ()), flips=[(3, 1)])
+    plan = nest(outer, [local.build()])
+    (question,) = plan.questions("inner")
+    fit = int(plan.fit[question])
+    rows, counts = plan.train_rows(fit)
+    assert (rows.tolist(), counts.tolist()) == ([0, 3, 5], [2, 2, 1])
+    assert plan.test_rows(question)[0].tolist() == [2]
+    assert [a.tolist() for a in plan.flips_of(fit)] == [[5], [1]]
+
+
+def test_equal_train_sets_are_one_fit():
+    """The same partition on both levels shares 'all but folds i and j': K(K-1)/2 inner fits."""
+    folds = np.arange(20) % 5
+    outer = leave_out(20, [folds])
+    inner = [leave_out(16, [folds[folds != k]]) for k in range(5)]
+    plan = nest(outer, inner)
+    assert plan.n_questions == 5 + 20
+    assert plan.n_fits == 5 + 10
+    assert merge_equal_fits(plan) is plan
+
+
+def test_flipped_labels_keep_fits_apart():
+    """Two fits on the same rows are one only if they are shown the same labels."""
+    builder = PlanBuilder(3)
+    for flips in ([], [(0, 1)], [(0, 2)], [(1, 1)]):
+        builder.ask((ALL, ()), (ALL, ()), flips=flips)
+    assert merge_equal_fits(builder.build()).n_fits == 4

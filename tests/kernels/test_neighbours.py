@@ -1,0 +1,75 @@
+"""Neighbour lists are those of a full sort by exact distance."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truerisk.kernels.neighbours import by_distances, euclidean
+
+
+def sorted_fully(queries, rows):
+    squared = ((queries[:, None, :] - rows[None, :, :]) ** 2).sum(axis=2)
+    order = np.lexsort((np.broadcast_to(np.arange(len(rows)), squared.shape), squared), axis=1)
+    return order, np.take_along_axis(squared, order, axis=1)
+
+
+@st.composite
+def tables(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    n, m, d = draw(st.integers(1, 80)), draw(st.integers(1, 30)), draw(st.integers(1, 6))
+    rows, queries = rng.normal(size=(n, d)), rng.normal(size=(m, d))
+    kind = draw(st.sampled_from(["plain", "grid", "copies", "far", "constant", "tiny"]))
+    if kind == "grid":
+        rows, queries = np.round(rows), np.round(queries)
+    if kind == "copies":
+        rows = rows[rng.integers(0, max(1, n // 3), n)]
+        queries = rows[rng.integers(0, n, m)]
+    if kind == "far":
+        rows, queries = rows + 1e6, queries + 1e6
+    if kind == "constant":
+        rows, queries = np.ones_like(rows), np.ones_like(queries)
+    if kind == "tiny":
+        rows, queries = rows * 1e-200, queries * 1e-200
+    return queries, rows, draw(st.integers(1, n + 3))
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables())
+def test_lists_are_sorted_by_exact_distance_then_row(case):
+    """The rough product never loses a neighbour: ties, copies, far and tiny data included."""
+    queries, rows, length = case
+    lists = euclidean(queries, rows, length)
+    order, squared = sorted_fully(queries, rows)
+    length = min(length, len(rows))
+    np.testing.assert_allclose(lists.squared, squared[:, :length], rtol=1e-12, atol=0)
+    if not np.array_equal(lists.index, order[:, :length]):  # sums in another order may differ
+        gaps = np.take_along_axis(squared, np.argsort(order, axis=1), axis=1)
+        mine = np.take_along_axis(gaps, lists.index, axis=1)
+        np.testing.assert_allclose(mine, squared[:, :length], rtol=1e-12, atol=0)
+    assert lists.complete == (length == len(rows))
+
+
+def test_long_rows_use_the_sampled_threshold():
+    """Lists much shorter than the data are exact as well, far-off values among the near ones too."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_cauchy(size=(3000, 3))
+    rows[::7] = rows[0]
+    order, _ = sorted_fully(rows[:40], rows)
+    np.testing.assert_array_equal(euclidean(rows[:40], rows, 25).index, order[:, :25])
+
+
+def test_any_distances_give_their_own_lists():
+    """by_distances sorts what it is given, block by block."""
+    rng = np.random.default_rng(1)
+    given_ = np.abs(rng.integers(0, 9, size=(7, 12)).astype(float))
+    lists = by_distances(lambda block: given_[block], 7, 12, 5)
+    order = np.argsort(given_, axis=1, kind="stable")[:, :5]
+    np.testing.assert_array_equal(lists.index, order)
+    np.testing.assert_array_equal(lists.squared, np.take_along_axis(given_, order, axis=1) ** 2)
+
+
+def test_distances_of_the_wrong_shape_are_refused():
+    """A block of distances must have a column for every row."""
+    with pytest.raises(ValueError, match=r"shape \(7, 3\) for 12 rows"):
+        by_distances(lambda _: np.zeros((7, 3)), 7, 12, 5)
