@@ -15,7 +15,7 @@ import truerisk as tr
 from truerisk.api.choice import risk_of_choice
 from truerisk.methods.words import as_method
 
-X, Y = tr.datasets.make_difficult(45, random_state=8)
+X, Y = tr.datasets.make_highleyman(45, random_state=8)
 GRID = {"n_neighbors": [1, 3, 9]}
 MODELS = {
     "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}),

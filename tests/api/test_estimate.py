@@ -178,7 +178,7 @@ def test_the_same_seed_is_the_same_number(method) -> None:
     )
     assert one.value == again.value
     assert one.plan_fingerprint == again.plan_fingerprint
-    drawn = method not in ("apparent", "loo")
+    drawn = method not in ("apparent", "loo", "complete", "exact-oob", "swapping")
     assert (one.plan_fingerprint != other.plan_fingerprint) == drawn
 
 

@@ -357,3 +357,14 @@ def test_the_score_follows_the_loss():
         search = HonestSearchCV(KNeighborsClassifier(), grid, loss=loss, outer=None).fit(X, binary)
         theirs = sklearn.metrics.get_scorer(scoring)(search.best_estimator_, X, binary)
         assert search.score(X, binary) == pytest.approx(theirs)
+
+
+def test_the_one_se_rule_tunes_and_is_tested():
+    """rule="1-se" chooses inside and outside; the honest risk needs no rule of its own."""
+    X, y = load_wine(return_X_y=True)
+    search = HonestSearchCV(
+        KNeighborsClassifier(), K_GRID, select_by="5-fold", outer="3-fold", rule="1-se"
+    ).fit(X, y)
+    curve = tr.risk_curve(KNeighborsClassifier(), K_GRID, X, y, method="5-fold", rule="1-se")
+    assert search.best_params_ == curve.best_params
+    assert search.risk_.value == pytest.approx(np.mean(search.risk_.losses))

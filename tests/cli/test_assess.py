@@ -237,7 +237,7 @@ def test_ctrl_c_keeps_what_was_done(table, jobs):
                 os.killpg(process.pid, signal.SIGINT)
                 break
         out, rest = process.communicate(timeout=60)
-    assert process.returncode == 130, remarks + [rest]
+    assert process.returncode == 130, [*remarks, rest]
     content = json.loads(out)
     assert list(content["learners"]) == ["lda"]
     assert content["not_assessed"] == ["forest"]

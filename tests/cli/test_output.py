@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import pytest
@@ -55,7 +56,7 @@ def test_lines_in_a_pipe_come_ever_more_rarely(capsys):
     assert "\r" not in err
     assert lines[0] == "knn: testing: 8 of 1000 fits, about 4 min left"
     done = [int(line.split()[2]) for line in lines]
-    gaps = [round(0.24 * (b - a)) for a, b in zip(done, done[1:], strict=False)]
+    gaps = [round(0.24 * (b - a)) for a, b in itertools.pairwise(done)]
     assert gaps == [2, 4, 8, 16, 32, 60, 60]
 
 
@@ -68,7 +69,7 @@ def test_a_terminal_has_one_rewritten_line(capsys):
     assert err.endswith(" \r")
     shown = err.split("\r")[1:-2]
     assert len(shown) > 15
-    pairs = zip(shown, shown[1:], strict=False)
+    pairs = itertools.pairwise(shown)
     assert all(len(after) >= len(before.rstrip()) for before, after in pairs)
     assert len({len(text.rstrip()) for text in shown}) > 1
 
@@ -81,7 +82,7 @@ def test_a_rewritten_line_never_wraps(capsys, monkeypatch):
 
 
 def test_time_left_ignores_the_start_of_workers(capsys):
-    """The pace is that since the first fits were done: nine of ten seconds of waiting are no pace."""
+    """The pace is that since the first fits were done: waiting before them is none."""
     clock = Clock()
     line = ProgressLine(live=False, clock=clock)
     for now, done in [(0, 0), (9, 10), (10, 20), (11, 30), (20, 40)]:
@@ -169,7 +170,12 @@ def test_counts_of_one_warning_are_added(capsys):
 
 def test_warnings_are_said_after_an_error(capsys):
     """What was heard before the error is not lost."""
-    with pytest.raises(ZeroDivisionError), worded_warnings():
-        warnings.warn("before", UserWarning, stacklevel=1)
-        _ = 1 / 0
+
+    def warn_and_fail():
+        with worded_warnings():
+            warnings.warn("before", UserWarning, stacklevel=1)
+            _ = 1 / 0
+
+    with pytest.raises(ZeroDivisionError):
+        warn_and_fail()
     assert capsys.readouterr().err == "warning: before\n"

@@ -7,7 +7,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 import truerisk as tr
-from truerisk.core.progress import Progress, listen, stage, tell
+from truerisk.core.progress import Progress, counting, listen, stage, tell
 
 X, Y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
 
@@ -51,3 +51,34 @@ def test_every_fit_is_heard(executor) -> None:
     assert done[-1] == 10
     assert done == sorted(done)
     assert {event.total for event in heard} == {10}
+
+
+def test_fits_of_several_computations_are_added_up() -> None:
+    """Inside `counting` events go from 0 to the whole, also where an engine tells of other fits."""
+    heard: list[Progress] = []
+    with listen(heard.append), counting(10) as count:
+        tell(0, 4)
+        tell(4, 4)
+        count.finish(4)
+        tell(0, 1)  # an engine that answers six fits at a stroke
+        tell(1, 1)
+        count.finish(6)
+        tell(0, 1)
+    assert [event.done for event in heard] == [0, 4, 4, 5, 10]
+    assert {event.total for event in heard} == {10}
+
+
+def test_counting_never_goes_back_nor_beyond() -> None:
+    """Two passes of one computation add up; more events than fits stop at the whole."""
+    heard: list[Progress] = []
+    with listen(heard.append), counting(5):
+        for done, total in [(0, 3), (3, 3), (0, 9), (1, 9), (9, 9)]:
+            tell(done, total)
+    assert [event.done for event in heard] == [0, 3, 3, 4, 5]
+
+
+def test_counting_without_a_listener() -> None:
+    """Nobody need listen."""
+    with counting(3) as count:
+        tell(1, 3)
+        count.finish(3)

@@ -20,12 +20,14 @@ SHAPES = {
     "simple": (50, 2, 2),
     "difficult": (50, 2, 2),
     "highleyman": (50, 2, 2),
+    "kearns": (50, 1, 2),
 }
+DOCUMENTS = ["colon", "yeast", "satellite", "a1a", "ovarian", "ozone"]  # test_documents.py
 
 
 def test_the_words_are_those_tested_here() -> None:
     """A new word needs its line here."""
-    assert datasets.names() == list(SHAPES)
+    assert datasets.names() == [*SHAPES, *DOCUMENTS]
 
 
 @pytest.mark.parametrize("name", SHAPES)

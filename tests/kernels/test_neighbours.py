@@ -1,10 +1,13 @@
 """Neighbour lists are those of a full sort by exact distance."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from truerisk.kernels import neighbours
 from truerisk.kernels.neighbours import by_distances, euclidean
 
 
@@ -34,12 +37,14 @@ def tables(draw):
     return queries, rows, draw(st.integers(1, n + 3))
 
 
+@pytest.mark.parametrize("few_rows", [0, 256])
 @settings(max_examples=150, deadline=None)
-@given(tables())
-def test_lists_are_sorted_by_exact_distance_then_row(case):
-    """The rough product never loses a neighbour: ties, copies, far and tiny data included."""
+@given(case=tables())
+def test_lists_are_sorted_by_exact_distance_then_row(few_rows, case):
+    """No neighbour is lost by the rough product or by the sort of few rows: ties, far, tiny."""
     queries, rows, length = case
-    lists = euclidean(queries, rows, length)
+    with mock.patch.object(neighbours, "FEW_ROWS", few_rows):
+        lists = euclidean(queries, rows, length)
     order, squared = sorted_fully(queries, rows)
     length = min(length, len(rows))
     np.testing.assert_allclose(lists.squared, squared[:, :length], rtol=1e-12, atol=0)

@@ -36,12 +36,12 @@ def checks_of_any_width():
     """All of scikit-learn's checks; they fit several columns, which only the double above takes."""
     column = "a one-dimensional X is one column for a model of the line"
     expected = {"check_fit1d": column, "check_fit2d_predict1d": column}
-    for estimator, check in estimator_checks_generator(AnyWidth()):
+    for number, (estimator, check) in enumerate(estimator_checks_generator(AnyWidth())):
         name = check.func.__name__
         if name == "check_array_api_input":  # not claimed
             continue
         marks = [pytest.mark.xfail(reason=expected[name])] if name in expected else []
-        label = "-".join([name, *map(str, check.keywords.values())])
+        label = "-".join([name, *map(str, check.keywords.values()), str(number)])
         yield pytest.param(estimator, check, id=label, marks=marks)
 
 

@@ -11,6 +11,8 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.core.errors import BadData
+from truerisk.plots.curve import draw_curves
 
 
 @pytest.fixture
@@ -65,3 +67,41 @@ def test_without_axes_a_figure_is_made():
     ax = curve_of({"n_neighbors": [1, 3]}).plot(label="mine")
     assert ax.get_legend_handles_labels()[1] == ["mine"]
     plt.close("all")
+
+
+def test_criteria_are_drawn_together(axes):
+    """One line per criterion through its own risks, a ring at its own choice, named in the legend."""
+    grid = {"n_neighbors": [9, 1, 5]}
+    X, y = tr.datasets.make_simple(40, random_state=0)
+    words = ("loo", "apparent", "swapping", "complete")
+    curves = {w: tr.risk_curve(KNeighborsClassifier(), grid, X, y, method=w) for w in words}
+    first, *others = curves.values()
+    first.plot(ax=axes, others=others)
+    drawn = [line for line in axes.lines if len(line.get_xdata()) > 1]
+    rings = [line for line in axes.lines if len(line.get_xdata()) == 1]
+    labels = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert len(drawn) == len(rings) == len(labels) == 4
+    for word, line, ring, label in zip(words, drawn, rings, labels):
+        curve, chosen = curves[word], curves[word].best_params["n_neighbors"]
+        assert line.get_xdata().tolist() == [1, 5, 9]
+        np.testing.assert_array_equal(line.get_ydata(), curve.values[[1, 2, 0]])
+        assert (ring.get_xdata()[0], ring.get_ydata()[0]) == (chosen, curve.values[curve.best])
+        assert ring.get_color() == line.get_color()
+        assert label == f"{word} → {chosen}"
+
+
+def test_names_can_be_given_to_the_criteria(axes):
+    """A mapping and `label` name the lines."""
+    curve, other = (curve_of({"n_neighbors": [1, 5]}) for _ in range(2))
+    curve.plot(ax=axes, label="mine", others={"yours": other})
+    labels = [text.get_text().partition(" →")[0] for text in axes.get_legend().get_texts()]
+    assert labels == ["mine", "yours"]
+
+
+def test_curves_of_other_candidates_are_not_drawn_together(axes):
+    """Risks at different candidates share no axis: the odd curve is named."""
+    curve = curve_of({"n_neighbors": [1, 5]})
+    with pytest.raises(BadData, match="curve 'odd' has other candidates"):
+        curve.plot(ax=axes, others={"odd": curve_of({"n_neighbors": [1, 3]})})
+    with pytest.raises(BadData, match="no curve"):
+        draw_curves({})

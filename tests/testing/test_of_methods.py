@@ -184,7 +184,9 @@ class Leaks(Double):
     def plan(self, data, streams):
         plan = super().plan(data, streams)
         everything = RowSets(
-            np.full(plan.n_fits, ALL), np.empty(0, int), np.zeros(plan.n_fits + 1, int)
+            np.full(plan.n_fits, ALL, np.int32),
+            np.empty(0, np.int32),
+            np.zeros(plan.n_fits + 1, np.int64),
         )
         return replace(plan, train=everything)
 

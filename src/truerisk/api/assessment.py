@@ -24,7 +24,8 @@ __all__ = ["Assessed", "Assessment"]
 
 HEAD = ("learner", "chosen setting", "selected", "honest", "interval", "optimism", "fits", "time")
 SETTING = HEAD.index("chosen setting")
-WIDEST = 100  # columns of the printed table, where the names of learners leave room for that
+WIDEST = 100  # columns of the printed table
+WIDEST_NAME = 24
 NARROWEST_SETTING = 14
 
 
@@ -230,11 +231,12 @@ class Assessment:
 
 
 def _narrowed(rows: list[list[str]]) -> list[list[str]]:
-    """The rows with settings cut so that the table fits `WIDEST` columns where it can."""
+    """The rows with names and settings cut so that the table fits `WIDEST` columns where it can."""
+    named = [[_cut(row[0], WIDEST_NAME), *row[1:]] for row in rows]
     others = [j for j in range(len(HEAD)) if j != SETTING]
-    used = sum(max(len(row[j]) for row in [list(HEAD), *rows]) + 2 for j in others)
+    used = sum(max(len(row[j]) for row in [list(HEAD), *named]) + 2 for j in others)
     room = max(WIDEST - used, NARROWEST_SETTING)
-    return [[*row[:SETTING], _cut(row[SETTING], room), *row[SETTING + 1 :]] for row in rows]
+    return [[*row[:SETTING], _cut(row[SETTING], room), *row[SETTING + 1 :]] for row in named]
 
 
 def _cut(text: str, room: int) -> str:

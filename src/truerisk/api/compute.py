@@ -22,6 +22,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.engines.choice import choose_engine
+from truerisk.engines.executors import workers_of
 from truerisk.methods.words import as_method
 from truerisk.selection import as_rule
 
@@ -60,6 +61,7 @@ def pose(
     """Check what a user gave."""
     if not 0 < confidence_level < 1:
         raise UnknownName(f"confidence_level={confidence_level}: use a level between 0 and 1.")
+    workers_of(executor)  # an unknown executor is refused by every engine alike
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
     data = Data.check(
         X, y, task=family.task, groups=groups, sample_weight=sample_weight, fit_params=params
@@ -111,8 +113,7 @@ def curve_of(computed: Computed) -> RiskCurve:
     tested = evaluation.tested
     values = np.array([t.value for t in tested])
     errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
-    # a single candidate is not chosen: it is shown even where it failed
-    best = problem.rule.choose(values, errors) if len(values) > 1 else 0
+    best = _best(computed, values, errors)
     return RiskCurve(
         candidates=problem.family.candidates,
         values=values,
@@ -124,6 +125,16 @@ def curve_of(computed: Computed) -> RiskCurve:
         evaluation=evaluation,
         common=common,
     )
+
+
+def _best(computed: Computed, values: np.ndarray, errors: np.ndarray) -> int:
+    if len(values) == 1:
+        return 0  # a single candidate is not chosen: it is shown even where it failed
+    rule, units = computed.problem.rule, computed.evaluation.units
+    if units and rule.needs_std_errors and np.isnan(errors).all():
+        # averaged inner risks have no error of their own: the setting that won most often
+        return int(np.bincount([unit.candidate for unit in units]).argmax())
+    return rule.choose(values, errors)
 
 
 def procedure_of(computed: Computed) -> RiskEstimate | None:

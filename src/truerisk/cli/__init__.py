@@ -3,7 +3,7 @@
 | file | what it holds |
 |---|---|
 | `app.py` | the group of commands, exit codes, errors as one sentence |
-| `assess.py`, `estimate.py` | the commands |
+| `assess.py`, `estimate.py`, `reproduce.py` | the commands |
 | `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
 | `source.py` | a file or a bundled data set as X and y |
 | `output.py` | progress on stderr, JSON on stdout |

@@ -18,6 +18,7 @@ FAILURE, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
 _COMMANDS = {
     "assess": ("assess", "Compare tuned learners on a table and say how wrong the best one is."),
     "estimate": ("estimate", "Estimate the risk of one model."),
+    "reproduce": ("reproduce", "Run an experiment of a document again, ours beside theirs."),
     "methods": ("registries", "List the ways to estimate risk."),
     "engines": ("registries", "List the engines."),
     "datasets": ("registries", "List the data sets that come with truerisk."),

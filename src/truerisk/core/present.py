@@ -23,6 +23,14 @@ __all__ = [
 ]
 
 
+TARGETS = {
+    "Err": "the mean risk of the procedure over training sets (Err)",
+    "Err_XY": "the risk of this fitted rule (Err_XY)",
+    "CER": "the risk at these very rows with fresh labels (CER)",
+    "training": "the training risk only",
+}
+
+
 def plain(value: Any) -> Any:
     """The value as JSON knows it; what JSON cannot say (an estimator in a grid) by its text."""
     if value is None or isinstance(value, bool | int | str):
@@ -130,7 +138,7 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
         ["interval", f"{interval} ({interval.method})" if interval else "none"],
         ["loss", estimate.loss],
         ["method", estimate.method],
-        ["estimates", estimate.target],
+        ["estimates", TARGETS.get(estimate.target, estimate.target)],
         ["bias", estimate.bias],
         ["setting", params_text(estimate.params)],
         ["fits", str(estimate.n_fits)],

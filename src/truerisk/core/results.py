@@ -149,7 +149,10 @@ class RiskCurve:
         return frame_of(columns)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the curve with error bars and the chosen candidate (needs matplotlib)."""
+        """Draw the curve with error bars and the chosen candidate (needs matplotlib).
+
+        `others`, curves of the same candidates by other methods, are drawn along with it.
+        """
         return displays.load("risk-curve")(self, ax=ax, **options)
 
     def to_dict(self) -> dict[str, Any]:

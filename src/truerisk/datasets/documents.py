@@ -175,11 +175,13 @@ yeast = DocumentData(
     "1484 proteins, 8 measures; 10 places in the cell",
     "UCI",
 )
+SATELLITE_TRAIN = "ce1eb1890c2b69701837de611b2ca70de20e6a4b772c378871a476ae94bf5e49"
+SATELLITE_TEST = "c45904abeef0fca16dc7a6b35d62e2db4d7b82bb5377cc9905b94fdddd5b27f6"
 satellite = DocumentData(
     "satellite",
     {
-        "satellite_train.csv.gz": "ce1eb1890c2b69701837de611b2ca70de20e6a4b772c378871a476ae94bf5e49",
-        "satellite_test.csv.gz": "c45904abeef0fca16dc7a6b35d62e2db4d7b82bb5377cc9905b94fdddd5b27f6",
+        "satellite_train.csv.gz": SATELLITE_TRAIN,
+        "satellite_test.csv.gz": SATELLITE_TEST,
     },
     (6435, 36),
     _labelled_tables,

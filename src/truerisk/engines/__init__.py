@@ -6,6 +6,7 @@
 | `fitting.py` | one fit of one candidate and its answers |
 | `warned.py` | a warning of many fits, said once |
 | `executors.py` | where batches of fits run |
+| `knn.py`, `knn_family.py`, `knn_search.py` | nearest neighbours: one sorted list per row |
 | `interval.py` | IntervalClassifier for every number of intervals at once |
 | `single_row.py` | which fits differ from all rows by one row |
 | `choice.py` | which engine answers, and why others do not |
@@ -17,11 +18,12 @@ from typing import Any
 _NAMES = {
     "Generic": "generic",
     "Intervals": "interval",
+    "NearestNeighbours": "knn",
     "choose_engine": "choice",
     "registry": "choice",
 }
 
-__all__ = ["Generic", "Intervals", "choose_engine", "names", "registry"]
+__all__ = ["Generic", "Intervals", "NearestNeighbours", "choose_engine", "names", "registry"]
 
 
 def names() -> list[str]:
@@ -29,7 +31,7 @@ def names() -> list[str]:
 
     >>> import truerisk as tr
     >>> tr.engines.names()
-    ['interval', 'generic']
+    ['knn', 'interval', 'generic']
     """
     from truerisk.engines.choice import registry
 

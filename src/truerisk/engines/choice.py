@@ -16,6 +16,10 @@ __all__ = ["choose_engine", "registry"]
 registry = Registry(
     "engine",
     {
+        "knn": Line(
+            "truerisk.engines.knn:NearestNeighbours",
+            "scikit-learn's nearest neighbours: every k, every fold, one sorted list per row",
+        ),
         "interval": Line(
             "truerisk.engines.interval:Intervals",
             "IntervalClassifier: every k, every row left out, every label flipped",

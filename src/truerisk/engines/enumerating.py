@@ -121,7 +121,8 @@ def _number(law: Law, n: int) -> int:
 def _listed(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
     """One question per drawn train set and asked question, which that was, and the set's weight."""
     builder = PlanBuilder(plan.n_rows)
-    question, weight = [], []
+    question: list[int] = []
+    weight: list[float] = []
     order, starts = plan.questions_of
     for fit in range(plan.n_fits):
         law = plan.law_of(fit)

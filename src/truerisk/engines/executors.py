@@ -6,6 +6,7 @@ a fit is seeded by its place in the plan, and answers are put back by it.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any
@@ -14,12 +15,14 @@ from truerisk.core.errors import FitFailed, UnknownName
 
 __all__ = ["run_batches", "workers_of"]
 
+IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
+
 
 def workers_of(executor: Any) -> int | None:
     """How many workers an executor has; None for running in this process."""
     if executor is None:
         return None
-    if isinstance(executor, bool) or isinstance(executor, str):
+    if isinstance(executor, (bool, str)):
         raise UnknownName(
             f"executor={executor!r} is unknown; use None (this process), a number of worker "
             "processes, or any object with submit(function, *args)."
@@ -42,10 +45,30 @@ def run_batches(
             yield number, task(*shared, batch)
         return
     if isinstance(executor, int):
-        from loky import get_reusable_executor
+        yield from _on_workers(executor, task, shared, batches)
+    else:
+        yield from _on_futures(executor, task, shared, batches)
 
-        executor = get_reusable_executor(max_workers=executor)
-    yield from _on_futures(executor, task, shared, batches)
+
+def _on_workers(
+    n_workers: int, task: Callable[..., Any], shared: tuple[Any, ...], batches: Sequence[Any]
+) -> Iterator[tuple[int, Any]]:
+    """Worker processes of our own: Ctrl-C is for the parent, which then ends them."""
+    from loky import get_reusable_executor
+
+    workers = get_reusable_executor(
+        max_workers=n_workers, initializer=_leave_interrupts, timeout=IDLE
+    )
+    try:
+        yield from _on_futures(workers, task, shared, batches)
+    except KeyboardInterrupt:
+        workers.shutdown(kill_workers=True)
+        raise
+
+
+def _leave_interrupts() -> None:
+    """A terminal sends Ctrl-C to all processes; only the parent has something to say."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _on_futures(

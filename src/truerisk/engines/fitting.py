@@ -20,7 +20,15 @@ from truerisk.core.tables import n_columns, take_rows
 from truerisk.engines.warned import Warned, kept_warnings
 from truerisk.models.rows_behind import rows_behind
 
-__all__ = ["Piece", "answers_of", "empty_values", "error_of", "fit_pieces"]
+__all__ = [
+    "Piece",
+    "answers_of",
+    "empty_counts",
+    "empty_values",
+    "error_of",
+    "fit_pieces",
+    "place_counts",
+]
 
 
 @dataclass(frozen=True, eq=False)

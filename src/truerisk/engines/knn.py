@@ -101,6 +101,8 @@ class NearestNeighbours(Engine):
         only: np.ndarray | None,
     ) -> None:
         """Real fits for every (fit, candidate) with an answer that equal distances leave open."""
+        if not found.open.any():
+            return
         fit_of = np.repeat(plan.fit, plan.test_sizes)
         order, starts = plan.questions_of
         for fit in np.unique(fit_of[found.open.any(axis=0)]):
@@ -196,6 +198,8 @@ def _place(
         answers = answers.reshape(*answers.shape[:2], *data.y.shape[1:])
     if only is None:
         values[group.candidates] = answers
+    elif (only >= 0).all():
+        values[0] = answers[0]
     else:
         mine = np.repeat((only >= 0)[plan.fit], plan.test_sizes)
         values[0, mine] = answers[0, mine]

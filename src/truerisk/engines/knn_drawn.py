@@ -58,25 +58,37 @@ def answer_drawn(
     open_rows = 0
     for group in groups_of(family):
         for fit in range(plan.n_fits):
-            law = plan.law_of(fit)
-            assert law is not None
-            mine = np.arange(len(group.ks))
-            if only is not None:
-                mine = np.flatnonzero(group.candidates == only[fit])
-            if len(mine):
+            mine = np.ones(len(group.ks), bool) if only is None else group.candidates == only[fit]
+            if mine.any():
                 at, rows = _asked(plan, fit)
-                seen = plan.train_rows(fit)[0]
-                costs = [_costs(int(k), data, rows, loss) for k in group.ks[mine]]
-                ones, tied = _ranked(group, data, seen, rows, law, group.ks[mine])
-                found = expected_costs(ones, len(seen) - 1, law, group.ks[mine], costs)
-                values[np.ix_(group.candidates[mine] if only is None else [0], at)] = found
+                found, tied = _of_fit(group, data, plan, fit, rows, group.ks[mine], loss)
+                places = group.candidates[mine] if only is None else np.zeros(1, np.int64)
+                values[np.ix_(places, at)] = found
                 open_rows = max(open_rows, tied)
     if not open_rows:
         return ()
-    return (
+    note = (
         f"{open_rows} rows have neighbours of both classes at equal distances: of these the one "
-        "with the lower row number counts as nearer",
+        "with the lower row number counts as nearer"
     )
+    return (note,)
+
+
+def _of_fit(
+    group: Group,
+    data: Data,
+    plan: Plan,
+    fit: int,
+    rows: np.ndarray,
+    ks: np.ndarray,
+    loss: RowLoss,
+) -> tuple[np.ndarray, int]:
+    """Expected losses of every k for every row, and how many rows equal distances leave open."""
+    law, seen = plan.law_of(fit), plan.train_rows(fit)[0]
+    assert law is not None
+    costs = [_costs(int(k), data, rows, loss) for k in ks]
+    ones, tied = _ranked(group, data, seen, rows, law, ks)
+    return expected_costs(ones, len(seen) - 1, law, ks, costs), tied
 
 
 def _asked(plan: Plan, fit: int) -> tuple[np.ndarray, np.ndarray]:

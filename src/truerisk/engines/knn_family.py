@@ -63,21 +63,23 @@ def refusal(family: Family) -> str | None:
         return "the grid replaces the nearest neighbours themselves."
     if estimator is not last and family.is_random:
         return "a step before the neighbours is random and has no seed of its own."
-    for candidate in range(len(family)):
-        reason = _setting_refusal(_setting(family, candidate))
+    for setting in _settings(family):
+        reason = _setting_refusal(setting)
         if reason is not None:
             return reason
     return None
 
 
-def _setting(family: Family, candidate: int) -> dict[str, Any]:
-    """The parameters of a candidate's neighbours, without making the model."""
+def _settings(family: Family) -> list[dict[str, Any]]:
+    """The parameters of every candidate's neighbours, without making the models."""
     estimator, prefix = family.estimator, ""
     if hasattr(estimator, "steps"):
         prefix, estimator = f"{estimator.steps[-1][0]}__", estimator.steps[-1][1]
-    given = family.candidates[candidate]
-    own = {n.removeprefix(prefix): v for n, v in given.items() if n.startswith(prefix)}
-    return {**estimator.get_params(deep=False), **own}
+    common = estimator.get_params(deep=False)  # asked once: scikit-learn inspects a signature
+    return [
+        common | {n.removeprefix(prefix): v for n, v in given.items() if n.startswith(prefix)}
+        for given in family.candidates
+    ]
 
 
 def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
@@ -103,7 +105,8 @@ def groups_of(family: Family) -> list[Group]:
     for number, params in enumerate(family.candidates):
         rest = {n: v for n, v in params.items() if n.rpartition("__")[2] != "n_neighbors"}
         members.setdefault(_key(rest), []).append(number)
-    return [_group(family, numbers) for numbers in members.values()]
+    settings = _settings(family)
+    return [_group(family, numbers, settings) for numbers in members.values()]
 
 
 def _key(params: Mapping[str, Any]) -> str:
@@ -112,16 +115,16 @@ def _key(params: Mapping[str, Any]) -> str:
     return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
 
 
-def _group(family: Family, numbers: list[int]) -> Group:
+def _group(family: Family, numbers: list[int], settings: list[dict[str, Any]]) -> Group:
     model = family.make(numbers[0])
-    setting = _setting(family, numbers[0])
+    setting = settings[numbers[0]]
     steps = getattr(model, "steps", [])[:-1]
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
     before = _pipeline(steps)
     alone = all(type(step).__name__ in STATELESS for _, step in steps)
     return Group(
         candidates=np.array(numbers),
-        ks=np.array([int(_setting(family, number)["n_neighbors"]) for number in numbers]),
+        ks=np.array([int(settings[number]["n_neighbors"]) for number in numbers]),
         first=numbers[0],
         preparation=None if alone else before,
         rowwise=before if alone else None,

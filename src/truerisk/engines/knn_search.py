@@ -33,8 +33,9 @@ def found_together(
     """One list per asked row for all fits: no step before the neighbours learns from the rows."""
     X = prepared(group, data)
     seen = _seen_by_any(plan)
-    asked, _ = plan.positions
-    asked = np.unique(asked)
+    is_asked = np.zeros(plan.n_rows, dtype=bool)
+    is_asked[plan.positions[0]] = True
+    asked = np.flatnonzero(is_asked)
     list_of = np.full(plan.n_rows, -1, dtype=np.int32)
     list_of[asked] = np.arange(len(asked))
     queries, rows = (X if len(part) == len(X) else X[part] for part in (asked, seen))
@@ -42,7 +43,7 @@ def found_together(
     length = _length(int(group.ks.max()), share)
     while True:
         near = nearest(group, queries, rows, length)
-        if len(seen) < plan.n_rows:
+        if seen[-1] >= len(seen):  # else rows keep their numbers
             near = Lists(seen[near.index].astype(np.int32), near.squared, near.ties, near.complete)
         found = _walked(near, list_of, plan, group, said, want, only)
         if found is not None:

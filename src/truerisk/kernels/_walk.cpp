@@ -204,6 +204,26 @@ class Writer {
     std::size_t n_;
 };
 
+// Two classes, one vote each: up to the first k there is nothing to write, so the votes stay in
+// registers and rows that the fit does not see count 0 times, without a branch. Returns where the
+// list reaches the k.
+std::size_t count_two(const List& list, const Seen& seen, const Task& task, std::int64_t k,
+                      std::int64_t& taken, std::size_t& previous, Sums& sums) {
+    std::int64_t ones = 0;
+    std::size_t p = 0;
+    for (; p < list.length; ++p) {
+        const std::int32_t row = list.index[p], count = seen[row];
+        if (taken + count > k) break;
+        taken += count;
+        ones += count * task.code[row];
+        previous = count ? p : previous;
+    }
+    sums.value[0] = static_cast<double>(taken - ones);
+    sums.value[1] = static_cast<double>(ones);
+    sums.weight = static_cast<double>(taken);
+    return p;
+}
+
 // Answers for all stops (ascending k) of one query; copies of a row are neighbours of their own.
 void walk(const List& list, const Seen& seen, const Task& task, const std::vector<Stop>& stops,
           std::size_t position, Sums& sums, Sums& part, Writer& writer) {
@@ -211,7 +231,10 @@ void walk(const List& list, const Seen& seen, const Task& task, const std::vecto
     std::int64_t taken = 0;
     std::size_t stop = 0, previous = 0;
     bool zero = false, doubtful = false;  // by distance: an exact hit silences all others
-    for (std::size_t p = 0; p < list.length && stop < stops.size(); ++p) {
+    std::size_t p = 0;
+    if (task.code && task.width == 2 && !task.by_distance && !stops.empty())
+        p = count_two(list, seen, task, stops[0].k, taken, previous, sums);
+    for (; p < list.length && stop < stops.size(); ++p) {
         const std::int32_t row = list.index[p];
         const std::int32_t count = seen[row];
         if (!count) continue;

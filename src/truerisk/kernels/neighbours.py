@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.kernels.few_rows import FEW_COLUMNS, FEW_ROWS, nearest_of_few
 from truerisk.kernels.loading import native
 
 __all__ = ["Lists", "by_distances", "euclidean"]
@@ -33,17 +34,22 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
 
     A matrix product in single precision, on centred and scaled data, finds the candidates: all
     that its rounding error could let into the list. They are measured again in double precision,
-    so the lists are exact. `ties` bounds the rounding of the same product in double precision on
-    data that are not centred, which is what scikit-learn computes.
+    so the lists are exact. (Of few rows, all distances are measured at once.) `ties` bounds the
+    rounding of the same product in double precision on data that are not centred, which is what
+    scikit-learn computes.
     """
     length = min(length, len(rows))
+    n, d = rows.shape
+    unit = 4 * (d + 8) * float(np.finfo(np.float64).eps)
+    ties = unit * (_squares(queries) + _squares(rows).max())
+    if n <= FEW_ROWS and d <= FEW_COLUMNS:
+        return Lists(*nearest_of_few(queries, rows, length), ties, length == n)
     index = np.empty((len(queries), length), dtype=np.int32)
     squared = np.empty((len(queries), length))
     centre = rows.mean(axis=0)
     scale = max(np.abs(queries - centre).max(initial=0), np.abs(rows - centre).max()) or 1.0
     left, inner = (queries - centre) / scale, (rows - centre) / scale
     norms, inner_norms = _squares(left), _squares(inner)
-    n, d = rows.shape
     right = np.vstack([-2 * inner.T, inner_norms]).astype(np.float32)
     slack = 4 * (d + 8) * float(np.finfo(np.float32).eps) * (norms + inner_norms.max())
     left = np.column_stack([left, np.ones(len(queries))]).astype(np.float32)
@@ -54,8 +60,6 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
         native().nearest_of_block(
             part, queries[block], rows, slack[block], index[block], squared[block]
         )
-    unit = 4 * (d + 8) * float(np.finfo(np.float64).eps)
-    ties = unit * (_squares(queries) + _squares(rows).max())
     return Lists(index, squared, ties, length == n)
 
 

@@ -36,8 +36,7 @@ def names() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """The registry and every class that one of its lines names."""
-    from truerisk.methods import words
-
+    words = import_module("truerisk.methods.words")  # `from` would ask here again
     if name in ("as_method", "registry"):
         return getattr(words, name)
     if name in _WITHOUT_WORD:

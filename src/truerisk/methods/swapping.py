@@ -120,8 +120,10 @@ class Swapping(Method):
         if np.isinf(self.n0):
             return np.full(counts.shape[:2], 0.25)
         sizes = counts.sum(axis=2) + self.n0
-        p: np.ndarray = (counts[:, :, 1] + self.n0 / 2) / sizes
-        return p * (1 - p)
+        p = np.full(sizes.shape, 0.5)
+        np.divide(counts[:, :, 1] + self.n0 / 2, sizes, out=p, where=sizes > 0)
+        variance: np.ndarray = p * (1 - p)
+        return variance
 
     def _tested(
         self, answers: Answers, c: int, apparent: float, penalty: float, basis: tuple[str, ...]

@@ -27,7 +27,9 @@ def inner_risks(
 
 
 def choose(tested: list[Tested], setting: Setting) -> int:
-    """The rule's candidate."""
+    """The rule's candidate; a single one is not chosen, so it may have failed."""
+    if len(tested) == 1:
+        return 0
     values = np.array([t.value for t in tested])
     errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
     return setting.rule.choose(values, errors)

@@ -36,37 +36,40 @@ KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 class Rows:
-    """Training rows sorted by class, as seen from themselves (each left out) or from others.
+    """Sums over training rows sorted by class, from their squared distances to some rows.
 
     `sizes[c]` rows belong to class c; columns of the distances follow in that order.
     """
 
-    def __init__(self, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> None:
-        self.squared = cdist(rows, rows, "sqeuclidean")
-        np.fill_diagonal(self.squared, np.inf)  # the kernel matrix minus its diagonal
-        self.sizes, self.kernel, self.n_features = sizes, KERNELS[kernel], rows.shape[1]
+    def __init__(
+        self, squared: np.ndarray, sizes: np.ndarray, kernel: str, n_features: int
+    ) -> None:
+        self.squared = squared
+        self.sizes, self.kernel, self.n_features = sizes, KERNELS[kernel], n_features
+        self._latest: dict[int, tuple[float, np.ndarray]] = {}
 
     @classmethod
-    def of(cls, squared: np.ndarray, sizes: np.ndarray, kernel: str, n_features: int) -> Rows:
-        """Others, by their squared distances to the training rows."""
-        made = cls.__new__(cls)
-        made.squared, made.sizes, made.kernel = squared, sizes, KERNELS[kernel]
-        made.n_features = n_features
-        return made
+    def left_out(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> Rows:
+        """The training rows themselves: the kernel matrix minus its diagonal."""
+        squared = cdist(rows, rows, "sqeuclidean")
+        np.fill_diagonal(squared, np.inf)
+        return cls(squared, sizes, kernel, rows.shape[1])
 
     @cached_property
     def code(self) -> np.ndarray:
         """The class of each training row."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes)
 
+    @cached_property
+    def nearest(self) -> np.ndarray:
+        """Squared distance to the nearest training row of each class."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        least: np.ndarray = np.minimum.reduceat(self.squared, starts, axis=1)
+        return least
+
     def log_sums(self, widths: np.ndarray) -> np.ndarray:
         """Log h^−d Σ K for each row and class; −inf where no row of the class is in reach."""
-        ends = np.cumsum(self.sizes)
-        sums = [
-            self._log_sum(slice(end - size, end), float(width))
-            for end, size, width in zip(ends, self.sizes, widths, strict=True)
-        ]
-        return np.column_stack(sums)
+        return np.column_stack([self._log_sum(c, float(width)) for c, width in enumerate(widths)])
 
     def log_posteriors(self, widths: np.ndarray, priors: np.ndarray | None) -> np.ndarray:
         """Leave-one-out log probabilities; with priors None the shares of the rows left."""
@@ -90,10 +93,17 @@ class Rows:
         sums = self.log_sums(widths)[np.arange(len(self.code)), self.code]
         return np.where(left > 0, sums - np.log(np.maximum(left, 1)), 0.0)
 
-    def _log_sum(self, columns: slice, width: float) -> np.ndarray:
-        logs = self.kernel(self.squared[:, columns] / width**2)
-        total: np.ndarray = logsumexp(logs, axis=1) - self.n_features * np.log(width)
-        return total
+    def _log_sum(self, c: int, width: float) -> np.ndarray:
+        if self._latest.get(c, (None, None))[0] != width:  # one width may move while others stay
+            first = int(self.sizes[:c].sum())
+            logs = self.kernel(self.squared[:, first : first + self.sizes[c]] / width**2)
+            largest = self.kernel(self.nearest[:, c] / width**2)  # kernels fall with the distance
+            largest = np.where(np.isneginf(largest), 0.0, largest)
+            logs -= largest[:, None]
+            with np.errstate(divide="ignore"):
+                total = largest + np.log(np.exp(logs, out=logs).sum(axis=1))
+            self._latest[c] = (width, total - self.n_features * np.log(width))
+        return self._latest[c][1]
 
 
 def chosen_widths(word: str, rows: Rows, priors: np.ndarray | None, per_class: bool) -> np.ndarray:
@@ -164,11 +174,19 @@ def _best(criterion: Callable[[float], float], tried: np.ndarray) -> float:
     at = int(np.argmax(values))
     low, high = np.log(tried[min(at + 1, len(tried) - 1)]), np.log(tried[max(at - 1, 0)])
     best, most = float(tried[at]), values[at]
-    while high - low > NARROWER:
-        near, far = low + (1 - GOLDEN) * (high - low), low + GOLDEN * (high - low)
-        at_near, at_far = criterion(float(np.exp(near))), criterion(float(np.exp(far)))
+    near, far = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    at_near, at_far = criterion(float(np.exp(near))), criterion(float(np.exp(far)))
+    while True:
         for point, value in ((near, at_near), (far, at_far)):
             if value > most:
                 best, most = float(np.exp(point)), value
-        low, high = (low, far) if at_near > at_far else (near, high)
-    return best
+        if high - low <= NARROWER:
+            return best
+        if at_near > at_far:
+            high, far, at_far = far, near, at_near
+            near = high - GOLDEN * (high - low)
+            at_near = criterion(float(np.exp(near)))
+        else:
+            low, near, at_near = near, far, at_far
+            far = low + GOLDEN * (high - low)
+            at_far = criterion(float(np.exp(far)))

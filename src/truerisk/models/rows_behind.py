@@ -52,7 +52,8 @@ def _with_weight(weights: Any, distances: np.ndarray) -> np.ndarray:
         return heard
     if weights == "distance":
         here = (distances == 0).sum(axis=1)
-        return np.where(here > 0, here, distances.shape[1])
+        loud: np.ndarray = np.where(here > 0, here, distances.shape[1])
+        return loud
     return np.full(len(distances), distances.shape[1])
 
 

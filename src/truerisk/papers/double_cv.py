@@ -41,6 +41,7 @@ class Design:
     outer: Plan
     family: Family
     codes: np.ndarray
+    asked: np.ndarray  # the code of every row that the outer plan asks about
 
     @property
     def ks(self) -> list[int]:
@@ -59,11 +60,13 @@ def design_of(seed: int) -> Design:
     inner = nested.only(nested.questions("inner"))
     outside = nested.only(nested.questions("outer"))
     largest = int(inner.train_sizes.min())
+    outer, codes = _with_test_rows(outside), np.concatenate([CODES, TEST_CODES])
     return Design(
         inner=inner,
-        outer=_with_test_rows(outside),
+        outer=outer,
         family=Family.of(KNeighborsClassifier(), {"n_neighbors": range(1, largest + 1)}),
-        codes=np.concatenate([CODES, TEST_CODES]),
+        codes=codes,
+        asked=codes[outer.positions[0]].astype(np.int8),
     )
 
 
@@ -125,7 +128,7 @@ def _outer_errors(design: Design, X: np.ndarray, chosen: np.ndarray) -> np.ndarr
     only[plan.fit] = place.ravel()[plan.fold]
     data = _data(X, design.codes)
     answers = NearestNeighbours().run(family, data, plan, LABELS, Run(only=only))
-    wrong = answers.values[0] != design.codes[plan.positions[0]]
+    wrong = answers.values[0] != design.asked
     errors: np.ndarray = (
         np.add.reduceat(wrong, plan.test_offsets[:-1], dtype=np.int64) / plan.test_sizes
     )

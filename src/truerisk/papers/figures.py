@@ -50,7 +50,7 @@ class Figure:
 def draw(figures: Iterable[Figure], folder: Path) -> list[Path]:
     """Write each figure to `folder` as PNG and SVG and return the paths."""
     try:
-        import matplotlib
+        import matplotlib as mpl
         from matplotlib.figure import Figure as Canvas
     except ImportError:
         raise MissingExtra("a figure needs matplotlib: pip install 'truerisk[plot]'.") from None
@@ -64,7 +64,7 @@ def draw(figures: Iterable[Figure], folder: Path) -> list[Path]:
         for kind in ("png", "svg"):
             path = folder / f"{figure.name}.{kind}"
             # without a date and with fixed identifiers, equal figures are equal files
-            with matplotlib.rc_context({"svg.hashsalt": figure.name}):
+            with mpl.rc_context({"svg.hashsalt": figure.name}):
                 canvas.savefig(path, dpi=150, metadata={"Date": None} if kind == "svg" else None)
             written.append(path)
     return written

@@ -54,8 +54,12 @@ def _table(draws: Draws) -> Table:
 def _claims(draws: Draws) -> tuple[Claim, ...]:
     last = float(means(draws, "apparent")[-1])
     least = int(means(draws, "criterion").argmin()) + 1
-    before, before_error = mean_and_error(draws["criterion"][:, 3] - draws["criterion"][:, least - 1])
-    after, after_error = mean_and_error(draws["criterion"][:, -1] - draws["criterion"][:, least - 1])
+    before, before_error = mean_and_error(
+        draws["criterion"][:, 3] - draws["criterion"][:, least - 1]
+    )
+    after, after_error = mean_and_error(
+        draws["criterion"][:, -1] - draws["criterion"][:, least - 1]
+    )
     return (
         Claim(
             "the empirical error rate decreases to zero",
@@ -65,7 +69,7 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
         Claim(
             f"the criterion decreases until k is about {TARGET}",
             "holds" if abs(least - TARGET) <= 2 and before > 2 * before_error else "does not hold",
-            f"its mean is least at k = {least}; at k = 4 it is {signed(before, before_error)} above",
+            f"its mean is least at k = {least}; at k = 4 it is {signed(before, before_error)} more",
         ),
         Claim.judge(
             f"the criterion then grows for k > {TARGET}",

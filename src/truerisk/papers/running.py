@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,13 @@ def draw_replicates(
     found: list[Sequence[Draws]] = [()] * len(batches)
     done = 0
     tell(0, replicates, experiment.unit)
-    for number, draws in run_batches(executor, _batch, (experiment, seed), batches):
-        found[number] = draws
-        done += len(draws)
-        tell(done, replicates, experiment.unit)
+    # found once for all batches: looking for the BLAS takes milliseconds
+    with one_thread() if executor is None else nullcontext():
+        task = _batch if executor is None else _batch_elsewhere
+        for number, draws in run_batches(executor, task, (experiment, seed), batches):
+            found[number] = draws
+            done += len(draws)
+            tell(done, replicates, experiment.unit)
     every = [draw for draws in found for draw in draws]
     return {name: np.stack([np.asarray(draw[name]) for draw in every]) for name in every[0]}
 
@@ -74,9 +78,20 @@ def _batches(replicates: int, workers: int | None) -> list[range]:
     return [range(i, min(i + size, replicates)) for i in range(0, replicates, size)]
 
 
-def _batch(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:
-    """Replicates of a batch, on one BLAS thread: their matrices are small."""
+def one_thread() -> AbstractContextManager[Any]:
+    """One thread for BLAS: the matrices of a replicate are small."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1), listen(None):
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
+
+
+def _batch(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:
+    """Replicates of a batch; what an engine tells inside is not passed on."""
+    with listen(None):
         return [experiment.replicate(seed, number) for number in numbers]
+
+
+def _batch_elsewhere(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:
+    with one_thread():
+        return _batch(experiment, seed, numbers)

@@ -95,14 +95,18 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
 
 
 NOTES = (
-    "votes of an even k that tie go to class 0, as in scikit-learn. The paper does not say what its "
-    "program did, and it matters: over 20,000 data sets internal/external/true are "
-    ".1382/.1849/.1832 with class 0, .1387/.1826/.1808 with the nearest neighbour, "
-    ".1417/.1831/.1812 with half an error, .1428/.1833/.1815 with odd k alone. The paper's "
-    "internal .1411 fits half an error best.",
+    (
+        "votes of an even k that tie go to class 0, as in scikit-learn. The paper does not say "
+        "what its program did, and it matters: over 20,000 data sets internal/external/true are "
+        ".1382/.1849/.1832 with class 0, .1387/.1826/.1808 with the nearest neighbour, "
+        ".1417/.1831/.1812 with half an error, .1428/.1833/.1815 with odd k alone. The paper's "
+        "internal .1411 fits half an error best."
+    ),
     "equal inner errors choose the lowest k, as in the paper.",
-    "every data set has fresh test points. The paper uses one test set for all, which adds a "
-    "standard deviation of .0030 to its true error; the difference counts it.",
+    (
+        "every data set has fresh test points. The paper uses one test set for all, which adds a "
+        "standard deviation of .0030 to its true error; the difference counts it."
+    ),
 )
 
 wallman_table_1 = WallmanTable1()

@@ -2,5 +2,5 @@
 
 | file | what it draws |
 |---|---|
-| `curve.py` | a risk curve with error bars and the chosen candidate |
+| `curve.py` | a risk curve with error bars, or several together; the chosen candidates |
 """

@@ -1,33 +1,38 @@
-"""A risk curve: risk with error bars against the candidates, the chosen one marked."""
+"""Risk curves: risk against the candidates, the chosen one marked; several criteria together."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import MissingExtra
+from truerisk.core.errors import BadData, MissingExtra
 from truerisk.core.present import params_text
 from truerisk.core.results import RiskCurve
 
-__all__ = ["draw_curve"]
+__all__ = ["draw_curve", "draw_curves"]
 
 
 def draw_curve(
-    curve: RiskCurve, *, ax: Any = None, x: str | None = None, label: str | None = None
+    curve: RiskCurve,
+    *,
+    ax: Any = None,
+    x: str | None = None,
+    label: str | None = None,
+    others: Mapping[str, RiskCurve] | Iterable[RiskCurve] = (),
 ) -> Any:
     """Draw the curve and return its axes.
 
     `x` names the parameter on the axis; by default the one parameter that varies, if its values
     are numbers (on a logarithmic axis where they span more than two decades), else the candidates
-    in grid order.
+    in grid order. With `others` the criteria are drawn together, as by `draw_curves`.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    if ax is None:
-        _, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
+    named = dict(others) if isinstance(others, Mapping) else {c.common.method: c for c in others}
+    if named:
+        return draw_curves({label or curve.common.method: curve, **named}, ax=ax, x=x)
+    ax = _axes(ax)
     name, places = _places(curve, x)
     errors = np.nan_to_num(curve.std_errors)
     order = np.argsort(places, kind="stable")
@@ -42,9 +47,68 @@ def draw_curve(
         capsize=2,
         label=label or curve.common.method,
     )
-    _mark_chosen(ax, curve, places, lines.lines[0].get_color())
+    _ring(ax, curve, places, lines.lines[0].get_color())
+    _name_chosen(ax, curve, places)
     _name_axes(ax, curve, name, places)
+    bars = "" if np.isnan(curve.std_errors).all() else " ± 1 standard error"
+    ax.set_title(f"{curve.common.method}{bars}", fontsize="medium")
     return ax
+
+
+def draw_curves(curves: Mapping[str, RiskCurve], *, ax: Any = None, x: str | None = None) -> Any:
+    """Draw several criteria of the same candidates together and return the axes.
+
+    Each has its line, without error bars, and a ring at the candidate it chooses, which the legend
+    names.
+    """
+    first = _alike(curves)
+    ax = _axes(ax)
+    name, places = _places(first, x)
+    order = np.argsort(places, kind="stable")
+    for (label, curve), marker in zip(curves.items(), cycle("osD^vPX*"), strict=False):
+        (line,) = ax.plot(
+            places[order],
+            curve.values[order],
+            marker=marker,
+            markersize=3.5,
+            linewidth=1.2,
+            label=f"{label} → {_chosen(curve, name)}",
+        )
+        _ring(ax, curve, places, line.get_color())
+    ax.margins(y=0.1)
+    _name_axes(ax, first, name, places)
+    ax.legend(frameon=False, fontsize="small", title="criterion → chosen", title_fontsize="small")
+    return ax
+
+
+def _alike(curves: Mapping[str, RiskCurve]) -> RiskCurve:
+    """The first curve; all must have its candidates and its loss."""
+    if not curves:
+        raise BadData("there is no curve to draw.")
+    first = next(iter(curves.values()))
+    for label, curve in curves.items():
+        same = [dict(c) for c in curve.candidates] == [dict(c) for c in first.candidates]
+        if not same or curve.common.loss != first.common.loss:
+            raise BadData(
+                f"curve '{label}' has other candidates or another loss than the first: "
+                "curves drawn together are of one grid and one loss."
+            )
+    return first
+
+
+def _chosen(curve: RiskCurve, name: str) -> str:
+    """The chosen value on the axis, or the chosen setting."""
+    found = [v for n, v in curve.best_params.items() if n.rpartition("__")[2] == name]
+    return str(found[0]) if found else params_text(curve.best_params)
+
+
+def _axes(ax: Any) -> Any:
+    """The given axes, or those of a new figure."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
+    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax
 
 
 def _places(curve: RiskCurve, x: str | None) -> tuple[str, np.ndarray]:
@@ -61,12 +125,15 @@ def _places(curve: RiskCurve, x: str | None) -> tuple[str, np.ndarray]:
     return "candidate", np.arange(len(curve), dtype=float)
 
 
-def _mark_chosen(ax: Any, curve: RiskCurve, places: np.ndarray, colour: Any) -> None:
+def _ring(ax: Any, curve: RiskCurve, places: np.ndarray, colour: Any) -> None:
     place, value = places[curve.best], curve.values[curve.best]
     ax.plot(place, value, "o", markersize=10, fillstyle="none", color=colour, zorder=5)
+
+
+def _name_chosen(ax: Any, curve: RiskCurve, places: np.ndarray) -> None:
     ax.annotate(
         f"chosen: {params_text(curve.best_params)}",
-        (place, value),
+        (places[curve.best], curve.values[curve.best]),
         xytext=(0, -16),
         textcoords="offset points",
         ha="center",
@@ -83,5 +150,3 @@ def _name_axes(ax: Any, curve: RiskCurve, name: str, places: np.ndarray) -> None
         ax.set_xticks(places, [params_text(p) for p in curve.candidates], rotation=45, ha="right")
     ax.set_xlabel(name)
     ax.set_ylabel(f"risk ({curve.common.loss})")
-    bars = "" if np.isnan(curve.std_errors).all() else " ± 1 standard error"
-    ax.set_title(f"{curve.common.method}{bars}", fontsize="medium")

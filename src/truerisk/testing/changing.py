@@ -15,7 +15,7 @@ from truerisk.core.data import Data, has_row_entries
 from truerisk.core.plan import Blocks, Plan
 from truerisk.core.tables import take_rows
 
-__all__ = ["altered", "frozen", "permuted_data", "permuted_plan", "renamed"]
+__all__ = ["altered", "frozen", "permuted_data", "permuted_plan", "recoded_plan", "renamed"]
 
 
 def permuted_data(data: Data, order: np.ndarray) -> Data:
@@ -57,6 +57,14 @@ def renamed(data: Data, names: Any) -> Data:
     assert data.codes is not None
     classes, codes = np.unique(np.asarray(names)[data.codes], return_inverse=True)
     return replace(data, y=classes[codes], classes=classes, codes=codes.astype(np.int64))
+
+
+def recoded_plan(plan: Plan, codes: np.ndarray) -> Plan:
+    """The plan whose replaced labels say `codes[c]` where `plan` says c."""
+    if plan.flips is None:
+        return plan
+    code = np.asarray(codes)[plan.flips.code].astype(plan.flips.code.dtype)
+    return replace(plan, flips=replace(plan.flips, code=code))
 
 
 def frozen(data: Data) -> Data:

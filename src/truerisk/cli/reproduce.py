@@ -1,0 +1,80 @@
+"""`truerisk reproduce`: run an experiment of a document and print ours beside theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from truerisk.cli.output import say, shown_progress, worded_warnings
+
+if TYPE_CHECKING:
+    from truerisk.papers.report import Report
+
+__all__ = ["reproduce"]
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--quick", is_flag=True, help="A first look: few replicates.")
+@click.option("--replicates", type=click.IntRange(2), metavar="N", help="How many replicates.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Write the report and the figures (PNG, SVG) there.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def reproduce(
+    name: str | None,
+    quick: bool,
+    replicates: int | None,
+    seed: int,
+    jobs: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run the experiment NAME again; without NAME, list the experiments.
+
+    \b
+    truerisk reproduce wallman-table-1 --quick
+    truerisk reproduce kearns-figure-3 --jobs 2 --out results
+    """  # noqa: D301 - \b is for click
+    from truerisk.papers import registry
+    from truerisk.papers import reproduce as reproduced
+
+    if name is None:
+        words = {word: line.about for word, line in registry.items()}
+        click.echo(json.dumps(words) if as_json else str(registry))
+        return
+    if out is not None:
+        _make(out)  # before hours of work, not after
+    with worded_warnings(), shown_progress():
+        report = reproduced(name, quick=quick, replicates=replicates, seed=seed, executor=jobs)
+    click.echo(report.to_json() if as_json else str(report))
+    if out is not None:
+        _write(report, out)
+    elif report.findings.figures:
+        say("note: the figure is drawn where a folder is named with --out")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"--out {folder}: {error.strerror or error}.") from None
+
+
+def _write(report: Report, folder: Path) -> None:
+    from truerisk.papers.figures import draw
+
+    for suffix, text in ((".txt", str(report)), (".json", report.to_json())):
+        path = folder / f"{report.word}{suffix}"
+        path.write_text(f"{text}\n", "utf-8")
+        say(f"wrote {path}")
+    for path in draw(report.findings.figures, folder):
+        say(f"wrote {path}")

@@ -1,0 +1,115 @@
+"""Everything about a line of labelled points equals the interval model, refitted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.datasets import KearnsProblem
+from truerisk.models import IntervalClassifier
+from truerisk.papers.kearns import kearns_trial, line_of, penalised, trial
+
+X = np.array([1.0, 2, 4, 8, 13, 21, 31, 45, 66])
+Y = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
+KS = range(1, 7)
+
+
+def fitted(x, y, k):
+    return IntervalClassifier(k=k).fit(x[:, None], y)
+
+
+def flipped(y, i):
+    other = y.copy()
+    other[i] = 1 - other[i]
+    return other
+
+
+@pytest.fixture(params=[0, 1, 2])
+def points(request):
+    rng = np.random.default_rng(request.param)
+    x = np.sort(rng.random(17))
+    return x, rng.integers(0, 2, 17)
+
+
+def test_the_golden_errors():
+    """Least errors of the golden set for k = 1 ... 5."""
+    assert (9 * line_of(X, Y, range(1, 6)).apparent).tolist() == pytest.approx([4, 2, 2, 1, 1])
+
+
+def test_labels_shares_and_sizes_are_the_model_s(points):
+    """The rule itself, and what stands in the interval of each point."""
+    x, y = points
+    line = line_of(x, y, KS)
+    for row, k in enumerate(KS):
+        model = fitted(x, y, k)
+        np.testing.assert_array_equal(line.labels[row], model.predict(x[:, None]))
+        np.testing.assert_allclose(line.shares[row], model.predict_proba(x[:, None])[:, 1])
+        sizes = model.counts_.sum(axis=1)[model.apply(x[:, None])]
+        np.testing.assert_array_equal(line.sizes[row], sizes)
+
+
+def test_points_left_out_are_refitted(points):
+    """Every point, without its own row."""
+    x, y = points
+    line = line_of(x, y, KS)
+    for row, k in enumerate(KS):
+        for i in range(len(x)):
+            rest = np.arange(len(x)) != i
+            assert line.left_out[row, i] == fitted(x[rest], y[rest], k).predict(x[[i], None])[0]
+
+
+def test_swaps_are_refitted(points):
+    """phi(x | 1) − phi(x | 0), with the label of the point set to each."""
+    x, y = points
+    line = line_of(x, y, KS)
+    for row, k in enumerate(KS):
+        for i in range(len(x)):
+            own = fitted(x, y, k).predict(x[[i], None])[0]
+            other = fitted(x, flipped(y, i), k).predict(x[[i], None])[0]
+            sign = 1 if y[i] == 1 else -1
+            assert line.swaps[row, i] == sign * (int(own) - int(other))
+
+
+def test_the_penalty_is_its_formula():
+    """(2/n) sum p(1−p) of the swaps; at n0 = infinity every p is one half."""
+    line = line_of(X, Y, KS)
+    p = (line.sizes * line.shares + 5) / (line.sizes + 10)
+    expected = 2 / 9 * (p * (1 - p) * line.swaps).sum(axis=1)
+    np.testing.assert_allclose(line.penalty(), expected)
+    np.testing.assert_allclose(line.penalty(1e15), 0.5 * line.swaps.mean(axis=1))
+    np.testing.assert_allclose(penalised(line), line.apparent + expected)
+
+
+def test_the_order_of_points_does_not_matter():
+    """They are sorted first."""
+    order = np.random.default_rng(1).permutation(9)
+    np.testing.assert_array_equal(
+        line_of(X[order], Y[order], KS).left_out, line_of(X, Y, KS).left_out
+    )
+
+
+def test_equal_points_are_refused():
+    """Each point is a place of its own here."""
+    with pytest.raises(ValueError, match="two points are equal"):
+        line_of(np.array([1.0, 1.0]), np.array([0, 1]), [1])
+
+
+def test_risks_are_exact():
+    """True risk by the lengths, conditional risk by the points, as for the fitted model."""
+    problem = KearnsProblem(noise=0.3)
+    drawn = trial(problem, 40, [1, 3, 10, 25], np.random.default_rng(3))
+    line = drawn.line
+    for row, k in enumerate([1, 3, 10, 25]):
+        model = fitted(line.x, line.y, k)
+        assert drawn.true[row] == pytest.approx(problem.true_risk(model).value)
+        wrong = (model.predict(line.x[:, None]) != problem.target(line.x)).mean()
+        assert drawn.conditional[row] == pytest.approx(0.3 + 0.4 * wrong)
+
+
+def test_a_trial_depends_on_what_it_is_named_by():
+    """Noise, size, seed and number; k ends at the number of points."""
+    first = kearns_trial(0.2, 20, 60, 0, 1)
+    assert len(first.true) == 20
+    np.testing.assert_array_equal(first.line.x, kearns_trial(0.2, 20, 60, 0, 1).line.x)
+    assert not np.array_equal(first.line.x, kearns_trial(0.1, 20, 60, 0, 1).line.x)
+    assert not np.array_equal(first.line.x, kearns_trial(0.2, 20, 60, 0, 2).line.x)

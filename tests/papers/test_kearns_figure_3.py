@@ -1,0 +1,69 @@
+"""Figure 3 on few trials: gains near the known ones, and what is not confirmed is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.papers import reproduce
+from truerisk.papers.kearns import kearns_trial, penalised
+from truerisk.papers.kearns_figure_3 import (
+    LOO,
+    LOO_LARGEST,
+    MOST,
+    ORACLE,
+    RULES,
+    S,
+    gain,
+    kearns_figure_3,
+)
+
+
+@pytest.fixture(scope="module")
+def report():
+    return reproduce("kearns-figure-3", replicates=60, seed=1)
+
+
+def test_choices_are_the_least_of_their_curves():
+    """The oracle's is the true risk, and ties go to the smallest k, or to the largest."""
+    draw = kearns_figure_3.replicate(0, 0)
+    drawn = kearns_trial(0.2, 100, MOST, 0, 0)
+    loo, k = drawn.line.leave_one_out, draw["k"][1, 1]
+    assert k[ORACLE] == drawn.true.argmin() + 1
+    assert k[LOO] == loo.argmin() + 1
+    assert k[LOO_LARGEST] == len(loo) - loo[::-1].argmin()
+    assert k[S] == penalised(drawn.line).argmin() + 1
+    np.testing.assert_allclose(draw["true"][1, 1], drawn.true[k.astype(int) - 1])
+    assert draw["estimate"][1, 1, LOO] == pytest.approx(loo.min())
+    assert (draw["true"] >= draw["true"][..., [ORACLE]]).all()
+
+
+def test_a_gain_is_a_ratio_of_means():
+    """S halfway between leave-one-out and the oracle gains 50 %, without doubt if always so."""
+    true = np.full((4, len(RULES)), 0.3)
+    true[:, ORACLE], true[:, S] = 0.1, 0.2
+    assert gain(true, LOO) == (pytest.approx(50), pytest.approx(0, abs=1e-9))
+
+
+def test_differences_and_gains_are_the_known_ones(report):
+    """Within 3.5 standard errors, where there is something to compare with."""
+    compared = [row for table in report.findings.tables[:4] for row in table.rows]
+    differences = [row.difference for row in compared if row.difference is not None]
+    assert len(differences) == 13
+    assert max(map(abs, differences)) < 3.5
+
+
+def test_what_is_not_confirmed_is_said(report):
+    """Gains of 20 to 80 % and a lower quantile everywhere, whatever the ties."""
+    claims = {claim.text: claim.verdict for claim in report.findings.claims}
+    refuted = [text for text, verdict in claims.items() if verdict == "does not hold"]
+    assert sum("between 20 % and 80 %" in text for text in refuted) == 2
+    assert sum("always lower for S" in text for text in refuted) == 2
+    assert any("n0 from 5 to 20" in text for text in claims)
+
+
+def test_four_panels(report):
+    """As in the document, along n."""
+    (figure,) = report.findings.figures
+    assert [len(panel.series) for panel in figure.panels] == [3, 5, 2, 2]
+    assert all(s.x.tolist() == [20, 100, 500] for panel in figure.panels for s in panel.series)

@@ -1,0 +1,107 @@
+"""Differences, verdicts, and how a report reads."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from truerisk.papers.figures import Figure, Panel, Series
+from truerisk.papers.report import Claim, Findings, Report, Row, Table, mean_row, printed, signed
+
+LINE = Series("a", np.arange(3), np.array([0.1, np.nan, 0.3]))
+REPORT = Report(
+    word="toy",
+    title="A toy",
+    document="somewhere, §1",
+    replicates=7,
+    unit="throws",
+    seed=3,
+    seconds=1.5,
+    findings=Findings(
+        (Table("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
+        (Claim("it falls", "holds", "it fell by 3"),),
+        ("a word of caution.",),
+        (Figure("toy", (Panel("p", "x", "y", (LINE,)),)),),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "difference", "verdict"),
+    [
+        (Row("", 0.5, 0.3, 0.0, 0.4), 1.0, "agrees"),
+        (Row("", 0.5, 0.2, 0.0, 0.0), 2.5, "agrees within 3"),
+        (Row("", -0.5, 0.1, 0.0, 0.0), -5.0, "differs"),
+        (Row("", 0.5, 0.1), None, "not printed"),
+        (Row("", 0.5, 0.0, 0.5), 0.0, "agrees"),
+        (Row("", 0.4, 0.0, 0.5), -np.inf, "differs"),
+    ],
+)
+def test_a_difference_is_in_standard_errors_of_both(row, difference, verdict):
+    """Both errors count; two and three of them are the limits; exact numbers must be equal."""
+    assert row.difference == pytest.approx(difference)
+    assert row.verdict == verdict
+
+
+def test_a_mean_has_its_standard_error():
+    """The standard deviation over the square root of the number."""
+    row = mean_row("m", np.array([1.0, 2.0, 3.0]), 2.5, 0.1)
+    assert (row.ours, row.std_error) == (2.0, pytest.approx(1 / np.sqrt(3)))
+
+
+def test_a_printed_mean_has_an_error_too():
+    """That of its own replicates, and half a unit of its last digit."""
+    values = np.array([-1.0, 1.0] * 50)
+    assert printed(values, 400, 1) == pytest.approx(np.hypot(values.std(ddof=1) / 20, 0.05))
+    assert printed(np.zeros(5), 10, 3) == pytest.approx(0.0005)
+
+
+@pytest.mark.parametrize(
+    ("effect", "verdict"), [(3.0, "holds"), (-3.0, "does not hold"), (1.0, "not decided")]
+)
+def test_a_claim_is_judged_by_its_effect(effect, verdict):
+    """Two standard errors decide."""
+    assert Claim.judge("c", effect, 1.0, "e").verdict == verdict
+
+
+def test_a_signed_number():
+    """As it stands in the evidence."""
+    assert signed(0.01, 0.002) == "+0.0100 ± 0.0020"
+
+
+def test_a_report_reads():
+    """Title, table with verdicts, claims, notes."""
+    assert str(REPORT).splitlines() == [
+        "A toy",
+        "somewhere, §1",
+        "7 throws, seed 3, 1.50 s",
+        "",
+        "errors",
+        "    paper    ours  std. error  difference  verdict",
+        "--------------------------------------------------",
+        "a  0.2500  0.5000      0.1000        +2.5  agrees within 3",
+        "b       –  0.5000      0.1000           –  not printed",
+        "difference: in standard errors of both numbers together",
+        "",
+        "What the document says",
+        "HOLDS: it falls",
+        "    it fell by 3",
+        "",
+        "note: a word of caution.",
+    ]
+
+
+def test_a_report_is_one_json_document():
+    """Plain values, the verdicts and the series included; what is not a number is a text."""
+    content = json.loads(REPORT.to_json())
+    assert content["schema"] == "truerisk.reproduction/1"
+    assert (content["word"], content["replicates"], content["seed"]) == ("toy", 7, 3)
+    first, second = content["tables"][0]["rows"]
+    assert (first["reference"], first["verdict"]) == (0.25, "agrees within 3")
+    assert second["difference"] is None
+    assert content["claims"] == [
+        {"text": "it falls", "verdict": "holds", "evidence": "it fell by 3"}
+    ]
+    assert content["figures"][0]["panels"][0]["series"][0]["y"] == [0.1, "nan", 0.3]
