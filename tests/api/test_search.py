@@ -43,7 +43,7 @@ CHECKED = [
 
 
 def its_checks():
-    """What parametrize_with_checks draws, less the check of array API input, which we do not claim."""
+    """What parametrize_with_checks draws, less array API input, which we do not claim."""
     for search in CHECKED:
         for estimator, check in estimator_checks_generator(search):
             name = check.func.__name__

@@ -11,7 +11,7 @@ from sklearn.preprocessing import Normalizer, StandardScaler
 import truerisk as tr
 from truerisk.core.contracts import Request, Run, Streams
 from truerisk.core.data import Data
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import DuplicateRowsWarning, Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import Brier, Cost, Log, ZeroOne
 from truerisk.engines.generic import Generic
@@ -57,7 +57,9 @@ def test_it_equals_fitting_every_train_set(model, method, loss) -> None:
 def test_train_sets_drawn_inside_others() -> None:
     """Each inner law draws from its own outer rows."""
     plan = Nested("3-fold", Complete(4)).plan(
-        Data.check(np.tile(X, (2, 1)) + np.arange(14)[:, None] / 9, np.tile(Y, 2), task="classification"),
+        Data.check(
+            np.tile(X, (2, 1)) + np.arange(14)[:, None] / 9, np.tile(Y, 2), task="classification"
+        ),
         Streams(0),
     )
     inner = plan.only(plan.questions("inner"))
@@ -71,17 +73,29 @@ def test_equal_distances_are_taken_by_row_number_and_noted() -> None:
     x, y = np.array([[0.0], [1], [-1], [2]]), np.array([0, 0, 1, 1])
     found = tr.estimate_risk(KNeighborsClassifier(1), x, y, method=Complete(3))
     assert found.losses.tolist() == [0, 0, 1, 1]  # row 0 has rows 1 and 2 at distance 1
-    assert found.notes[0].startswith("2 rows have neighbours of both classes at equal distances")
+    assert found.notes[0].startswith("rows with neighbours of both classes at equal distances: 2;")
     turned = tr.estimate_risk(KNeighborsClassifier(1), x[::-1], y[::-1], method=Complete(3))
     assert turned.losses[::-1].tolist() == [1, 1, 1, 1]
-    assert "equal" not in tr.estimate_risk(KNeighborsClassifier(1), X, Y, method=Complete(5)).notes
+    plain = tr.estimate_risk(KNeighborsClassifier(1), X, Y, method=Complete(5))
+    assert len(plain.notes) == 1
+
+
+def test_equal_distances_that_cannot_matter_are_not_noted() -> None:
+    """Rows of one class at equal distances, or ranks that no k reaches, leave nothing open."""
+    x, y = np.array([[0.0], [1], [-1], [2]]), np.array([0, 1, 1, 0])
+    found = tr.estimate_risk(KNeighborsClassifier(1), x, y, method=Complete(3))
+    assert len(found.notes) == 1  # row 0 has rows 1 and 2 at distance 1, both of class 1
+    far = np.array([[0.0], [1], [50], [-50], [2.1]])  # row 0: rows 2 and 3, never the nearest
+    found = tr.estimate_risk(KNeighborsClassifier(1), far, [0, 1, 0, 1, 1], method=Complete(4))
+    assert len(found.notes) == 1
 
 
 def test_many_copies_of_a_row_do_not_hide_it() -> None:
     """A row may stand behind all its copies in its own list: it is dropped, not one of them."""
     x = np.repeat([0.0, 1.0], 30)[:, None]
     y = np.repeat([0, 1], 30)
-    found = tr.estimate_risk(KNeighborsClassifier(3), x, y, method=Complete(50))
+    with pytest.warns(DuplicateRowsWarning):
+        found = tr.estimate_risk(KNeighborsClassifier(3), x, y, method=Complete(50))
     assert found.value == pytest.approx(0, abs=1e-12)
 
 
@@ -104,15 +118,11 @@ def test_what_has_no_closed_form_is_refused(model, grid, options, reason) -> Non
     """The engine says why; 'auto' lists the train sets instead, where they are few."""
     given = {"X": X, "y": Y} | options
     with pytest.raises(Refusal, match=reason):
-        tr.risk_curve(
-            model, grid or None, **given, method=Complete(5), engine=NearestNeighbours()
-        )
+        tr.risk_curve(model, grid or None, **given, method=Complete(5), engine=NearestNeighbours())
 
 
 def test_counted_neighbours_by_distance_are_left_to_fits() -> None:
     """How many rows a vote by distance rests on depends on the distances."""
-    curve = tr.risk_curve(
-        KNeighborsClassifier(weights="distance"), KS, X, Y, method="swapping"
-    )
+    curve = tr.risk_curve(KNeighborsClassifier(weights="distance"), KS, X, Y, method="swapping")
     assert curve[0].engine == "generic"
     assert "may rest on fewer rows" in curve[0].refusals["knn"]

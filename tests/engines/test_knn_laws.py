@@ -69,9 +69,7 @@ def test_the_closed_form_as_it_is_printed() -> None:
     expected = 0.0
     for r in range(k, n):
         B, bad = int(wrong[: r - 1].sum()), int(wrong[r - 1])
-        votes = sum(
-            comb(B, s) * comb(r - 1 - B, k - 1 - s) for s in range(k) if 2 * (s + bad) > k
-        )
+        votes = sum(comb(B, s) * comb(r - 1 - B, k - 1 - s) for s in range(k) if 2 * (s + bad) > k)
         expected += comb(n - 1 - r, m - k) / comb(n - 1, m) * votes
     law, ks = Law("subsets", m), np.array([k])
     cost = (2 * np.arange(k + 1) > k)[:, None].astype(float)

@@ -56,7 +56,7 @@ def test_lists_are_sorted_by_exact_distance_then_row(few_rows, case):
 
 
 def test_long_rows_use_the_sampled_threshold():
-    """Lists much shorter than the data are exact as well, far-off values among the near ones too."""
+    """Lists much shorter than the data are exact as well, with far-off values among them."""
     rng = np.random.default_rng(0)
     rows = rng.standard_cauchy(size=(3000, 3))
     rows[::7] = rows[0]

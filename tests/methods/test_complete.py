@@ -76,7 +76,7 @@ def test_any_learner_is_fitted_on_every_training_set() -> None:
 
 
 def test_all_but_one_is_leave_one_out() -> None:
-    """m = n − 1 has the per-row losses of leave-one-out."""
+    """M = n − 1 has the per-row losses of leave-one-out."""
     loo = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="loo")
     found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=Complete(8))
     assert found.losses == pytest.approx(loo.losses, abs=1e-12)

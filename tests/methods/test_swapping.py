@@ -203,7 +203,8 @@ def test_what_a_result_says() -> None:
     found = tr.estimate_risk(LogisticRegression(), X, Y, method="swapping")
     assert (found.target, found.std_error, found.interval) == ("CER", None, None)
     parts, basis, unsure = found.notes
-    assert parts.startswith("apparent risk 0.") and "+ swapping penalty 0." in parts
+    assert parts.startswith("apparent risk 0.")
+    assert "+ swapping penalty 0." in parts
     assert basis.startswith("n_x = 9: the probabilities rest on all rows")
     assert "no formula" in unsure
     assert len(curve("swapping")[1].notes) == 2

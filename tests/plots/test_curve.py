@@ -70,7 +70,7 @@ def test_without_axes_a_figure_is_made():
 
 
 def test_criteria_are_drawn_together(axes):
-    """One line per criterion through its own risks, a ring at its own choice, named in the legend."""
+    """One line per criterion through its risks, a ring at its choice, named in the legend."""
     grid = {"n_neighbors": [9, 1, 5]}
     X, y = tr.datasets.make_simple(40, random_state=0)
     words = ("loo", "apparent", "swapping", "complete")

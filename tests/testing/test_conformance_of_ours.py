@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from truerisk import engines, methods
 from truerisk.core.family import Family
 from truerisk.methods import as_method
+from truerisk.models import IntervalClassifier
 from truerisk.testing import engine_checks, method_checks
 from truerisk.testing.cases import two_classes
 from truerisk.testing.situations import usual_families
@@ -33,6 +34,7 @@ FEW = {"complete": 10, "exact-oob": 5, "nested (3-fold, inner complete (m=5))": 
 FAMILIES = [
     *usual_families(),
     Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}),
+    Family.of(IntervalClassifier(), {"k": [1, 2, 4]}),
 ]
 METHOD_CHECKS = [
     pytest.param(check, id=f"{as_method(given).word}-{check}")

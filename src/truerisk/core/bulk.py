@@ -278,7 +278,9 @@ def _fit_keys(plan: Plan) -> np.ndarray:
     of_block = _mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
     removed = np.concatenate([[np.uint64(0)], np.cumsum(of_block[plan.train.minus])])
     base = np.append(of_block, np.uint64(3))[plan.train.base]
-    keys: np.ndarray = _mixed(base) + removed[plan.train.offsets[1:]] - removed[plan.train.offsets[:-1]]
+    keys: np.ndarray = (
+        _mixed(base) + removed[plan.train.offsets[1:]] - removed[plan.train.offsets[:-1]]
+    )
     if plan.flips is not None:
         pairs = _mixed(plan.flips.row.astype(np.uint64) << np.uint64(20)) + plan.flips.code.astype(
             np.uint64

@@ -18,7 +18,7 @@ __all__ = ["Family"]
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """An estimator and an ordered tuple of parameter settings (`step__param` names in pipelines)."""
+    """An estimator and its ordered parameter settings (`step__param` names in pipelines)."""
 
     estimator: Any
     candidates: tuple[Mapping[str, Any], ...] = ({},)
@@ -66,7 +66,7 @@ class Family:
         return len(self.candidates)
 
     def make(self, candidate: int, seed: Sequence[int] | None = None) -> Any:
-        """A fresh, unfitted model; with `seed`, every `random_state` left at None is set from it."""
+        """A fresh, unfitted model; `seed` sets every `random_state` that was left at None."""
         from sklearn.base import clone
 
         model = clone(self.estimator)

@@ -1,4 +1,4 @@
-"""From what a user writes as `loss=` to a Loss: a word, a loss, a callable, a scikit-learn scorer."""
+"""From what a user writes as `loss=` to a Loss: a word, a loss, a callable, a scorer."""
 
 from __future__ import annotations
 

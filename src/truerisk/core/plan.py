@@ -1,4 +1,4 @@
-"""A Plan says what each fit may see and what it must answer; it is data: drawn once, hashed, replayed.
+"""A Plan says what each fit may see and must answer; it is data: drawn once, hashed, replayed.
 
 Rows are held once, in a pool of *blocks* (a fold, a bootstrap sample with its counts, one row).
 A train or a test set is coded against the pool: a base, which is all rows or one block, minus some
@@ -137,7 +137,7 @@ class Plan:
 
     @cached_property
     def least_train_sizes(self) -> np.ndarray:
-        """How many distinct rows each fit sees at the least: exact where its blocks are disjoint."""
+        """Distinct rows that each fit sees at the least: exact where its blocks are disjoint."""
         taken = np.concatenate([[0], np.cumsum(self.blocks.sizes[self.train.minus])])
         removed = taken[self.train.offsets[1:]] - taken[self.train.offsets[:-1]]
         base = self.train.base
@@ -308,7 +308,7 @@ class Plan:
         return rows, counts
 
     def _sizes(self, sets: RowSets) -> np.ndarray:
-        """Distinct rows of every set; only sets that lack several blocks are listed to be counted."""
+        """Distinct rows of every set; only sets that lack several blocks are listed to count."""
         whole = np.where(sets.base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[sets.base])
         n_minus = np.diff(sets.offsets)
         one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))

@@ -58,6 +58,7 @@ def number(value: float | None, digits: int = 4) -> str:
 
 
 def seconds(value: float) -> str:
+    """Seconds as people read them."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 

@@ -1,4 +1,4 @@
-"""A registry is a table of words: each line names what answers to it, imported only when asked for."""
+"""A registry is a table of words: each line names what answers to it, imported when asked for."""
 
 from __future__ import annotations
 

@@ -169,22 +169,24 @@ class RiskCurve:
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def __str__(self) -> str:
-        rows = [
-            [present.params_text(e.params), present.number(e.value), present.number(e.std_error)]
-            + ["<- chosen" if c == self.best else ""]
-            for c, e in enumerate(self)
-        ]
         head = ["candidate", "risk", "std. error", f"{self.common.method}, rule {self.rule}"]
-        return present.text_table(head, rows)
+        return present.text_table(head, self._rows("<- chosen"))
 
     def _repr_html_(self) -> str:
-        rows = [
-            [present.params_text(e.params), present.number(e.value), present.number(e.std_error)]
-            + ["chosen" if c == self.best else ""]
+        head = ["candidate", "risk", "std. error", ""]
+        title = f"Risk curve ({self.common.method})"
+        return present.html_table(title, head, self._rows("chosen"))
+
+    def _rows(self, mark: str) -> list[list[str]]:
+        return [
+            [
+                present.params_text(e.params),
+                present.number(e.value),
+                present.number(e.std_error),
+                mark if c == self.best else "",
+            ]
             for c, e in enumerate(self)
         ]
-        head = ["candidate", "risk", "std. error", ""]
-        return present.html_table(f"Risk curve ({self.common.method})", head, rows)
 
 
 def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:
@@ -205,15 +207,15 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
 def frame_of(columns: Mapping[str, list[Any]]) -> Any:
     """A pandas frame, or a polars one where only polars is installed."""
     try:
-        import pandas
+        import pandas as pd
 
-        return pandas.DataFrame(columns)
+        return pd.DataFrame(columns)
     except ImportError:
         pass
     try:
-        import polars
+        import polars as pl
 
-        return polars.DataFrame(columns, strict=False)
+        return pl.DataFrame(columns, strict=False)
     except ImportError:
         raise MissingExtra(
             "a frame needs pandas or polars: pip install 'truerisk[io]'; "

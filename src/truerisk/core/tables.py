@@ -34,6 +34,7 @@ def n_rows(table: Any) -> int:
 
 
 def n_columns(table: Any) -> int | None:
+    """How many columns, None where the table has no such number."""
     shape = getattr(table, "shape", None)
     return int(shape[1]) if shape is not None and len(shape) == 2 else None
 
@@ -101,7 +102,7 @@ def digest(*tables: Any) -> str:
 
 
 def row_keys(table: Any) -> np.ndarray | None:
-    """One integer per row, equal exactly for rows of equal content; None where that is not defined."""
+    """One integer per row, equal exactly for rows of equal content; None where undefined."""
     if _is_sparse(table):
         return _keys(_sparse_rows(table))
     if _is_frame(table):

@@ -199,7 +199,7 @@ def _one(
         counts = tuple(_counts(model, data, test, n) for test in tests if test.counted)
     except TrueRiskError:
         raise
-    except Exception as error:  # a user's model may raise anything
+    except Exception as error:  # noqa: BLE001  a user's model may raise anything
         spent = time.perf_counter() - started
         why = f"{type(error).__name__}: {_first_line(error)}"
         kind = next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")

@@ -35,7 +35,7 @@ __all__ = ["NearestNeighbours"]
 
 @dataclass(frozen=True)
 class NearestNeighbours(Engine):
-    """Serves scikit-learn's KNeighborsClassifier and KNeighborsRegressor, alone or in a pipeline."""
+    """Serves scikit-learn's KNeighborsClassifier and KNeighborsRegressor, also in a pipeline."""
 
     word: ClassVar[str] = "knn"
     draws: ClassVar[bool] = True

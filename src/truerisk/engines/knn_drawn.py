@@ -18,6 +18,7 @@ from truerisk.engines.knn_search import nearest, prepared
 __all__ = ["answer_drawn", "drawn_refusal"]
 
 BLOCK = 1 << 22  # list entries held at once
+BEYOND = 16  # ranks looked at beyond the last that matters, for rows as near as that one
 
 
 def drawn_refusal(family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -68,8 +69,8 @@ def answer_drawn(
     if not open_rows:
         return ()
     note = (
-        f"{open_rows} rows have neighbours of both classes at equal distances: of these the one "
-        "with the lower row number counts as nearer"
+        f"rows with neighbours of both classes at equal distances: {open_rows}; of such neighbours "
+        "the one with the lower row number counts as nearer"
     )
     return (note,)
 
@@ -114,17 +115,20 @@ def _ranked(
     assert data.codes is not None
     X, codes = prepared(group, data), data.codes
     length = ranks_needed(law, len(seen) - 1, ks)
+    beyond = min(length + BEYOND, len(seen) - 1)
     ones = np.empty((len(rows), length), dtype=np.int8)
-    step, tied = max(16, BLOCK // (length + 1)), 0
+    step, tied = max(16, BLOCK // (beyond + 1)), 0
     for start in range(0, len(rows), step):
         block = rows[start : start + step]
-        near = nearest(group, X[block], X[seen], length + 1)
+        near = nearest(group, X[block], X[seen], beyond + 1)
         index = seen[near.index]
         others = index != block[:, None]
         others[others.all(axis=1), -1] = False  # copies of the row fill the list: drop the last
-        labels = codes[index[others]].reshape(len(block), length)
-        squared = near.squared[others].reshape(len(block), length)
+        labels = codes[index[others]].reshape(len(block), beyond)
+        squared = near.squared[others].reshape(len(block), beyond)
         equal = np.diff(squared, axis=1) <= near.ties[:, None]
-        tied += int((equal & (np.diff(labels, axis=1) != 0)).any(axis=1).sum())
-        ones[start : start + step] = labels
+        apart = equal & (np.diff(labels, axis=1) != 0)
+        apart[:, length:] &= np.logical_and.accumulate(equal[:, length - 1 :], axis=1)[:, 1:]
+        tied += int(apart.any(axis=1).sum())
+        ones[start : start + step] = labels[:, :length]
     return ones, tied

@@ -256,14 +256,14 @@ def _figure(draws: Draws) -> Figure:
     def lines(values: np.ndarray, rules: tuple[int, ...]) -> tuple[Series, ...]:
         return tuple(
             Series(RULES[rule], sizes, values[:, rule], style)
-            for rule, style in zip(rules, ("o-", "s--", "^:")[-len(rules) :], strict=True)
+            for rule, style in zip(rules, ("C0o-", "C1s--", "C2^:")[-len(rules) :], strict=True)
         )
 
     distance = np.abs(k - k[..., [ORACLE]]).mean(axis=0)
     excess = np.quantile(true - true[..., [ORACLE]], 0.95, axis=0)
     estimates = tuple(
         Series(f"{RULES[rule]}, its estimate", sizes, said.mean(axis=0)[:, rule], style)
-        for rule, style in ((LOO, "s-."), (S, "^-."))
+        for rule, style in ((LOO, "C1s-."), (S, "C2^-."))
     )
     three, two = (ORACLE, LOO, S), (LOO, S)
     panels = (

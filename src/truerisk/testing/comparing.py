@@ -18,7 +18,7 @@ from truerisk.testing import strategies
 from truerisk.testing.brute_force import brute_force
 from truerisk.testing.cases import quiet
 from truerisk.testing.checks import require
-from truerisk.testing.situations import Situation, requests, weight_of
+from truerisk.testing.situations import Situation, requests, weight_of, widths_of
 
 __all__ = ["Drawing", "Effort", "require_contract", "require_same"]
 
@@ -60,7 +60,14 @@ class Drawing:
         library = strategies.hypothesis()
         Phase = library.Phase
         weight = weight_of(self.family) if self.weighted else None
-        data_sets = strategies.data_sets(self.family.task, ties=self.ties, weight=weight)
+        n_columns, n_classes = widths_of(self.family)
+        data_sets = strategies.data_sets(
+            self.family.task,
+            ties=self.ties,
+            n_columns=n_columns,
+            n_classes=n_classes,
+            weight=weight,
+        )
 
         def drawn(drawer: Any) -> None:
             data = drawer.draw(data_sets)

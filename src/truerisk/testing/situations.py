@@ -23,6 +23,7 @@ __all__ = [
     "situations",
     "usual_families",
     "weight_of",
+    "widths_of",
     "willing_on",
 ]
 
@@ -61,13 +62,24 @@ def situations(family: Family) -> Iterator[Situation]:
         yield Situation(family, data, _folds(data.n_rows), request)
 
 
+def widths_of(family: Family) -> tuple[int | None, int | None]:
+    """How many columns and how many classes the learner's tags allow at most; None: any number."""
+    from sklearn.utils import get_tags
+
+    tags = get_tags(family.estimator)
+    binary = tags.classifier_tags is not None and not tags.classifier_tags.multi_class
+    return None if tags.input_tags.two_d_array else 1, 2 if binary else None
+
+
 def plain_data(family: Family) -> Data:
-    """Twelve rows, two features; two classes of six rows, or numbers."""
+    """Twelve rows, two features (one, if the learner takes no more); two classes, or numbers."""
     rng = np.random.default_rng(4)
     y = np.arange(12) % 2
     X = rng.integers(2**10, size=(12, 2)) / 2**8 + y[:, None]
+    if widths_of(family)[0] == 1:
+        X = np.ascontiguousarray(X[:, :1])
     if family.task == "regression":
-        return Data.check(X, X @ [1.0, -2.0] + y, task="regression")
+        return Data.check(X, X @ np.array([1.0, -2.0])[: X.shape[1]] + y, task="regression")
     return Data.check(X, y, task="classification")
 
 

@@ -50,9 +50,10 @@ def data_sets(
     *,
     ties: bool = False,
     n_classes: int | None = None,
+    n_columns: int | None = None,
     weight: str | None = None,
 ) -> SearchStrategy[Data]:
-    """Data of 6 to 10 rows and 1 to 3 columns of small numbers.
+    """Data of 6 to 10 rows and `n_columns` (1 to 3) columns of small numbers.
 
     Without `ties` all cells of a column differ; with them there are equal cells and equal rows.
     Classes are numbers or words, 2 or 3 of them unless `n_classes` says. `weight` names the fit
@@ -61,7 +62,7 @@ def data_sets(
 
     def draw_one(draw: Any) -> Data:
         st = hypothesis().strategies
-        n, p = draw(st.integers(6, 10)), draw(st.integers(1, 3))
+        n, p = draw(st.integers(6, 10)), n_columns or draw(st.integers(1, 3))
         column = st.lists(st.integers(0, 2), min_size=n, max_size=n)
         columns = [draw(column if ties else st.permutations(range(n))) for _ in range(p)]
         X = np.array(columns, dtype=np.float64).T / 4 + (0 if ties else 0.01)
