@@ -1,15 +1,18 @@
 """Plans made array by array equal those made question by question."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.core.bulk import leave_out, merge_equal_fits, nest
+from truerisk.core.bulk import draw_every, flip_each, leave_out, merge_equal_fits, nest
 from truerisk.core.contracts import Streams
 from truerisk.core.data import Data
-from truerisk.core.plan import ALL
+from truerisk.core.plan import ALL, Law, Plan
 from truerisk.core.planning import PlanBuilder
 
 
@@ -101,3 +104,73 @@ def test_flipped_labels_keep_fits_apart():
     for flips in ([], [(0, 1)], [(0, 2)], [(1, 1)]):
         builder.ask((ALL, ()), (ALL, ()), flips=flips)
     assert merge_equal_fits(builder.build()).n_fits == 4
+
+
+def test_every_label_is_flipped_once():
+    """flip_each is the builder's plan: all rows first, then each row under its other label."""
+    codes = np.array([1, 0, 0, 1, 0])
+    builder = PlanBuilder(5)
+    builder.ask((ALL, ()), (builder.block(np.arange(5)), ()), part="apparent")
+    for row, code in enumerate(codes):
+        block = builder.block(np.array([row]))
+        builder.ask((ALL, ()), (block, ()), part="swap", fold=row, flips=[(row, code)])
+    plan = flip_each(codes)
+    assert asked(plan) == asked(builder.build())
+    assert plan.n_fits == 6
+    assert plan.counted.tolist() == [0]
+
+
+def test_drawn_train_sets_stay_drawn_inside_outer_ones():
+    """Laws and counted questions keep their fits and questions when plans are nested and cut."""
+    outer = leave_out(9, [np.arange(9) % 3])
+    plan = nest(outer, [draw_every(6, "subsets", size) for size in (3, 4, 5)])
+    assert plan.n_fits == 3 + 3  # the outer fits see the same rows, all of them
+    inner = plan.questions("inner")
+    laws = [plan.law_of(int(plan.fit[q])) for q in inner]
+    assert laws == [Law("subsets", size) for size in (3, 4, 5)]
+    assert plan.train_sizes[plan.fit[inner]].tolist() == [3, 4, 5]
+    assert all(plan.law_of(int(plan.fit[q])) is None for q in plan.questions("outer"))
+    second = plan.only(inner[1:2])
+    assert second.law_of(0) == Law("subsets", 4)
+    assert second.train_rows(0)[0].tolist() == outer.train_rows(1)[0].tolist()
+    assert plan.only(plan.questions("outer")).laws is None
+
+
+def test_counted_questions_stay_counted_inside_outer_ones():
+    """The questions on all outer training rows are counted, and no other."""
+    outer = leave_out(9, [np.arange(9) % 3])
+    plan = nest(outer, [flip_each(np.zeros(6, int)) for _ in range(3)])
+    assert [plan.test_sizes[q] for q in plan.counted] == [6, 6, 6]
+    assert plan.counted_offsets.tolist() == [0, 6, 12, 18]
+    assert plan.only(np.flatnonzero(plan.unit == 1)).counted.tolist() == [0]
+    assert plan.only(plan.questions("outer")).counted is None
+
+
+def test_equal_laws_are_one_fit_and_others_are_not():
+    """Draws from the same rows are one fit only if kind and size are the same."""
+    outer = leave_out(6, [np.array([0, 0, 0, 1, 1, 1])] * 2)  # two fits, asked twice
+    laws = [("subsets", 2), ("subsets", 1), ("subsets", 2), ("bootstraps", 1)]
+    plan = nest(outer, [draw_every(3, *law) for law in laws])
+    inner = plan.only(plan.questions("inner"))
+    assert (inner.n_questions, inner.n_fits) == (4, 3)
+    assert [inner.law_of(int(f)) for f in inner.fit] == [Law(*law) for law in laws]
+
+
+@pytest.mark.parametrize(
+    "plan", [flip_each(np.array([1, 0, 1])), draw_every(5, "bootstraps", 5)], ids=["flips", "law"]
+)
+def test_laws_and_counted_questions_survive_json(plan):
+    """A plan read back has its fingerprint, its laws and its counted questions."""
+    back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    assert back.fingerprint == plan.fingerprint
+    laws = [[p.law_of(fit) for fit in range(p.n_fits)] for p in (back, plan)]
+    assert laws[0] == laws[1]
+    assert (back.counted is None) == (plan.counted is None)
+
+
+def test_the_fingerprint_depends_on_the_law():
+    """Another kind or size is another plan, and so is one without counted questions."""
+    plans = [draw_every(5, *law) for law in (("subsets", 3), ("subsets", 4), ("bootstraps", 3))]
+    flips = flip_each(np.array([1, 0, 1]))
+    plans += [flips, replace(flips, counted=None)]
+    assert len({plan.fingerprint for plan in plans}) == 5

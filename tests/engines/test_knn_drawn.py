@@ -25,16 +25,22 @@ DATA = Data.check(X, Y, task="classification")
 KS = {"n_neighbors": [1, 2, 3, 4]}
 
 
-@pytest.mark.parametrize("loss", [ZeroOne(), Cost([[0, 1], [5, 0]]), Brier(), Log()])
-@pytest.mark.parametrize("method", [Complete(5), ExactOutOfBag()], ids=lambda m: m.word)
+PLAIN, CITY = KNeighborsClassifier(), KNeighborsClassifier(metric="manhattan")
+
+
 @pytest.mark.parametrize(
-    "model",
+    ("model", "method", "loss"),
     [
-        KNeighborsClassifier(),
-        KNeighborsClassifier(metric="manhattan"),
-        make_pipeline(Normalizer(), KNeighborsClassifier()),
+        (PLAIN, Complete(5), ZeroOne()),
+        (PLAIN, Complete(5), Cost([[0, 1], [5, 0]])),
+        (PLAIN, Complete(5), Brier()),
+        (PLAIN, Complete(5), Log()),
+        (PLAIN, ExactOutOfBag(), ZeroOne()),
+        (PLAIN, ExactOutOfBag(), Log()),
+        (CITY, Complete(4), ZeroOne()),
+        (make_pipeline(Normalizer(), PLAIN), Complete(5), ZeroOne()),
     ],
-    ids=str,
+    ids=lambda given: getattr(given, "word", type(given).__name__),
 )
 def test_it_equals_fitting_every_train_set(model, method, loss) -> None:
     """Even and odd k, any distance, any loss of labels or probabilities; with `only` as well."""

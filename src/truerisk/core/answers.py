@@ -74,7 +74,7 @@ class Answers:
                 self.plan.counted, questions[np.isin(questions, self.plan.counted)]
             )
             counts = counts[:, spread(self.plan.counted_offsets, mine)[1]] if len(mine) else None
-        renumber = {int(fit): i for i, fit in enumerate(fits)}
+        renumber = {int(fit): i for i, fit in enumerate(fits)} if self.failures else {}
         return replace(
             self,
             plan=plan,

@@ -41,6 +41,10 @@ def law_refusal(plan: Plan, request: Request) -> str | None:
         return "train sets drawn at random are answered with expected losses of single rows."
     if plan.blocks.counts is not None and (plan.train.base != ALL).any():
         return "the rows that train sets are drawn from have copies."
+    for fit in range(plan.n_fits):
+        law, n = plan.law_of(fit), len(plan.train_rows(fit)[0])
+        if law is not None and law.kind == "subsets" and law.size >= n:
+            return f"{law.size} of {n} rows leave none to ask about."
     return None
 
 

@@ -73,14 +73,15 @@ class NearestNeighbours(Engine):
                 )
         spent = time.perf_counter() - started
         tell(plan.n_fits, plan.n_fits)
-        share = np.full((len(values), plan.n_fits), spent / (len(values) * plan.n_fits))
+        shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
+        share = np.broadcast_to(spent / (len(values) * plan.n_fits), shape)
         return Answers(
             plan=plan,
             response=request.response,
             values=values,
             answered=np.ones((len(values), plan.n_questions), dtype=bool),
             engine=self.word,
-            fit_seconds=np.zeros_like(share),
+            fit_seconds=np.broadcast_to(0.0, shape),
             answer_seconds=share,
             n_fits=len(values) * plan.n_fits,
             counts=counts,

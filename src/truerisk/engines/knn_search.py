@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,14 +42,32 @@ def found_together(
     queries, rows = (X if len(part) == len(X) else X[part] for part in (asked, seen))
     share = max(1, int(plan.least_train_sizes.min())) / len(seen)
     length = _length(int(group.ks.max()), share)
+    whole = len(asked) == len(seen) == plan.n_rows
     while True:
-        near = nearest(group, queries, rows, length)
+        near = _kept(group, data, X, length) if whole else nearest(group, queries, rows, length)
         if seen[-1] >= len(seen):  # else rows keep their numbers
             near = Lists(seen[near.index].astype(np.int32), near.squared, near.ties, near.complete)
         found = _walked(near, list_of, plan, group, said, want, only)
         if found is not None:
             return found
         length *= 4
+
+
+_lists: WeakKeyDictionary[Data, tuple[Any, int, Lists]] = WeakKeyDictionary()
+
+
+def _kept(group: Group, data: Data, X: np.ndarray, length: int) -> Lists:
+    """The lists of all rows among all rows; the last ones of a data set serve its next pass.
+
+    Nested validation asks twice, inside and outside: both walk the same lists.
+    """
+    key = (group.metric, group.p, repr(group.rowwise))
+    known = _lists.get(data)
+    if known is not None and known[0] == key and known[1] >= length:
+        return known[2]
+    near = nearest(group, X, X, length)
+    _lists[data] = (key, length, near)
+    return near
 
 
 def found_per_fit(

@@ -177,7 +177,7 @@ def _short(counts: np.ndarray, answers: Answers) -> np.ndarray:
 def _basis(counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
     """A note where probabilities rest on all rows, for then they are hardly shrunken."""
     n = plan.train_sizes.max()
-    everything = (counts.sum(axis=2) == n).all(axis=1)
+    everything = np.isclose(counts.sum(axis=2), n).all(axis=1)
     note = (
         f"n_x = {n}: the probabilities rest on all rows, so that n0 hardly shrinks them; a rule "
         "that follows single labels all the same (a forest, say) has a criterion too small"

@@ -1,0 +1,92 @@
+"""W1a: Wallman's double cross-validation of one data set, 10 outer folds, inner LOO of every k.
+
+50 design points and 10,000 test points. Peers: scikit-learn's GridSearchCV with LeaveOneOut on the
+same folds (the same three errors, run once), and R's `class` (its votes tie at random, so only
+seconds are compared; skipped with the reason where R is not installed).
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV, LeaveOneOut
+from sklearn.neighbors import KNeighborsClassifier
+
+from benchmarks.contest import contest
+from benchmarks.limits import limit
+from benchmarks.results import Options, Result
+from truerisk.datasets import make_simple
+from truerisk.papers.double_cv import N_DESIGN, PER_CLASS, TEST_PER_CLASS, design_of, double_cv
+from truerisk.papers.experiment import stream
+
+__all__ = ["results"]
+
+GRID, R_CLASS, TABLE = 1 / 3000, 1 / 7, 15.0
+SCRIPT = Path(__file__).with_suffix(".R")
+
+
+def results(options: Options) -> Iterator[Result]:
+    double_cv(0, 0)  # plans are drawn once for all data sets
+    yield contest(
+        "one data set, peer: GridSearchCV(LeaveOneOut)", _grid_search, _ours, 1, ratio=GRID
+    )
+    sets = 3 if options.quick else 20
+    yield _beside_r(sets, 3)
+    if not options.quick:
+        started = time.perf_counter()
+        for number in range(1000):
+            double_cv(0, number)
+        spent = time.perf_counter() - started
+        yield limit("Table 1: 1000 data sets", spent, unit="s", at_most=TABLE)
+
+
+def _ours() -> np.ndarray:
+    found = double_cv(0, 0)
+    return np.array([found["internal"], found["external"], found["true"]])
+
+
+def _grid_search() -> np.ndarray:
+    rng = stream("wallman double cv", 0, 0)
+    parts = [
+        make_simple((n, n), shuffle=False, random_state=rng)[0] for n in (PER_CLASS, TEST_PER_CLASS)
+    ]
+    y, truth = np.repeat([0, 1], PER_CLASS), np.repeat([0, 1], TEST_PER_CLASS)
+    plan = design_of(0).outer
+    errors = []
+    for fold in range(plan.n_fits):
+        train, _ = plan.train_rows(fold)
+        held_out = np.setdiff1d(np.arange(N_DESIGN), train)
+        grid = {"n_neighbors": design_of(0).ks}
+        search = GridSearchCV(KNeighborsClassifier(), grid, cv=LeaveOneOut())
+        search.fit(parts[0][train], y[train])
+        errors.append(
+            [
+                1 - search.best_score_,
+                (search.predict(parts[0][held_out]) != y[held_out]).mean(),
+                (search.predict(parts[1]) != truth).mean(),
+            ]
+        )
+    return np.mean(errors, axis=0)
+
+
+def _beside_r(sets: int, rounds: int) -> Result:
+    what, target = f"{sets} data sets, peer: R class", f"ratio <= {R_CLASS:.3g}"
+    if shutil.which("Rscript") is None:
+        return Result(what, target, error="Rscript is not installed.")
+    theirs, own = [], []
+    for _ in range(rounds):
+        command = ["Rscript", "--vanilla", str(SCRIPT), str(sets)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        theirs.append(float(done.stdout.strip().splitlines()[-1]))
+        started = time.perf_counter()
+        for number in range(sets):
+            double_cv(0, number)
+        own.append(time.perf_counter() - started)
+    met = median(own) <= R_CLASS * median(theirs)
+    return Result(what, target, median(theirs), median(own), "s", met, None, theirs, own)
