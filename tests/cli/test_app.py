@@ -54,7 +54,7 @@ def test_help_lists_every_command_and_exit_code(call):
         ([], "Usage: truerisk"),
         (["assess"], "give a FILE with --target COL, or --dataset NAME."),
         (["assess", "x.csv"], "--target COL is missing"),
-        (["assess", "x.csv", "--targt", "y"], "'--target'"),
+        (["assess", "x.csv", "--targt", "y"], "--target"),
         (["assess", "x.csv", "--dataset", "iris"], "not both"),
         (["assess", "--dataset", "iris", "--target", "y"], "has its own target"),
         (["assess", "--dataset", "irsi"], "did you mean 'iris'?"),

@@ -104,7 +104,7 @@ def test_the_digest_sees_names_and_absence() -> None:
         pd.Series([1, None], dtype="Int64"),
         pl.Series(["a", "bc"]),
     ],
-    ids=lambda y: str(y.dtype),
+    ids=lambda y: f"{type(y).__module__.partition('.')[0]}-{y.dtype}",
 )
 def test_any_type_has_a_digest(y) -> None:
     """Text, dates, categories, nullable numbers: the digest exists and sees the order."""

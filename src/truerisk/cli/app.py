@@ -51,7 +51,9 @@ class _Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Lazy, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="truerisk", prog_name="truerisk")
 def cli() -> None:
     """The true risk of a tuned model, with its uncertainty.

@@ -149,13 +149,16 @@ def _table(X: Any) -> Any:
 def _listed(X: Any) -> np.ndarray:
     """An array of a list of rows; a list of texts stays one text per row."""
     tables.n_rows(X)
-    try:
-        return np.asarray(X, dtype=object if _has_text(X) else None)
-    except ValueError:
+    if len({len(row) if hasattr(row, "__len__") else -1 for row in X if not _is_text(row)}) > 1:
         raise BadData(
             "X is a list of rows that are not equally long: give every row the same number of "
             "cells, or use a frame."
-        ) from None
+        )
+    return np.asarray(X, dtype=object if _has_text(X) else None)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str | bytes)
 
 
 def _has_text(X: Any) -> bool:
