@@ -63,7 +63,11 @@ def _first_willing(
         if reason is None:
             return engine, refusals
         refusals[word] = reason
-    raise Refusal("no engine can answer: " + "; ".join(f"{w}: {r}" for w, r in refusals.items()))
+    raise Refusal(
+        "no engine can answer: "
+        + "; ".join(f"{w}: {r.rstrip('.')}" for w, r in refusals.items())
+        + "."
+    )
 
 
 def _engine(asked: Any) -> Engine:
