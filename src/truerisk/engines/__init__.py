@@ -7,6 +7,8 @@
 | `warned.py` | a warning of many fits, said once |
 | `executors.py` | where batches of fits run |
 | `knn.py`, `knn_family.py`, `knn_search.py` | nearest neighbours: one sorted list per row |
+| `one_pass.py` | the template of engines that answer a group of candidates in one pass |
+| `settings.py` | what the last step is set to, and which candidates group |
 | `interval.py` | IntervalClassifier for every number of intervals at once |
 | `single_row.py` | which fits differ from all rows by one row |
 | `choice.py` | which engine answers, and why others do not |

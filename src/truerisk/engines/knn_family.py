@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.family import Family
+from truerisk.engines import settings
 
 __all__ = ["Group", "groups_of", "refusal"]
 
@@ -23,20 +24,18 @@ OTHERS = {
     "canberra",
     "braycurtis",
 }
-STATELESS = {"Normalizer", "Binarizer"}
 
 
 @dataclass(frozen=True, eq=False)
 class Group:
     """Candidates that differ in the number of neighbours only.
 
-    `first` is the number of one of them; `preparation` the unfitted steps before the neighbours
-    (None: none, or steps that treat each row by itself, in `rowwise`).
+    `preparation` are the unfitted steps before the neighbours (None: none, or steps that treat
+    each row by itself, in `rowwise`).
     """
 
     candidates: np.ndarray
     ks: np.ndarray
-    first: int
     preparation: Any
     rowwise: Any
     by_distance: bool
@@ -51,35 +50,12 @@ class Group:
 def refusal(family: Family) -> str | None:
     """Why the family is not one of plain nearest neighbours, or None."""
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-    from sklearn.pipeline import Pipeline
 
-    estimator = family.estimator
-    if type(estimator) is Pipeline and estimator.memory is not None:
-        return "the pipeline caches its steps (memory=), which may hold anything."
-    last = estimator.steps[-1][1] if type(estimator) is Pipeline else estimator
-    if type(last) not in (KNeighborsClassifier, KNeighborsRegressor):
-        return f"the learner is {type(last).__name__}, not scikit-learn's nearest neighbours."
-    if any(isinstance(v, type(last)) for params in family.candidates for v in params.values()):
-        return "the grid replaces the nearest neighbours themselves."
-    if estimator is not last and family.is_random:
-        return "a step before the neighbours is random and has no seed of its own."
-    for setting in _settings(family):
-        reason = _setting_refusal(setting)
-        if reason is not None:
-            return reason
-    return None
-
-
-def _settings(family: Family) -> list[dict[str, Any]]:
-    """The parameters of every candidate's neighbours, without making the models."""
-    estimator, prefix = family.estimator, ""
-    if hasattr(estimator, "steps"):
-        prefix, estimator = f"{estimator.steps[-1][0]}__", estimator.steps[-1][1]
-    common = estimator.get_params(deep=False)  # asked once: scikit-learn inspects a signature
-    return [
-        common | {n.removeprefix(prefix): v for n, v in given.items() if n.startswith(prefix)}
-        for given in family.candidates
-    ]
+    reason = settings.family_refusal(family, (KNeighborsClassifier, KNeighborsRegressor))
+    if reason is not None:
+        return reason
+    reasons = (_setting_refusal(setting) for setting in settings.settings_of(family))
+    return next((reason for reason in reasons if reason is not None), None)
 
 
 def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
@@ -101,40 +77,17 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
 
 def groups_of(family: Family) -> list[Group]:
     """The candidates by everything but n_neighbors."""
-    members: dict[str, list[int]] = {}
-    for number, params in enumerate(family.candidates):
-        rest = {n: v for n, v in params.items() if n.rpartition("__")[2] != "n_neighbors"}
-        members.setdefault(_key(rest), []).append(number)
-    settings = _settings(family)
-    return [_group(family, numbers, settings) for numbers in members.values()]
+    return [_group(part) for part in settings.groups_along(family, ["n_neighbors"])]
 
 
-def _key(params: Mapping[str, Any]) -> str:
-    """Equal for equal settings; objects in a grid are told apart by identity."""
-    plain = (str, int, float, bool, type(None))
-    return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
-
-
-def _group(family: Family, numbers: list[int], settings: list[dict[str, Any]]) -> Group:
-    model = family.make(numbers[0])
-    setting = settings[numbers[0]]
-    steps = getattr(model, "steps", [])[:-1]
-    steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
-    before = _pipeline(steps)
-    alone = all(type(step).__name__ in STATELESS for _, step in steps)
+def _group(part: settings.Group) -> Group:
+    setting = part.settings[0]
     return Group(
-        candidates=np.array(numbers),
-        ks=np.array([int(settings[number]["n_neighbors"]) for number in numbers]),
-        first=numbers[0],
-        preparation=None if alone else before,
-        rowwise=before if alone else None,
+        candidates=part.candidates,
+        ks=np.array([int(k) for k in part.values("n_neighbors")]),
+        preparation=part.preparation,
+        rowwise=part.rowwise,
         by_distance=setting["weights"] == "distance",
         metric=setting["metric"],
         p=float(setting["p"]),
     )
-
-
-def _pipeline(steps: list[Any]) -> Any:
-    from sklearn.pipeline import Pipeline
-
-    return Pipeline(steps) if steps else None

@@ -1,0 +1,256 @@
+"""The template of engines that answer all candidates of a group in one pass over each train set.
+
+A subclass says which learners it serves, along which parameters one pass answers, and how:
+`fit_pass` gets what a fit sees and returns the answers of all candidates of the group. It may
+answer many fits together first (`together`: leave-one-out from one decomposition); what is left
+goes through `fit_pass`, train set by train set.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.data import Data, non_finite
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.core.progress import tell
+from truerisk.engines.fitting import empty_values
+from truerisk.engines.settings import Group, family_refusal, groups_along, prefix_of, settings_of
+
+__all__ = ["OnePass", "Shown", "Task"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What one fit sees, after the steps before the learner: distinct rows and their weights.
+
+    `y` are class codes or target values, flipped labels replaced. `times` counts copies of a row
+    (None: each once), `weights` are the user's (None: none given); `all_weights` is their product.
+    """
+
+    fit: int
+    rows: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+    times: np.ndarray | None
+    weights: np.ndarray | None
+
+    @property
+    def all_weights(self) -> np.ndarray | None:
+        if self.times is None:
+            return self.weights
+        times = self.times.astype(np.float64)
+        return times if self.weights is None else times * self.weights
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One group of candidates on one plan; `place` puts answers where they belong."""
+
+    group: Group
+    data: Data
+    plan: Plan
+    request: Request
+    run: Run
+    X: np.ndarray | None  # after the rowwise steps; None where a step learns from the rows
+    weights: np.ndarray | None
+    values: np.ndarray
+
+    def of_fit(self, fit: int) -> Group | None:
+        """The candidates asked in a fit: all of the group, its one winner, or none of it."""
+        if self.run.only is None:
+            return self.group
+        at = np.flatnonzero(self.group.candidates == self.run.only[fit])
+        return self.group.only(int(at[0])) if len(at) else None
+
+    def questions(self, fit: int) -> np.ndarray:
+        """The questions put to a fit."""
+        order, starts = self.plan.questions_of
+        return order[starts[fit] : starts[fit + 1]]
+
+    def place(self, question: int, group: Group, answers: np.ndarray) -> None:
+        """Put the answers (one row per candidate of the group) to a question in their place."""
+        where = slice(*self.plan.test_offsets[question : question + 2])
+        self.values[self.lines_of(group), where] = answers
+
+    def lines_of(self, group: Group) -> Any:
+        """Where the candidates of a group stand in `values`."""
+        return group.candidates if self.run.only is None else slice(0, 1)
+
+    def labels(self, fit: int) -> np.ndarray:
+        """Codes or targets of all rows as the fit is shown them."""
+        codes = self.data.y if self.data.codes is None else self.data.codes
+        flipped, to = self.plan.flips_of(fit)
+        if len(flipped):
+            codes = codes.copy()
+            codes[flipped] = to
+        return codes
+
+    def shown(self, fit: int) -> tuple[Shown, list[np.ndarray]]:
+        """What the fit sees, and the rows that each of its questions asks about, prepared."""
+        rows, times = self.plan.train_rows(fit)
+        asked = [self.plan.test_rows(int(q))[0] for q in self.questions(fit)]
+        y = self.labels(fit)[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        if self.X is not None:
+            return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in asked]
+        return self._prepared(fit, rows, times, y, weights, asked)
+
+    def _prepared(
+        self,
+        fit: int,
+        rows: np.ndarray,
+        times: np.ndarray | None,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        asked: list[np.ndarray],
+    ) -> tuple[Shown, list[np.ndarray]]:
+        """The steps before the learner are fitted on this train set, copies and all."""
+        from sklearn.base import clone
+
+        data, steps = self.data, clone(self.group.preparation)
+        every = rows if times is None else np.repeat(rows, times)
+        said = y if data.classes is None else data.classes[y]
+        said = said if times is None else np.repeat(said, times, axis=0)
+        X = dense(steps.fit_transform(data.rows(every), said))
+        if times is not None:  # equal rows stay equal
+            X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
+        tests = [dense(steps.transform(data.rows(a))) for a in asked]
+        return Shown(fit, rows, X, y, times, weights), tests
+
+
+class OnePass(Engine):
+    """Serves `learners()`; one pass answers all candidates that differ in `along` only."""
+
+    along: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def learners(self) -> Sequence[type]:
+        """The classes it serves; imported when asked for."""
+
+    @abstractmethod
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray]:
+        """For each test the answers `(candidate of the group, row, ...)` in the asked response."""
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        """Why one setting of the learner is not served, or None."""
+        return None
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        """What else stands against it; asked last."""
+        return None
+
+    def together(self, task: Task) -> np.ndarray:
+        """Answer what can be answered at once; which fits that were."""
+        return np.zeros(task.plan.n_fits, dtype=bool)
+
+    def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        reason = family_refusal(family, self.learners())
+        if reason is None:
+            reasons = (self.setting_refusal(setting) for setting in settings_of(family))
+            reason = next((r for r in reasons if r is not None), None)
+        if reason is not None:
+            return reason
+        if request.response == "scored":
+            return "a scikit-learn scorer needs the fitted model itself."
+        return (
+            _weights_refusal(family, data)
+            or _table_refusal(family, data)
+            or _plan_refusal(plan)
+            or self.more_refusals(family, data, plan, request)
+        )
+
+    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+        started = time.perf_counter()
+        values = empty_values(data, plan, request, len(family) if run.only is None else 1)
+        groups = groups_along(family, self.along)
+        total = plan.n_fits * len(groups)
+        tell(0, total)
+        for number, group in enumerate(groups):
+            X = None if group.preparation is not None else _plain(group, data)
+            task = Task(group, data, plan, request, run, X, _weights(data), values)
+            done = self.together(task)
+            tell(number * plan.n_fits + int(done.sum()), total)
+            for count, fit in enumerate(np.flatnonzero(~done), start=1):
+                self._answer(task, int(fit))
+                tell(number * plan.n_fits + int(done.sum()) + count, total)
+        tell(total, total)
+        shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
+        share = (time.perf_counter() - started) / (len(values) * plan.n_fits)
+        return Answers(
+            plan=plan,
+            response=request.response,
+            values=values,
+            answered=np.ones((len(values), plan.n_questions), dtype=bool),
+            engine=self.word,
+            fit_seconds=np.broadcast_to(share, shape),
+            answer_seconds=np.broadcast_to(0.0, shape),
+            n_fits=len(values) * plan.n_fits,
+        )
+
+    def _answer(self, task: Task, fit: int) -> None:
+        group = task.of_fit(fit)
+        if group is None:
+            return
+        shown, tests = task.shown(fit)
+        answers = self.fit_pass(task, group, shown, tests)
+        for question, answer in zip(task.questions(fit), answers, strict=True):
+            task.place(int(question), group, answer)
+
+
+def dense(table: Any) -> np.ndarray:
+    """A step's output as one block of doubles."""
+    array = table.toarray() if hasattr(table, "toarray") else np.asarray(table)
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _plain(group: Group, data: Data) -> np.ndarray:
+    """X after the steps that treat each row by itself."""
+    if group.rowwise is None:
+        return dense(data.X)
+    return dense(group.rowwise.fit_transform(data.X))
+
+
+def _weights(data: Data) -> np.ndarray | None:
+    """The weights that the learner is fitted with: the only fit parameter that is served."""
+    given = list(data.fit_params.values())
+    return np.asarray(given[0], dtype=np.float64) if given else None
+
+
+def _weights_refusal(family: Family, data: Data) -> str | None:
+    own = f"{prefix_of(family)}sample_weight"
+    others = [name for name in data.fit_params if name != own]
+    if others:
+        return f"fit parameters ({', '.join(others)}) are given."
+    if own in data.fit_params and np.shape(data.fit_params[own]) != (data.n_rows,):
+        return f"{own} is not one weight per row."
+    return None
+
+
+def _table_refusal(family: Family, data: Data) -> str | None:
+    if hasattr(data.X, "tocsr"):
+        return "X is sparse."
+    if len(np.shape(data.X)) != 2:
+        return "X is no table."
+    dtype = np.asarray(data.X).dtype
+    if dtype.kind == "f" and dtype.itemsize < 8:
+        return "X is in single precision, and scikit-learn would compute in it."
+    if dtype.kind not in "biuf" and not hasattr(family.estimator, "steps"):
+        return "X holds more than numbers."
+    return "X has cells that are not finite." if non_finite(data.X) else None
+
+
+def _plan_refusal(plan: Plan) -> str | None:
+    if not plan.train_sizes.all() or not plan.test_sizes.all():
+        return "a fit sees no rows, or is asked about none."
+    return None

@@ -1,0 +1,129 @@
+"""What the last step of a family is set to, and which candidates one pass can answer together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.family import Family
+
+__all__ = ["Group", "family_refusal", "groups_along", "last_step", "prefix_of", "settings_of"]
+
+STATELESS = {"Normalizer", "Binarizer"}
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Candidates whose settings differ along one pass only (the penalties of one decomposition).
+
+    `settings[i]` are all parameters of the last step of candidate `candidates[i]`. `preparation`
+    are the unfitted steps before it that learn from the rows, `rowwise` those that treat each row
+    by itself (None: none; where one step learns, all are in `preparation`).
+    """
+
+    candidates: np.ndarray
+    settings: tuple[Mapping[str, Any], ...]
+    preparation: Any = None
+    rowwise: Any = None
+
+    def values(self, name: str) -> np.ndarray:
+        """One parameter of every candidate."""
+        return np.array([setting[name] for setting in self.settings])
+
+    def only(self, place: int) -> Group:
+        """One of its candidates alone."""
+        part = self.candidates[place : place + 1]
+        return Group(part, (self.settings[place],), self.preparation, self.rowwise)
+
+
+def last_step(family: Family) -> Any:
+    """The learner itself: the last step of a pipeline, else the estimator."""
+    steps = getattr(family.estimator, "steps", None)
+    return steps[-1][1] if steps else family.estimator
+
+
+def family_refusal(family: Family, served: Sequence[type]) -> str | None:
+    """Why the family is not one of these learners, alone or last in a plain pipeline, or None."""
+    from sklearn.pipeline import Pipeline
+
+    estimator = family.estimator
+    if type(estimator) is Pipeline and estimator.memory is not None:
+        return "the pipeline caches its steps (memory=), which may hold anything."
+    last = last_step(family) if type(estimator) is Pipeline else estimator
+    if type(last) not in served:
+        names = " or ".join(kind.__name__ for kind in served)
+        return f"the learner is {type(last).__name__}, not {names}."
+    if any(_replaces_last(family, name) for params in family.candidates for name in params):
+        return "the grid replaces the learner itself."
+    if estimator is not last and _prepares_at_random(family):
+        return "a step before the learner is random and has no seed of its own."
+    return None
+
+
+def _replaces_last(family: Family, name: str) -> bool:
+    return name == "steps" or f"{name}__" == prefix_of(family)
+
+
+def _prepares_at_random(family: Family) -> bool:
+    prefix = prefix_of(family)
+    return any(
+        not name.startswith(prefix)
+        for candidate in range(len(family))
+        for name in family.random_parameters(family.make(candidate))
+    )
+
+
+def prefix_of(family: Family) -> str:
+    """What stands before the names of the learner's parameters in a pipeline: "ridge__"."""
+    steps = getattr(family.estimator, "steps", None)
+    return f"{steps[-1][0]}__" if steps else ""
+
+
+def settings_of(family: Family) -> list[dict[str, Any]]:
+    """The parameters of every candidate's last step, without making the models."""
+    prefix, last = prefix_of(family), last_step(family)
+    common = last.get_params(deep=False)  # asked once: scikit-learn inspects a signature
+    return [
+        common | {n.removeprefix(prefix): v for n, v in given.items() if n.startswith(prefix)}
+        for given in family.candidates
+    ]
+
+
+def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
+    """The candidates by everything but these parameters of the last step."""
+    prefix = prefix_of(family)
+    free = {prefix + name for name in names}
+    members: dict[str, list[int]] = {}
+    for number, params in enumerate(family.candidates):
+        rest = {name: value for name, value in params.items() if name not in free}
+        members.setdefault(_key(rest), []).append(number)
+    settings = settings_of(family)
+    return [_group(family, numbers, settings) for numbers in members.values()]
+
+
+def _key(params: Mapping[str, Any]) -> str:
+    """Equal for equal settings; objects in a grid are told apart by identity."""
+    plain = (str, int, float, bool, type(None))
+    return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
+
+
+def _group(family: Family, numbers: list[int], settings: list[dict[str, Any]]) -> Group:
+    steps = getattr(family.make(numbers[0]), "steps", [])[:-1]
+    steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
+    before = _pipeline(steps)
+    alone = all(type(step).__name__ in STATELESS for _, step in steps)
+    return Group(
+        candidates=np.array(numbers),
+        settings=tuple(settings[number] for number in numbers),
+        preparation=None if alone else before,
+        rowwise=before if alone else None,
+    )
+
+
+def _pipeline(steps: list[Any]) -> Any:
+    from sklearn.pipeline import Pipeline
+
+    return Pipeline(steps) if steps else None
