@@ -3,15 +3,17 @@
 A subclass says which learners it serves, along which parameters one pass answers, and how:
 `fit_pass` gets what a fit sees and returns the answers of all candidates of the group. It may
 answer many fits together first (`together`: leave-one-out from one decomposition); what is left
-goes through `fit_pass`, train set by train set.
+goes through `fit_pass`, train set by train set. Where a closed form leaves an answer open (a tie,
+a scatter that cannot be inverted), `fit_pass` returns None or calls `Task.leave_open`, and the
+learner itself is fitted and asked.
 """
 
 from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,8 +24,9 @@ from truerisk.core.data import Data, non_finite
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
-from truerisk.engines.fitting import empty_values
+from truerisk.engines.fitting import empty_values, error_of, fit_pieces
 from truerisk.engines.settings import Group, family_refusal, groups_along, prefix_of, settings_of
+from truerisk.engines.warned import Warned, say_once
 
 __all__ = ["OnePass", "Shown", "Task"]
 
@@ -55,6 +58,7 @@ class Shown:
 class Task:
     """One group of candidates on one plan; `place` puts answers where they belong."""
 
+    family: Family
     group: Group
     data: Data
     plan: Plan
@@ -63,6 +67,8 @@ class Task:
     X: np.ndarray | None  # after the rowwise steps; None where a step learns from the rows
     weights: np.ndarray | None
     values: np.ndarray
+    open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
+    warned: list[Warned] = field(default_factory=list)
 
     def of_fit(self, fit: int) -> Group | None:
         """The candidates asked in a fit: all of the group, its one winner, or none of it."""
@@ -80,6 +86,27 @@ class Task:
         """Put the answers (one row per candidate of the group) to a question in their place."""
         where = slice(*self.plan.test_offsets[question : question + 2])
         self.values[self.lines_of(group), where] = answers
+
+    def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
+        """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
+        self.open.setdefault(int(fit), set()).update(int(c) for c in candidates)
+
+    def ask_the_learner(self) -> None:
+        """Fit the learner itself wherever an answer was left open."""
+        for fit, candidates in sorted(self.open.items()):
+            self._ask(fit, sorted(candidates))
+
+    def _ask(self, fit: int, candidates: list[int]) -> None:
+        jobs = [(fit, candidates)]
+        seed = self.run.seed
+        for piece in fit_pieces(self.family, self.data, self.plan, self.request, seed, True, jobs):
+            if piece.failure is not None:
+                raise error_of(piece)
+            self.warned.extend(piece.warned)
+            line = piece.candidate if self.run.only is None else 0
+            for question, answer in zip(self.questions(fit), piece.answers, strict=True):
+                where = slice(*self.plan.test_offsets[question : question + 2])
+                self.values[line, where] = answer
 
     def lines_of(self, group: Group) -> Any:
         """Where the candidates of a group stand in `values`."""
@@ -139,8 +166,11 @@ class OnePass(Engine):
     @abstractmethod
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
-    ) -> list[np.ndarray]:
-        """For each test the answers `(candidate of the group, row, ...)` in the asked response."""
+    ) -> list[np.ndarray] | None:
+        """For each test the answers `(candidate of the group, row, ...)` in the asked response.
+
+        None where the pass cannot say: all candidates of the group are then fitted one by one.
+        """
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         """Why one setting of the learner is not served, or None."""
@@ -176,15 +206,19 @@ class OnePass(Engine):
         groups = groups_along(family, self.along)
         total = plan.n_fits * len(groups)
         tell(0, total)
+        warned: list[Warned] = []
         for number, group in enumerate(groups):
             X = None if group.preparation is not None else _plain(group, data)
-            task = Task(group, data, plan, request, run, X, _weights(data), values)
+            task = Task(family, group, data, plan, request, run, X, _weights(data), values)
             done = self.together(task)
             tell(number * plan.n_fits + int(done.sum()), total)
             for count, fit in enumerate(np.flatnonzero(~done), start=1):
                 self._answer(task, int(fit))
                 tell(number * plan.n_fits + int(done.sum()) + count, total)
+            task.ask_the_learner()
+            warned += task.warned
         tell(total, total)
+        say_once(warned, len(values) * plan.n_fits)
         shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
         share = (time.perf_counter() - started) / (len(values) * plan.n_fits)
         return Answers(
@@ -204,6 +238,9 @@ class OnePass(Engine):
             return
         shown, tests = task.shown(fit)
         answers = self.fit_pass(task, group, shown, tests)
+        if answers is None:
+            task.leave_open(fit, group.candidates)
+            return
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
 
