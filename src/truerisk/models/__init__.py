@@ -6,6 +6,8 @@ preparation.py   what happens to columns before a learner sees them, inside the 
 parzen.py        ParzenClassifier, a kernel density per class
 parzen_width.py  kernel sums, their leave-one-out form, and the widths it chooses
 interval.py      IntervalClassifier, least errors with at most k intervals on the line
+fisher.py        FisherClassifier, least squares on class codes
+discriminant.py  linear and quadratic discriminants with R's divisors
 
 To add a word: one `Learner` and one line in `registry`.
 """
@@ -20,15 +22,26 @@ from truerisk.models.learners import default_words, learner, names, registry
 from truerisk.models.preparation import prepare
 
 if TYPE_CHECKING:
+    from truerisk.models.discriminant import LinearDiscriminant, QuadraticDiscriminant
+    from truerisk.models.fisher import FisherClassifier
     from truerisk.models.interval import IntervalClassifier
     from truerisk.models.parzen import ParzenClassifier
 
-_CLASSES = {"IntervalClassifier": "interval", "ParzenClassifier": "parzen"}
+_CLASSES = {
+    "FisherClassifier": "fisher",
+    "IntervalClassifier": "interval",
+    "LinearDiscriminant": "discriminant",
+    "ParzenClassifier": "parzen",
+    "QuadraticDiscriminant": "discriminant",
+}
 
 __all__ = [
+    "FisherClassifier",
     "IntervalClassifier",
     "Learner",
+    "LinearDiscriminant",
     "ParzenClassifier",
+    "QuadraticDiscriminant",
     "default_words",
     "learner",
     "names",

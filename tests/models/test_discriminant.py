@@ -1,0 +1,99 @@
+"""Discriminant analyses with the divisors of R."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from truerisk.models import LinearDiscriminant, QuadraticDiscriminant
+from truerisk.models.discriminant import divides_by_n
+
+RNG = np.random.default_rng(5)
+SIZES = np.array([9, 14, 8])
+Y = np.repeat([0, 1, 2], SIZES)
+X = RNG.normal(size=(31, 3)) @ np.diag([1, 2, 0.5]) + np.array([[0, 0, 0], [1, 0, 1], [0, 3, 0]])[Y]
+MEANS = np.array([X[k == Y].mean(axis=0) for k in range(3)])
+SCATTERS = [(X[k == Y] - MEANS[k]).T @ (X[k == Y] - MEANS[k]) for k in range(3)]
+
+
+def its_checks():
+    """All that scikit-learn checks, less array API input, which is not claimed."""
+    for model in (LinearDiscriminant(), QuadraticDiscriminant(reg_param=0.1)):
+        for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
+            name = check.func.__name__
+            if not name.startswith("check_array_api"):
+                label = "-".join([type(model).__name__, name, *map(str, check.keywords.values())])
+                yield pytest.param(estimator, check, id=f"{label}-{number}")
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+def test_they_keep_the_contract_of_scikit_learn(estimator, check) -> None:
+    """All of scikit-learn's estimator checks pass, as for the classes they extend."""
+    check(estimator)
+
+
+def posteriors(covariances, priors):
+    """Bayes' rule with Gaussian densities."""
+    densities = [multivariate_normal(m, c).pdf(X) for m, c in zip(MEANS, covariances, strict=True)]
+    joint = np.array(densities).T * priors
+    return joint / joint.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("priors", [None, [0.2, 0.5, 0.3]])
+@pytest.mark.parametrize(("divisor", "number"), [("n-K", 28), ("n", 31)])
+def test_linear_is_bayes_rule_with_this_divisor(priors, divisor, number) -> None:
+    """Posteriors are those of Gaussians with the pooled scatter over n − K, or n."""
+    found = LinearDiscriminant(priors=priors, divisor=divisor).fit(X, Y).predict_proba(X)
+    pooled = sum(SCATTERS) / number
+    expected = posteriors([pooled] * 3, SIZES / 31 if priors is None else priors)
+    assert np.allclose(found, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize(("divisor", "less"), [("n-1", 1), ("n", 0)])
+@pytest.mark.parametrize("reg_param", [0.0, 0.3, 1.0])
+def test_quadratic_is_bayes_rule_with_this_divisor(divisor, less, reg_param) -> None:
+    """Posteriors are those of Gaussians with each class's scatter over n_c − 1, or n_c."""
+    found = QuadraticDiscriminant(divisor=divisor, reg_param=reg_param).fit(X, Y)
+    covariances = [
+        (1 - reg_param) * scatter / (size - less) + reg_param * np.eye(3)
+        for scatter, size in zip(SCATTERS, SIZES, strict=True)
+    ]
+    assert np.allclose(found.predict_proba(X), posteriors(covariances, SIZES / 31), rtol=1e-10)
+
+
+def test_one_of_the_divisors_is_that_of_scikit_learn() -> None:
+    """By "n" the linear one is scikit-learn's; the quadratic one by what the release divides by."""
+    ours = LinearDiscriminant(divisor="n").fit(X, Y).predict_proba(X)
+    assert np.array_equal(ours, LinearDiscriminantAnalysis().fit(X, Y).predict_proba(X))
+    same = QuadraticDiscriminant(divisor="n" if divides_by_n() else "n-1").fit(X, Y)
+    theirs = QuadraticDiscriminantAnalysis().fit(X, Y)
+    assert np.allclose(same.predict_proba(X), theirs.predict_proba(X), rtol=1e-12)
+
+
+def test_two_classes_have_one_decision_value() -> None:
+    """Of two classes too the prior's logarithm is not multiplied."""
+    two = Y < 2
+    model = LinearDiscriminant(priors=[0.9, 0.1]).fit(X[two], Y[two])
+    pooled = (SCATTERS[0] + SCATTERS[1]) / 21
+    slope = np.linalg.solve(pooled, MEANS[1] - MEANS[0])
+    cut = slope @ (MEANS[0] + MEANS[1]) / 2 - np.log(0.1 / 0.9)
+    assert np.allclose(model.decision_function(X), X @ slope - cut, rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (LinearDiscriminant(divisor="n-1"), "divisor='n-1' is unknown: it is 'n-K' or 'n'"),
+        (QuadraticDiscriminant(divisor="n-K"), "divisor='n-K' is unknown: it is 'n-1' or 'n'"),
+    ],
+)
+def test_an_unknown_divisor_is_named(model, message) -> None:
+    """The linear one pools, the quadratic one does not."""
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
