@@ -8,6 +8,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
+#define HAS_AVX2_BRANCH 1
 #endif
 
 #include <nanobind/nanobind.h>
@@ -22,7 +23,151 @@ using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
 template <typename T, typename Shape>
 using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 
-// ---------------------------------------------------------------- selection
+bool has_avx2() {
+#ifdef HAS_AVX2_BRANCH
+    static const bool found = __builtin_cpu_supports("avx2");
+    return found;
+#else
+    return false;
+#endif
+}
+
+// ---------------------------------------------------------------- candidates by rough distance
+
+// Candidates of one query: rough distances and rows, side by side.
+struct Candidates {
+    std::vector<float> value;
+    std::vector<std::int32_t> row;
+    std::size_t size = 0, narrowed = 0;  // how many there are, and were when last narrowed
+
+    void reserve(std::size_t n) {
+        if (value.size() >= n) return;
+        value.resize(n + n / 2);
+        row.resize(n + n / 2);
+    }
+};
+
+constexpr std::size_t STRIPE = 16;  // values that are dismissed at once
+
+// A value among the n, such that at least `wanted` do not exceed it, and few more: the largest of
+// the histogram bins that hold the first `wanted`.
+__attribute__((always_inline)) inline float edge_any(const float* value, std::size_t n,
+                                                     std::size_t wanted, std::uint8_t* bin) {
+    float lows[8], highs[8];  // eight chains: the compiler makes one vector of them
+    for (std::size_t lane = 0; lane < 8; ++lane) lows[lane] = highs[lane] = value[0];
+    std::size_t j = 0;
+    for (; j + 8 <= n; j += 8)
+        for (std::size_t lane = 0; lane < 8; ++lane) {
+            const float v = value[j + lane];
+            lows[lane] = v < lows[lane] ? v : lows[lane];
+            highs[lane] = v > highs[lane] ? v : highs[lane];
+        }
+    for (; j < n; ++j) {
+        lows[0] = std::min(lows[0], value[j]);
+        highs[0] = std::max(highs[0], value[j]);
+    }
+    const float low = *std::min_element(lows, lows + 8), high = *std::max_element(highs, highs + 8);
+    const float scale = 255.0F / (high - low);
+    if (wanted >= n || !std::isfinite(scale)) return high;
+    for (j = 0; j < n; ++j)
+        bin[j] = static_cast<std::uint8_t>(static_cast<std::int32_t>((value[j] - low) * scale));
+    std::uint32_t even[256] = {}, odd[256] = {};
+    for (j = 0; j + 2 <= n; j += 2) {
+        ++even[bin[j]];
+        ++odd[bin[j + 1]];
+    }
+    if (j < n) ++even[bin[j]];
+    std::size_t last = 0;
+    for (std::size_t sum = even[0] + odd[0]; sum < wanted;) {
+        ++last;
+        sum += even[last] + odd[last];
+    }
+    float edge = low;
+    for (j = 0; j < n; ++j) edge = (bin[j] <= last) & (value[j] > edge) ? value[j] : edge;
+    return edge;
+}
+
+// Appends the values that do not exceed the limit; stripes without any are passed over.
+__attribute__((always_inline)) inline void append_stripe(const float* values, std::size_t from,
+                                                         std::size_t to, float limit,
+                                                         std::int32_t first, Candidates& found) {
+    std::size_t m = found.size;
+    float* const value = found.value.data();
+    std::int32_t* const row = found.row.data();
+    for (std::size_t j = from; j < to; ++j) {
+        value[m] = values[j];
+        row[m] = first + static_cast<std::int32_t>(j);
+        m += values[j] <= limit ? 1 : 0;
+    }
+    found.size = m;
+}
+
+std::size_t below_plain(const float* values, std::size_t n, float limit, std::int32_t first,
+                        Candidates& found, std::uint32_t*) {
+    append_stripe(values, 0, n, limit, first, found);
+    return found.size;
+}
+
+float edge_plain(const float* value, std::size_t n, std::size_t wanted, std::uint8_t* bin) {
+    return edge_any(value, n, wanted, bin);
+}
+
+#ifdef HAS_AVX2_BRANCH
+__attribute__((target("avx2"))) float edge_avx2(const float* value, std::size_t n, std::size_t wanted,
+                                                std::uint8_t* bin) {
+    return edge_any(value, n, wanted, bin);
+}
+
+// First the stripes with a value below, without a branch that could be guessed wrong; then these.
+__attribute__((target("avx2"))) std::size_t below_avx2(const float* values, std::size_t n, float limit,
+                                                       std::int32_t first, Candidates& found,
+                                                       std::uint32_t* stripes) {
+    const __m256 bound = _mm256_set1_ps(limit);
+    std::size_t n_stripes = 0, j = 0;
+    for (; j + STRIPE <= n; j += STRIPE) {
+        const __m256 a = _mm256_cmp_ps(_mm256_loadu_ps(values + j), bound, _CMP_LE_OQ);
+        const __m256 b = _mm256_cmp_ps(_mm256_loadu_ps(values + j + 8), bound, _CMP_LE_OQ);
+        stripes[n_stripes] = static_cast<std::uint32_t>(j);
+        n_stripes += _mm256_testz_ps(a, a) & _mm256_testz_ps(b, b) ? 0 : 1;
+    }
+    std::size_t m = found.size;
+    float* const value = found.value.data();
+    std::int32_t* const row = found.row.data();
+    for (std::size_t s = 0; s < n_stripes; ++s) {
+        const float* const at = values + stripes[s];
+        const __m256 a = _mm256_cmp_ps(_mm256_loadu_ps(at), bound, _CMP_LE_OQ);
+        const __m256 b = _mm256_cmp_ps(_mm256_loadu_ps(at + 8), bound, _CMP_LE_OQ);
+        auto mask = static_cast<unsigned>(_mm256_movemask_ps(a)) |
+                    static_cast<unsigned>(_mm256_movemask_ps(b)) << 8;
+        do {
+            const int place = __builtin_ctz(mask);
+            value[m] = at[place];
+            row[m++] = first + static_cast<std::int32_t>(stripes[s]) + place;
+            mask &= mask - 1;
+        } while (mask);
+    }
+    found.size = m;
+    append_stripe(values, j, n, limit, first, found);
+    return found.size;
+}
+#endif
+
+float edge_of(const float* value, std::size_t n, std::size_t wanted, std::uint8_t* bin) {
+#ifdef HAS_AVX2_BRANCH
+    if (has_avx2()) return edge_avx2(value, n, wanted, bin);
+#endif
+    return edge_plain(value, n, wanted, bin);
+}
+
+std::size_t below(const float* values, std::size_t n, float limit, std::int32_t first,
+                  Candidates& found, std::uint32_t* stripes) {
+#ifdef HAS_AVX2_BRANCH
+    if (has_avx2()) return below_avx2(values, n, limit, first, found, stripes);
+#endif
+    return below_plain(values, n, limit, first, found, stripes);
+}
+
+// ---------------------------------------------------------------- exact distances, sorted
 
 struct Near {
     double squared;
@@ -32,128 +177,176 @@ struct Near {
     }
 };
 
-// A value that about `wanted` of the n numbers do not exceed, guessed high from a strided sample.
-float threshold(const float* values, std::size_t n, std::size_t wanted, double scale,
-                std::vector<float>& sample) {
-    const std::size_t step = std::max<std::size_t>(1, n / 256);
-    sample.clear();
-    for (std::size_t j = 0; j < n; j += step) sample.push_back(values[j]);
-    const double expected = static_cast<double>(wanted) * static_cast<double>(sample.size()) /
-                            static_cast<double>(n);
-    const auto at = static_cast<std::size_t>(scale * (expected + 3 * std::sqrt(expected) + 3));
-    if (at + 1 >= sample.size()) return INFINITY;
-    std::nth_element(sample.begin(), sample.begin() + static_cast<std::ptrdiff_t>(at), sample.end());
-    return sample[at];
-}
-
-// Positions of the values that do not exceed the limit; few do, so eight are dismissed at once.
-std::size_t below_plain(const float* values, std::size_t from, std::size_t n, float limit,
-                        std::int32_t* found, std::size_t m) {
-    for (std::size_t j = from; j < n; ++j) {
-        found[m] = static_cast<std::int32_t>(j);
-        m += values[j] <= limit ? 1 : 0;
-    }
-    return m;
-}
-
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) std::size_t below_avx2(const float* values, std::size_t n, float limit,
-                                                       std::int32_t* found) {
-    const __m256 bound = _mm256_set1_ps(limit);
-    std::size_t m = 0, j = 0;
-    for (; j + 8 <= n; j += 8) {
-        const __m256 eight = _mm256_loadu_ps(values + j);
-        auto mask = static_cast<unsigned>(_mm256_movemask_ps(_mm256_cmp_ps(eight, bound, _CMP_LE_OQ)));
-        for (; mask; mask &= mask - 1)
-            found[m++] = static_cast<std::int32_t>(j) + __builtin_ctz(mask);
-    }
-    return below_plain(values, j, n, limit, found, m);
-}
-#endif
-
-std::size_t below(const float* values, std::size_t n, float limit, std::int32_t* found) {
-#if defined(__x86_64__) && defined(__GNUC__)
-    static const bool wide = __builtin_cpu_supports("avx2");
-    if (wide) return below_avx2(values, n, limit, found);
-#endif
-    return below_plain(values, 0, n, limit, found, 0);
-}
-
-// Squared distance by the plain sum: equal rows give exactly 0, equal pairs equal numbers.
-double squared_distance(const double* a, const double* b, std::size_t d) {
-    double sum[4] = {0, 0, 0, 0};  // four chains: one addition need not wait for the last
-    std::size_t c = 0;
-    for (; c + 4 <= d; c += 4)
-        for (std::size_t lane = 0; lane < 4; ++lane) {
-            const double difference = a[c + lane] - b[c + lane];
-            sum[lane] += difference * difference;
+// Squared distances by the plain sum in four chains: equal rows give exactly 0, equal pairs equal
+// numbers, and one addition need not wait for the last.
+__attribute__((always_inline)) inline void measure_any(const double* query, const double* x,
+                                                       std::size_t d, const Candidates& found,
+                                                       Near* out) {
+    const std::size_t m = found.size;
+    for (std::size_t j = 0; j < m; ++j) {
+        const double* const row = x + static_cast<std::size_t>(found.row[j]) * d;
+#if defined(__GNUC__)
+        if (j + 4 < m) {  // rows lie anywhere: fetch them while others are measured
+            const double* const next = x + static_cast<std::size_t>(found.row[j + 4]) * d;
+            for (std::size_t c = 0; c < std::min<std::size_t>(d, 64); c += 8) __builtin_prefetch(next + c);
         }
-    for (; c < d; ++c) sum[0] += (a[c] - b[c]) * (a[c] - b[c]);
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-// The L nearest of every row of a block of approximate distances, by their exact ones.
-//
-// `rough` may be off by `slack[i]` in row i: all within that of the L-th are measured exactly, so
-// the list is that of the exact squared distances, ascending, ties by row number.
-void nearest_of_block(Input<float, nb::ndim<2>> rough, Input<double, nb::ndim<2>> queries,
-                      Input<double, nb::ndim<2>> rows, Input<double, nb::ndim<1>> slack,
-                      Output<std::int32_t, nb::ndim<2>> index,
-                      Output<double, nb::ndim<2>> squared) {
-    const std::size_t b = rough.shape(0), n = rough.shape(1), d = rows.shape(1);
-    const std::size_t length = index.shape(1);
-    const float* const all = rough.data();
-    const double *const query = queries.data(), *const x = rows.data();
-    std::int32_t* const out = index.data();
-    double* const out_squared = squared.data();
-
-    nb::gil_scoped_release no_gil;
-
-    std::vector<float> sample;
-    std::vector<std::int32_t> found(n + 8);
-    std::vector<Near> near(n);
-    for (std::size_t i = 0; i < b; ++i) {
-        const float* const row = all + i * n;
-        std::size_t m = 0;
-        float limit = INFINITY;
-        for (double scale = 1; m < length; scale *= 4) {
-            limit = length < n ? threshold(row, n, length, scale, sample) : INFINITY;
-            m = below(row, n, limit, found.data());
-        }
-        if (m > length) {
-            for (std::size_t j = 0; j < m; ++j) near[j] = {row[found[j]], found[j]};
-            std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(length - 1),
-                             near.begin() + static_cast<std::ptrdiff_t>(m));
-            const double last = near[length - 1].squared + 2 * slack.data()[i];
-            if (last > limit) {  // beyond what was collected: look at the whole row again
-                m = below(row, n, std::nextafter(static_cast<float>(last), INFINITY), found.data());
-            } else {
-                std::size_t kept = 0;
-                for (std::size_t j = 0; j < m; ++j)
-                    if (near[j].squared <= last) found[kept++] = near[j].row;
-                m = kept;
+#endif
+        double sum[4] = {0, 0, 0, 0};
+        std::size_t c = 0;
+        for (; c + 4 <= d; c += 4)
+            for (std::size_t lane = 0; lane < 4; ++lane) {
+                const double difference = query[c + lane] - row[c + lane];
+                sum[lane] += difference * difference;
             }
-        } else if (length < n) {
-            m = below(row, n, std::nextafter(static_cast<float>(limit + 2 * slack.data()[i]), INFINITY),
-                      found.data());
-        }
-        for (std::size_t j = 0; j < m; ++j) {
-            const auto at = static_cast<std::size_t>(found[j]);
-            near[j] = {squared_distance(query + i * d, x + at * d, d), found[j]};
-        }
-        const auto end = near.begin() + static_cast<std::ptrdiff_t>(m);
-        if (m > 2 * length) {
-            std::nth_element(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(length), end);
-            std::sort(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(length));
-        } else {
-            std::sort(near.begin(), end);
-        }
-        for (std::size_t j = 0; j < length; ++j) {
-            out[i * length + j] = near[j].row;
-            out_squared[i * length + j] = near[j].squared;
-        }
+        for (; c < d; ++c) sum[0] += (query[c] - row[c]) * (query[c] - row[c]);
+        out[j] = {(sum[0] + sum[1]) + (sum[2] + sum[3]), found.row[j]};
     }
 }
+
+#ifdef HAS_AVX2_BRANCH
+__attribute__((target("avx2"))) void measure_avx2(const double* query, const double* x, std::size_t d,
+                                                  const Candidates& found, Near* out) {
+    measure_any(query, x, d, found, out);
+}
+#endif
+
+void measure(const double* query, const double* x, std::size_t d, const Candidates& found,
+             Near* out) {
+#ifdef HAS_AVX2_BRANCH
+    if (has_avx2()) return measure_avx2(query, x, d, found, out);
+#endif
+    measure_any(query, x, d, found, out);
+}
+
+// Ascending. Distances spread over their range, so bins nearly sort them; insertion does the rest.
+void sort_near(std::vector<Near>& near, std::size_t m, std::vector<Near>& spare,
+               std::vector<std::uint32_t>& starts) {
+    constexpr std::uint32_t CROWDED = 24;
+    double low = INFINITY, high = -INFINITY;
+    for (std::size_t j = 0; j < m; ++j) {
+        low = std::min(low, near[j].squared);
+        high = std::max(high, near[j].squared);
+    }
+    const double scale = static_cast<double>(m - 1) / (high - low);
+    const auto begin = near.begin(), end = begin + static_cast<std::ptrdiff_t>(m);
+    if (!std::isfinite(scale)) return std::sort(begin, end);
+    const auto bin = [&](const Near& one) { return static_cast<std::size_t>((one.squared - low) * scale); };
+    starts.assign(m + 1, 0);
+    for (std::size_t j = 0; j < m; ++j) ++starts[bin(near[j]) + 1];
+    if (*std::max_element(starts.begin(), starts.end()) > CROWDED) return std::sort(begin, end);
+    for (std::size_t j = 1; j <= m; ++j) starts[j] += starts[j - 1];
+    for (std::size_t j = 0; j < m; ++j) spare[starts[bin(near[j])]++] = near[j];
+    for (std::size_t j = 1; j < m; ++j) {
+        const Near one = spare[j];
+        std::size_t at = j;
+        for (; at > 0 && one < spare[at - 1]; --at) spare[at] = spare[at - 1];
+        spare[at] = one;
+    }
+    std::swap(near, spare);
+}
+
+// ---------------------------------------------------------------- a block of queries
+
+// Gathers the candidates of a block of queries from approximate distances that come in chunks of
+// rows, and measures them exactly at the end.
+//
+// The distances of query i may be off by slack[i]: all within twice that of the L-th smallest are
+// kept, so the lists are those of the exact squared distances, ascending, ties by row number.
+class Nearest {
+  public:
+    Nearest(std::size_t block, std::size_t length)
+        : length_(length), found_(block), limit_(block, INFINITY) {}
+
+    void add(Input<float, nb::ndim<2>> rough, std::int32_t first, Input<double, nb::ndim<1>> slack) {
+        const std::size_t b = rough.shape(0), n = rough.shape(1);
+        nb::gil_scoped_release no_gil;
+        stripes_.resize(std::max(stripes_.size(), n / STRIPE + 1));
+        for (std::size_t i = 0; i < b; ++i) {
+            const float* const row = rough.data() + i * n;
+            auto& found = found_[i];
+            found.reserve(found.size + n + STRIPE);
+            const bool fresh = limit_[i] == INFINITY && found.size == 0 && n > length_;
+            if (fresh)
+                start(row, n, first, found);
+            else
+                below(row, n, limit_[i], first, found, stripes_.data());
+            if (fresh || found.size > 3 * length_) narrow(i, slack.data()[i]);
+        }
+    }
+
+    void finish(Input<double, nb::ndim<2>> queries, Input<double, nb::ndim<2>> rows,
+                Input<double, nb::ndim<1>> slack, Output<std::int32_t, nb::ndim<2>> index,
+                Output<double, nb::ndim<2>> squared) {
+        const std::size_t b = queries.shape(0), d = rows.shape(1);
+        nb::gil_scoped_release no_gil;
+        for (std::size_t i = 0; i < b; ++i) {
+            narrow(i, slack.data()[i]);
+            auto& found = found_[i];
+            const std::size_t m = found.size;
+            near_.resize(std::max(near_.size(), m));
+            spare_.resize(near_.size());
+            measure(queries.data() + i * d, rows.data(), d, found, near_.data());
+            std::size_t kept = m;
+            if (m > 2 * length_) {
+                kept = length_;
+                std::nth_element(near_.begin(), near_.begin() + static_cast<std::ptrdiff_t>(kept - 1),
+                                 near_.begin() + static_cast<std::ptrdiff_t>(m));
+            }
+            sort_near(near_, kept, spare_, starts_);
+            for (std::size_t j = 0; j < length_; ++j) {
+                index.data()[i * length_ + j] = near_[j].row;
+                squared.data()[i * length_ + j] = near_[j].squared;
+            }
+            found.size = found.narrowed = 0;
+            limit_[i] = INFINITY;
+        }
+    }
+
+  private:
+    // The first chunk: a limit guessed high from a strided sample, higher until enough come below.
+    void start(const float* row, std::size_t n, std::int32_t first, Candidates& found) {
+        const std::size_t step = std::max<std::size_t>(1, n / 256), sampled = (n + step - 1) / step;
+        sample_.resize(sampled);
+        for (std::size_t j = 0; j < sampled; ++j) sample_[j] = row[j * step];
+        const double expected = static_cast<double>(length_) / static_cast<double>(step);
+        for (double scale = 1; found.size < length_; scale *= 4) {
+            const auto wanted = static_cast<std::size_t>(scale * (expected + 3 * std::sqrt(expected) + 3));
+            found.size = 0;
+            below(row, n, wanted >= sampled ? INFINITY : edge(sample_.data(), sampled, wanted), first,
+                  found, stripes_.data());
+        }
+    }
+
+    float edge(const float* value, std::size_t n, std::size_t wanted) {
+        bins_.resize(std::max(bins_.size(), n));
+        return edge_of(value, n, wanted, bins_.data());
+    }
+
+    // Drops what cannot belong to the list any more.
+    void narrow(std::size_t i, double slack) {
+        auto& found = found_[i];
+        if (found.size <= std::max(length_, found.narrowed)) return;  // nothing new came
+        const float last = edge(found.value.data(), found.size, length_);
+        const float limit = std::nextafter(static_cast<float>(last + 2 * slack), INFINITY);
+        std::size_t kept = 0;
+        for (std::size_t j = 0; j < found.size; ++j) {
+            const float value = found.value[j];
+            found.value[kept] = value;
+            found.row[kept] = found.row[j];
+            kept += value <= limit ? 1 : 0;
+        }
+        found.size = found.narrowed = kept;
+        limit_[i] = limit;
+    }
+
+    std::size_t length_;
+    std::vector<Candidates> found_;
+    std::vector<float> limit_, sample_;
+    std::vector<std::uint8_t> bins_;
+    std::vector<std::uint32_t> stripes_;
+    std::vector<Near> near_, spare_;
+    std::vector<std::uint32_t> starts_;
+};
 
 // The L smallest of every row of given distances, ascending, ties by row number.
 void smallest_of_block(Input<double, nb::ndim<2>> given, Output<std::int32_t, nb::ndim<2>> index,
@@ -175,9 +368,13 @@ void smallest_of_block(Input<double, nb::ndim<2>> given, Output<std::int32_t, nb
 }  // namespace
 
 void register_nearest(nb::module_& m) {
-    m.def("nearest_of_block", &nearest_of_block, nb::arg("rough").noconvert(),
-          nb::arg("queries").noconvert(), nb::arg("rows").noconvert(), nb::arg("slack").noconvert(),
-          nb::arg("index").noconvert(), nb::arg("squared").noconvert());
+    nb::class_<Nearest>(m, "Nearest")
+        .def(nb::init<std::size_t, std::size_t>(), nb::arg("block"), nb::arg("length"))
+        .def("add", &Nearest::add, nb::arg("rough").noconvert(), nb::arg("first"),
+             nb::arg("slack").noconvert())
+        .def("finish", &Nearest::finish, nb::arg("queries").noconvert(), nb::arg("rows").noconvert(),
+             nb::arg("slack").noconvert(), nb::arg("index").noconvert(),
+             nb::arg("squared").noconvert());
     m.def("smallest_of_block", &smallest_of_block, nb::arg("given").noconvert(),
           nb::arg("index").noconvert(), nb::arg("value").noconvert());
 }

@@ -13,6 +13,7 @@ from truerisk.kernels.loading import native
 __all__ = ["Lists", "by_distances", "euclidean"]
 
 BLOCK = 1 << 22  # distances held at once
+QUERIES, ROWS = 256, 4096  # of one product
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +49,40 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
     squared = np.empty((len(queries), length))
     centre = rows.mean(axis=0)
     scale = max(np.abs(queries - centre).max(initial=0), np.abs(rows - centre).max()) or 1.0
-    left, inner = (queries - centre) / scale, (rows - centre) / scale
-    norms, inner_norms = _squares(left), _squares(inner)
-    right = np.vstack([-2 * inner.T, inner_norms]).astype(np.float32)
+    centred, inner = (queries - centre) / scale, (rows - centre) / scale
+    norms, inner_norms = _squares(centred), _squares(inner)
     slack = 4 * (d + 8) * float(np.finfo(np.float32).eps) * (norms + inner_norms.max())
-    left = np.column_stack([left, np.ones(len(queries))]).astype(np.float32)
-    rough = np.empty((_step(n), n), dtype=np.float32)
-    for block in _blocks(len(queries), n):
-        part = rough[: block.stop - block.start]
-        np.matmul(left[block], right, out=part)
-        native().nearest_of_block(
-            part, queries[block], rows, slack[block], index[block], squared[block]
-        )
+    depth = 4 * -(-(d + 1) // 4)  # products of fours are the fastest
+    right = np.zeros((depth, n), dtype=np.float32)
+    right[:d], right[d] = -2 * inner.T, inner_norms
+    left = np.zeros((len(queries), depth), dtype=np.float32)
+    left[:, :d], left[:, d] = centred, 1
+    _search(left, right, queries, rows, slack, index, squared)
     return Lists(index, squared, ties, length == n)
+
+
+def _search(
+    left: np.ndarray,
+    right: np.ndarray,
+    queries: np.ndarray,
+    rows: np.ndarray,
+    slack: np.ndarray,
+    index: np.ndarray,
+    squared: np.ndarray,
+) -> None:
+    """Products of a block of queries and a chunk of rows that stay in the cache between both uses."""
+    block, chunk = min(QUERIES, len(queries)), min(ROWS, len(rows))
+    nearest = native().Nearest(block, index.shape[1])
+    rough = np.empty(block * chunk, dtype=np.float32)
+    for start in range(0, len(queries), block):
+        part = slice(start, start + block)
+        for first in range(0, len(rows), chunk):
+            some = right[:, first : first + chunk]
+            given = len(left[part]), some.shape[1]
+            product = rough[: given[0] * given[1]].reshape(given)
+            np.matmul(left[part], some, out=product)
+            nearest.add(product, first, slack[part])
+        nearest.finish(queries[part], rows, slack[part], index[part], squared[part])
 
 
 def by_distances(

@@ -100,18 +100,20 @@ def tested_by_average(
     """
     if average is None:
         average = "pooled" if loss.per_row else "fold"
-    lenient = average == "pooled" and not loss.per_row
-    by_split = split_risks(answers, data, loss, lenient=lenient)
     if not isinstance(loss, RowLoss):
+        by_split = split_risks(answers, data, loss, lenient=average == "pooled")
         return _rated(answers, data, loss, by_split, average)
     losses = row_losses(answers, data, loss)
+    by_split = _mean_by_question(losses, answers.plan, data)
     weights, total = _average_weights(data, answers.plan, average)
     values = losses @ weights / total
     if not setting.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, order, starts = _by_row(answers.plan)
-    per_row = np.add.reduceat(losses[:, order], starts, axis=1) / _run_lengths(starts, len(order))
     once = len(rows) == len(order)
+    per_row = losses[:, order]
+    if not once:
+        per_row = np.add.reduceat(per_row, starts, axis=1) / _run_lengths(starts, len(order))
     notes = [failure_notes(answers, c) for c in range(len(values))]
     tested = []
     for c, value in enumerate(values):
@@ -187,6 +189,9 @@ def _positive(total: float) -> float:
 def _mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
     weights = position_weights(data, plan)
     starts = plan.test_offsets[:-1]
+    if (plan.test_sizes == 1).all():  # leave-one-out: a mean of one
+        _positive(1.0 if weights is None else float(weights.min()))
+        return losses
     if weights is None:
         means: np.ndarray = np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
         return means

@@ -1,0 +1,123 @@
+// Paths of L1, elastic-net and ridge logistic regression. Called by logistic.py, which checks.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "_logistic_path.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <typename T, typename Shape>
+using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
+template <typename T, typename Shape>
+using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
+using Columnwise = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+
+// What both kinds of X are fitted to, and where the answers go.
+struct Asked {
+    Input<double, nb::ndim<1>> weights;
+    Input<std::int32_t, nb::ndim<1>> codes;
+    std::int64_t n_classes;
+    Output<double, nb::ndim<1>> lambdas;
+    Input<std::uint8_t, nb::ndim<1>> aside;
+    double ratio;
+    logistic::Setting setting;
+    logistic::Found found;
+};
+
+template <typename Columns>
+logistic::Rows rows_of(const Asked& asked) {
+    logistic::Rows rows;
+    rows.n_all = asked.weights.shape(0);
+    double total = 0.0;
+    for (std::size_t i = 0; i < rows.n_all; ++i) {
+        const double w = asked.weights.data()[i];
+        total += w;
+        if (w > 0.0) rows.at.push_back(static_cast<std::int64_t>(i));
+    }
+    Columns::place(rows);
+    rows.weight.assign(rows.length, 0.0);
+    rows.code.assign(rows.length, -1);
+    for (std::size_t i = 0; i < rows.at.size(); ++i) {
+        const auto row = static_cast<std::size_t>(rows.at[i]);
+        rows.weight[Columns::place_of(rows, i)] = asked.weights.data()[row] / total;
+        rows.code[Columns::place_of(rows, i)] = asked.codes.data()[row];
+    }
+    return rows;
+}
+
+// With `ratio` > 0 the λ's that are not aside (they come first) are filled in: from the largest
+// down to that part of it.
+template <typename Columns>
+void solve(Columns& columns, const logistic::Rows& rows, const Asked& asked) {
+    logistic::Path<Columns> path(columns, rows, static_cast<std::size_t>(asked.n_classes),
+                                 asked.setting);
+    const std::size_t n = asked.lambdas.shape(0);
+    std::size_t n_main = 0;
+    while (n_main < n && !asked.aside.data()[n_main]) ++n_main;
+    for (std::size_t l = 0; asked.ratio > 0.0 && l < n_main; ++l) {
+        const double part = n_main > 1 ? static_cast<double>(l) / static_cast<double>(n_main - 1) : 0.0;
+        asked.lambdas.data()[l] = path.largest() * std::pow(asked.ratio, part);
+    }
+    path.run(asked.lambdas.data(), asked.aside.data(), n, asked.found);
+}
+
+logistic::Found found_in(Output<double, nb::ndim<3>>& coefficients,
+                         Output<double, nb::ndim<2>>& intercepts,
+                         Output<std::int64_t, nb::ndim<1>>& passes,
+                         Output<std::uint8_t, nb::ndim<1>>& converged) {
+    return {coefficients.data(), intercepts.data(), passes.data(), converged.data()};
+}
+
+void dense_path(Columnwise X, Input<double, nb::ndim<1>> weights,
+                Input<std::int32_t, nb::ndim<1>> codes, std::int64_t n_classes,
+                Output<double, nb::ndim<1>> lambdas, Input<std::uint8_t, nb::ndim<1>> aside,
+                double ratio, double l1_ratio, bool standardize, double tolerance,
+                std::int64_t max_passes, Output<double, nb::ndim<3>> coefficients,
+                Output<double, nb::ndim<2>> intercepts, Output<std::int64_t, nb::ndim<1>> passes,
+                Output<std::uint8_t, nb::ndim<1>> converged) {
+    const Asked asked{weights, codes, n_classes, lambdas, aside, ratio,
+                      {l1_ratio, tolerance, standardize, max_passes},
+                      found_in(coefficients, intercepts, passes, converged)};
+    nb::gil_scoped_release no_gil;
+    const logistic::Rows rows = rows_of<logistic::Dense>(asked);
+    logistic::Dense columns(X.data(), static_cast<std::int64_t>(X.shape(0)), X.shape(1), rows);
+    solve(columns, rows, asked);
+}
+
+template <typename Index>
+void sparse_path(Input<double, nb::ndim<1>> value, Input<Index, nb::ndim<1>> row,
+                 Input<Index, nb::ndim<1>> start, Input<double, nb::ndim<1>> weights,
+                 Input<std::int32_t, nb::ndim<1>> codes, std::int64_t n_classes,
+                 Output<double, nb::ndim<1>> lambdas, Input<std::uint8_t, nb::ndim<1>> aside,
+                 double ratio, double l1_ratio, bool standardize, double tolerance,
+                 std::int64_t max_passes, Output<double, nb::ndim<3>> coefficients,
+                 Output<double, nb::ndim<2>> intercepts, Output<std::int64_t, nb::ndim<1>> passes,
+                 Output<std::uint8_t, nb::ndim<1>> converged) {
+    const Asked asked{weights, codes, n_classes, lambdas, aside, ratio,
+                      {l1_ratio, tolerance, standardize, max_passes},
+                      found_in(coefficients, intercepts, passes, converged)};
+    nb::gil_scoped_release no_gil;
+    using Columns = logistic::Sparse<Index>;
+    const logistic::Rows rows = rows_of<Columns>(asked);
+    Columns columns(value.data(), row.data(), start.data(), start.shape(0) - 1, rows);
+    solve(columns, rows, asked);
+}
+
+}  // namespace
+
+void register_logistic(nb::module_& m) {
+    m.def("logistic_path_dense", &dense_path,
+          "The path for a column-major X; rows of weight 0 are not in the fit.");
+    m.def("logistic_path_sparse", &sparse_path<std::int32_t>,
+          "The path for compressed columns; rows of weight 0 are not in the fit.");
+    m.def("logistic_path_sparse", &sparse_path<std::int64_t>,
+          "The path for compressed columns with long indices.");
+}

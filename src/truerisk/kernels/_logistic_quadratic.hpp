@@ -1,0 +1,233 @@
+// One Newton step of one class: the weighted least-squares problem with its penalty.
+//
+//   min over d, b0 of  −Σ r (d0 + x'd) + ½ Σ v (d0 + x'd)² + Σ_j l1_j |b_j + d_j| + ½ l2_j (b_j + d_j)²
+//
+// The intercept is profiled out: columns are centred by their v-weighted means, so it is optimal
+// after every move. Coordinate descent over the candidates (`set`), then over those not zero; where
+// that is slow, the quadratic is solved directly on the orthant it has found.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "_logistic_columns.hpp"
+
+namespace logistic {
+
+struct Penalty {
+    double l1, l2;  // of a coefficient in units of `scale`
+};
+
+constexpr std::size_t LARGEST_DIRECT = 1500;  // coefficients solved for at once
+
+template <typename Columns>
+class Quadratic {
+  public:
+    Quadratic(Columns& columns, const Vector& scale, std::size_t length)
+        : columns_(columns), scale_(scale), length_(length), mean_(scale.size()),
+          curvature_(scale.size()), known_(scale.size(), 0), work_(length) {}
+
+    // Moves b (of the columns in `set`) and b0; r becomes the residual of the quadratic. False:
+    // `passes` ran out. The stopping rule is on v-weighted squared moves.
+    bool solve(std::vector<std::int32_t>& set, double* b, double* b0, double* r, const double* v,
+               Penalty penalty, double tolerance, std::int64_t* passes, double weight) {
+        ++stamp_;
+        r_ = r, v_ = v, b_ = b, penalty_ = penalty, weight_ = weight, put_off_ = 0.0;
+        double total = 0.0;
+        for (std::size_t i = 0; i < length_; ++i) total += r[i];
+        // rounding alone moves nothing: classes of equal weight keep the intercept 0
+        shift_ = std::fabs(total) > 1e-15 ? total / weight : 0.0;
+        if (shift_ != 0.0) put_off_ = -shift_;
+        if (put_off_ != 0.0) settle();
+        bool solved = false, everything = true, direct = true;
+        active_.clear();
+        std::size_t slow = 0;
+        while (*passes > 0) {
+            --*passes;
+            double moved = 0.0;
+            if (everything) {
+                active_.clear();
+                for (const std::int32_t j : set) {
+                    moved = std::max(moved, update(static_cast<std::size_t>(j)));
+                    if (b[j] != 0.0) active_.push_back(j);
+                }
+            } else {
+                for (const std::int32_t j : active_)
+                    moved = std::max(moved, update(static_cast<std::size_t>(j)));
+            }
+            if (moved < tolerance) {
+                if (everything) {
+                    solved = true;
+                    break;
+                }
+                everything = true;
+                continue;
+            }
+            everything = false;
+            const std::size_t n_active = active_.size();
+            if (direct && ++slow > 6 + n_active / 4 + n_active * n_active / (10 * length_) &&
+                n_active > 1 && n_active <= LARGEST_DIRECT) {
+                direct = jump();  // once per Newton step is enough unless it cut its way short
+                slow = 0;
+                everything = true;
+            }
+        }
+        settle();
+        *b0 += shift_;
+        return solved;
+    }
+
+  private:
+    void know(std::size_t j) {
+        if (known_[j] == stamp_) return;
+        double first = 0.0, second = 0.0;
+        columns_.curve_of(j, v_, &first, &second);
+        mean_[j] = first / weight_;
+        curvature_[j] = std::max(0.0, second - first * mean_[j]);
+        known_[j] = stamp_;
+    }
+
+    // Σ x r, the part of r that was put off included
+    double gradient(std::size_t j) {
+        double g = columns_.dot_with(j, r_);
+        if (put_off_ != 0.0) {
+            know(j);
+            g += put_off_ * mean_[j] * weight_;
+        }
+        return g;
+    }
+
+    void settle() {
+        if (put_off_ == 0.0) return;
+        for (std::size_t i = 0; i < length_; ++i) r_[i] += put_off_ * v_[i];
+        put_off_ = 0.0;
+    }
+
+    void move(std::size_t j, double d) {
+        b_[j] += d;
+        put_off_ += columns_.step_along(j, d, mean_[j], r_, v_);
+        shift_ -= d * mean_[j];
+    }
+
+    double update(std::size_t j) {
+        const double l1 = penalty_.l1 * scale_[j], l2 = penalty_.l2 * scale_[j] * scale_[j];
+        const double g = gradient(j), old = b_[j];
+        if (old == 0.0 && std::fabs(g) <= l1) return 0.0;
+        know(j);
+        const double bend = curvature_[j] + l2;
+        if (!(bend > 1e-300)) return 0.0;  // a constant column says nothing
+        const double u = g + curvature_[j] * old;
+        const double size = std::fabs(u) - l1;
+        const double now = size <= 0.0 ? 0.0 : std::copysign(size, u) / bend;
+        const double d = now - old;
+        if (d == 0.0) return 0.0;
+        move(j, d);
+        b_[j] = now;
+        return bend * d * d;
+    }
+
+    // Newton's step on the active coefficients with their signs held: to the minimum, or to where
+    // the first coefficients change sign; those are zero from there on. True: try again later.
+    bool jump() {
+        const std::size_t n = active_.size();
+        gram_.resize(n * n);
+        for (std::size_t k = 0; k < n; ++k) {
+            const auto column = static_cast<std::size_t>(active_[k]);
+            know(column);
+            for (std::size_t i = 0; i < length_; ++i) work_[i] = -mean_[column] * v_[i];
+            weigh(column);
+            for (std::size_t j = 0; j <= k; ++j)
+                gram_[k * n + j] = columns_.dot_with(static_cast<std::size_t>(active_[j]), work_.data());
+        }
+        std::vector<std::size_t> in(n);
+        for (std::size_t k = 0; k < n; ++k) in[k] = k;
+        for (int round = 0; round < 8 && !in.empty(); ++round) {
+            if (!newton(in, n)) return false;
+            double part = 1.0;
+            for (std::size_t k = 0; k < in.size(); ++k) {
+                const double b = b_[active_[in[k]]];
+                if (b * (b + direction_[k]) < 0.0) part = std::min(part, -b / direction_[k]);
+            }
+            std::vector<std::size_t> left;
+            for (std::size_t k = 0; k < in.size(); ++k) {
+                const auto j = static_cast<std::size_t>(active_[in[k]]);
+                const double b = b_[j], d = part * direction_[k];
+                const bool ends = part < 1.0 && b * (b + direction_[k]) < 0.0 &&
+                                  -b / direction_[k] <= part * (1.0 + 1e-12);
+                move(j, ends ? -b : d);
+                if (ends) {
+                    b_[j] = 0.0;
+                } else {
+                    left.push_back(in[k]);
+                }
+            }
+            if (part >= 1.0) return true;
+            in.swap(left);
+        }
+        return true;
+    }
+
+    void weigh(std::size_t j) {
+        // v (x − mean): a step of −1 from −mean v
+        columns_.step_along(j, -1.0, 0.0, work_.data(), v_);
+    }
+
+    // Cholesky of the Gram matrix of the columns `in`; `direction_` is the step. False: singular.
+    bool newton(const std::vector<std::size_t>& in, std::size_t n) {
+        const std::size_t m = in.size();
+        factor_.resize(m * m);
+        direction_.resize(m);
+        for (std::size_t k = 0; k < m; ++k) {
+            const auto column = static_cast<std::size_t>(active_[in[k]]);
+            const double s = scale_[column], b = b_[column];
+            const double l2 = penalty_.l2 * s * s, l1 = penalty_.l1 * s;
+            direction_[k] = gradient(column) - l2 * b - (b > 0.0 ? l1 : -l1);
+            double* const row = factor_.data() + k * m;
+            for (std::size_t j = 0; j <= k; ++j) {
+                const double* const other = factor_.data() + j * m;
+                double s0 = gram_[in[k] * n + in[j]] + (j == k ? l2 : 0.0), s1 = 0.0;
+                std::size_t t = 0;
+                for (; t + 2 <= j; t += 2) {
+                    s0 -= row[t] * other[t];
+                    s1 -= row[t + 1] * other[t + 1];
+                }
+                for (; t < j; ++t) s0 -= row[t] * other[t];
+                s0 += s1;
+                if (j < k) {
+                    row[j] = s0 / other[j];
+                } else {
+                    const double whole = gram_[in[k] * n + in[k]] + l2;
+                    if (!(s0 > 1e-12 * whole)) return false;  // dependent columns
+                    row[k] = std::sqrt(s0);
+                }
+            }
+        }
+        for (std::size_t k = 0; k < m; ++k) {
+            for (std::size_t j = 0; j < k; ++j) direction_[k] -= factor_[k * m + j] * direction_[j];
+            direction_[k] /= factor_[k * m + k];
+        }
+        for (std::size_t k = m; k-- > 0;) {
+            direction_[k] /= factor_[k * m + k];
+            for (std::size_t j = 0; j < k; ++j) direction_[j] -= factor_[k * m + j] * direction_[k];
+        }
+        return true;
+    }
+
+    Columns& columns_;
+    const Vector& scale_;
+    std::size_t length_;
+    Vector mean_, curvature_;
+    std::vector<std::int64_t> known_;
+    std::int64_t stamp_ = 0;
+    Vector work_, gram_, factor_, direction_;
+    std::vector<std::int32_t> active_;
+    double* r_ = nullptr;
+    const double* v_ = nullptr;
+    double* b_ = nullptr;
+    Penalty penalty_{};
+    double weight_ = 0.0, put_off_ = 0.0, shift_ = 0.0;
+};
+
+}  // namespace logistic
