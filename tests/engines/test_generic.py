@@ -134,6 +134,15 @@ def test_the_seed_makes_random_models() -> None:
     assert same_rows.n_fits == 1
 
 
+def test_candidates_of_a_fit_share_their_random_numbers() -> None:
+    """Two equal settings of a forest without a seed answer alike, in any place of the grid."""
+    plan = KFold(3).plan(DATA, Streams(0))
+    family = Family.of(ExtraTreesClassifier(n_estimators=3), {"max_depth": [2, 1, 2]})
+    values = Generic().run(family, DATA, plan, Request("probability"), Run(seed=1)).values
+    assert np.array_equal(values[0], values[2])
+    assert not np.array_equal(values[0], values[1])
+
+
 @pytest.mark.parametrize("batch", [1, 2, 100])
 def test_the_batch_changes_nothing(batch) -> None:
     """How many fits a task holds is no matter of results."""

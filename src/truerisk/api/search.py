@@ -188,7 +188,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.stability_: Stability = stability(honest, self.best_index_)
 
     def _refit(self, problem: Problem) -> None:
-        seed = (problem.seed, 0, self.best_index_) if problem.family.is_random else None
+        seed = (problem.seed, 0) if problem.family.is_random else None
         model = problem.family.make(self.best_index_, seed)
         self.best_estimator_ = model.fit(problem.data.X, problem.data.y, **problem.data.fit_params)
         if hasattr(model, "feature_names_in_"):

@@ -1,7 +1,7 @@
 """Where batches of fits run: in this process, on loky by a number, or on the user's executor.
 
 Any object with `submit(function, *args) -> Future` will do. Results do not depend on the choice:
-a fit is seeded by its place in the plan, and answers are put back by it.
+a fit is seeded by its number in the plan, and answers are put back by it.
 """
 
 from __future__ import annotations

@@ -187,11 +187,11 @@ def _one(
     tests: list[_Test],
     place: tuple[int, int, int],
 ) -> Piece:
-    _, fit, candidate = place
+    _, fit, candidate = place  # all candidates of a fit get the same random numbers
     started = time.perf_counter()
     fitted = started
     try:
-        model = family.make(candidate, place if family.is_random else None)
+        model = family.make(candidate, place[:2] if family.is_random else None)
         model.fit(given.X, given.y, **given.params)
         fitted = time.perf_counter()
         answers = [_answer(model, data, test, request) for test in tests]

@@ -76,8 +76,8 @@ def brute_force(
 
 
 def _fitted(family: Family, candidate: int, data: Data, read: Decoded, fit: int, seed: int) -> Any:
-    if family.is_random:  # the contract: seeded by its place
-        model = family.make(candidate, (seed, fit, candidate))
+    if family.is_random:  # the contract: seeded by the fit, alike for all candidates
+        model = family.make(candidate, (seed, fit))
     else:
         model = clone(family.estimator).set_params(**family.candidates[candidate])
     rows = read.train[fit]
