@@ -174,3 +174,21 @@ def test_the_fingerprint_depends_on_the_law():
     flips = flip_each(np.array([1, 0, 1]))
     plans += [flips, replace(flips, counted=None)]
     assert len({plan.fingerprint for plan in plans}) == 5
+
+
+def test_degrees_of_freedom_are_asked_of_inner_questions_alone():
+    """A question keeps its wish when plans are nested, cut and stored; outer ones have none."""
+    builder = PlanBuilder(6)
+    builder.ask((ALL, ()), (ALL, ()))
+    inner = replace(builder.build(), freedom=np.zeros(1, np.int32))
+    outer = leave_out(9, [np.arange(9) % 3])
+    plan = nest(outer, [inner] * 3)
+    assert plan.n_fits == 3  # the outer fits are the inner ones
+    assert plan.freedom.tolist() == plan.questions("inner").tolist()
+    assert plan.free_fits.tolist() == [0, 1, 2]
+    assert plan.only(plan.questions("outer")).freedom is None
+    second = plan.only(plan.questions("inner")[1:2])
+    assert (second.freedom.tolist(), second.free_fits.tolist()) == ([0], [0])
+    back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    assert back.freedom.tolist() == plan.freedom.tolist()
+    assert replace(plan, freedom=None).fingerprint != plan.fingerprint

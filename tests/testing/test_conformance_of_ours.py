@@ -13,7 +13,7 @@ from truerisk.core.family import Family
 from truerisk.methods import as_method
 from truerisk.models import IntervalClassifier
 from truerisk.testing import engine_checks, method_checks
-from truerisk.testing.cases import two_classes
+from truerisk.testing.cases import numbers, two_classes
 from truerisk.testing.situations import usual_families
 
 WORDS = ["5-fold" if word == "K-fold" else word for word in methods.names()]
@@ -27,8 +27,10 @@ GIVEN = [
     [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))],
     methods.Nested("3-fold", methods.Complete(5)),
     methods.Swapping(n0=np.inf),
+    methods.AIC(per_row=True),
 ]
 # Methods that fit every training set there is need few rows where no closed form is known.
+NUMBERS = {"cp", "gcv"}  # those that are stated for regression
 FEW = {"complete": 10, "exact-oob": 5, "nested (3-fold, inner complete (m=5))": 10}
 # Every engine answers for one of these, or `answers_something` fails: add the family of a new one.
 FAMILIES = [
@@ -36,10 +38,17 @@ FAMILIES = [
     Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}),
     Family.of(IntervalClassifier(), {"k": [1, 2, 4]}),
 ]
+
+
+def case_of(word):
+    """The case that a method is checked on."""
+    return numbers() if word in NUMBERS else two_classes(FEW.get(word, 40))
+
+
 METHOD_CHECKS = [
     pytest.param(check, id=f"{as_method(given).word}-{check}")
     for given in [*WORDS, *GIVEN]
-    for check in method_checks(as_method(given), two_classes(FEW.get(as_method(given).word, 40)))
+    for check in method_checks(as_method(given), case_of(as_method(given).word))
 ]
 ENGINE_CHECKS = [
     pytest.param(check, id=f"{word}-{check}")

@@ -49,7 +49,9 @@ class Assessed:
 
     @property
     def optimism(self) -> float | None:
-        """Honest minus selected risk."""
+        """Honest minus selected risk; None where they are of two losses."""
+        if self.selected.loss != self.risk.loss:
+            return None
         if self.risk.value is None or self.selected.value is None:
             return None
         return self.risk.value - self.selected.value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from truerisk.engines.executors import workers_of
 from truerisk.methods.words import as_method
 from truerisk.selection import as_rule
 
-__all__ = ["Computed", "Problem", "compute", "curve_of", "pose", "procedure_of"]
+__all__ = ["Computed", "Problem", "compute", "curve_of", "loss_by", "pose", "procedure_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +41,7 @@ class Problem:
     engine: Any
     executor: Any
     seed: int
+    loss_asked: bool = False
 
 
 def pose(
@@ -75,6 +76,7 @@ def pose(
         engine=engine,
         executor=executor,
         seed=as_seed(random_state),
+        loss_asked=loss is not None,
     )
 
 
@@ -94,6 +96,7 @@ def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Compu
     """Draw the plan (or replay a given one), let an engine answer it, reduce the answers."""
     started = time.perf_counter()
     chosen = as_method(method)
+    problem = replace(problem, loss=loss_by(chosen, problem))
     data, loss = problem.data, problem.loss
     chosen.check(data, loss)
     if plan is None:
@@ -104,6 +107,11 @@ def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Compu
     evaluation = chosen.evaluate(asking, data, loss, plan, setting)
     seconds = time.perf_counter() - started
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds)
+
+
+def loss_by(method: Method, problem: Problem) -> Loss:
+    """The loss that a method reports in on this problem."""
+    return method.loss_of(problem.data, problem.loss, asked=problem.loss_asked)
 
 
 def curve_of(computed: Computed) -> RiskCurve:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.api.compute import Problem
+from truerisk.api.compute import Problem, loss_by
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.plan import Plan
 from truerisk.methods.nested import Nested
@@ -34,7 +34,7 @@ class Schedule:
         testing = as_method(outer)
         nested = Nested(testing, chosen[0], several)
         for method in (*chosen, nested):
-            method.check(problem.data, problem.loss)
+            method.check(problem.data, loss_by(method, problem))
         streams = Streams(problem.seed)
         return cls(
             methods=chosen,

@@ -183,7 +183,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         assert procedure is not None and procedure.value is not None
         self.risk_ = replace(procedure, notes=_stated(self, procedure.notes))
         assert self.selected_risk_.value is not None
-        self.optimism_ = procedure.value - self.selected_risk_.value
+        comparable = self.selected_risk_.loss == procedure.loss
+        gap = procedure.value - self.selected_risk_.value
+        self.optimism_ = gap if comparable else None
         self.outer_ = outer_folds(honest)
         self.stability_: Stability = stability(honest, self.best_index_)
 

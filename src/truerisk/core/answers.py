@@ -34,7 +34,8 @@ class Answers:
     scikit-learn scorer gave question q. For "loss" it is the expected loss of the row over all
     train sets that a law draws without it. `answered[c, q]` is False where a fit failed.
     `counts[c, t]` belongs to position t of the questions that the plan counts: how many training
-    rows of each class the answer rests on. `notes` are for the reader of the result.
+    rows of each class the answer rests on. `freedom[c, f]` are the degrees of freedom of the model
+    in fit f where a question asks for them, else NaN. `notes` are for the reader of the result.
     """
 
     plan: Plan
@@ -47,6 +48,7 @@ class Answers:
     failures: tuple[Failure, ...] = ()
     n_fits: int = 0
     counts: np.ndarray | None = None
+    freedom: np.ndarray | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -80,6 +82,7 @@ class Answers:
             plan=plan,
             values=values,
             counts=counts,
+            freedom=None if plan.freedom is None else self._freedom(fits),
             answered=self.answered[:, questions],
             fit_seconds=self.fit_seconds[:, fits],
             answer_seconds=self.answer_seconds[:, fits],
@@ -87,6 +90,9 @@ class Answers:
                 replace(f, fit=renumber[f.fit]) for f in self.failures if f.fit in renumber
             ),
         )
+
+    def _freedom(self, fits: np.ndarray) -> np.ndarray | None:
+        return None if self.freedom is None else self.freedom[:, fits]
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.of(q) for q in range(self.plan.n_questions))

@@ -27,9 +27,8 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     """
     orders, sizes, repeats, folds = [], [], [], []
     for repeat, labels in enumerate(partitions):
-        codes = np.unique(labels, return_inverse=True)[1].ravel()
-        counts = np.bincount(codes)
-        orders.append(np.argsort(codes, kind="stable"))
+        order, counts = _blocks_of(labels)
+        orders.append(order)
         sizes.append(counts)
         repeats.append(np.full(len(counts), repeat))
         folds.append(np.arange(len(counts)))
@@ -49,6 +48,15 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         parts=("test",),
     )
     return plan if len(partitions) == 1 else merge_equal_fits(plan)
+
+
+def _blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows sorted by label, and how many have each; one row per label needs no sorting."""
+    each = np.arange(len(labels))
+    if np.array_equal(labels, each):
+        return each, np.ones(len(labels), dtype=np.int64)
+    codes = np.unique(labels, return_inverse=True)[1].ravel()
+    return np.argsort(codes, kind="stable"), np.bincount(codes)
 
 
 def flip_each(codes: np.ndarray) -> Plan:
@@ -139,12 +147,15 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
         flips=None if flips is None else Flips(flips.fit, rows[flips.row], flips.code),
         counted=plan.counted,
         laws=plan.laws,
+        freedom=plan.freedom,
     )
 
 
 def _inside(sets: RowSets, base: int, without: np.ndarray, shift: int) -> RowSets:
     """Sets over a shifted pool; "all rows" becomes `base` without the blocks in `without`."""
     everything = sets.base == ALL
+    if not everything.any():
+        return RowSets(sets.base + np.int32(shift), sets.minus + np.int32(shift), sets.offsets)
     lengths = np.diff(sets.offsets) + everything * len(without)
     offsets = _offsets(lengths)
     minus = np.empty(offsets[-1], dtype=np.int32)
@@ -162,6 +173,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
     shared = len(first.blocks)
     blocks, train, test, fits, n_fits = [first.blocks], [first.train], [first.test], [first.fit], 0
     flips, laws, counted = [first.flips], [first.laws], [first.counted]
+    freedom = [first.freedom]
     n_fits, n_blocks, n_questions = first.n_fits, shared, first.n_questions
     for piece in pieces[1:]:
         start = piece.blocks.offsets[shared]
@@ -183,6 +195,8 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
             laws.append(Laws(piece.laws.fit + n_fits, piece.laws.kind, piece.laws.size))
         if piece.counted is not None:
             counted.append(piece.counted + n_questions)
+        if piece.freedom is not None:
+            freedom.append(piece.freedom + n_questions)
         n_fits += piece.n_fits
         n_questions += piece.n_questions
         n_blocks += len(piece.blocks) - shared
@@ -204,6 +218,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
         flips=_joined_fields(Flips, flips),
         counted=_joined_arrays(counted),
         laws=_joined_fields(Laws, laws),
+        freedom=_joined_arrays(freedom),
     )
 
 
@@ -254,9 +269,9 @@ def _offsets(lengths: np.ndarray) -> np.ndarray:
 def merge_equal_fits(plan: Plan) -> Plan:
     """The same plan with equal train sets fitted once, told apart by 64-bit content keys."""
     keys = _fit_keys(plan)
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) == plan.n_fits:
+    if (np.diff(np.sort(keys)) > 0).all():  # nothing is equal, the usual case
         return plan
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     kept = np.sort(first)
     place = np.searchsorted(kept, first[which.ravel()]).astype(np.int32)
     flips = plan.flips

@@ -148,6 +148,13 @@ class Method(ABC):
     def bias(self) -> str:
         """Which way it errs, and why."""
 
+    def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
+        """The loss it reports in: the given one, unless the method has a loss of its own.
+
+        `asked` says that the user named the loss; one that contradicts is then refused.
+        """
+        return loss
+
     @abstractmethod
     def plan(self, data: Data, streams: Streams) -> Plan:
         """Draw the plan; the same data and seed give the same plan."""
@@ -155,6 +162,16 @@ class Method(ABC):
     @abstractmethod
     def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
         """One estimate per candidate from the answers to this method's plan."""
+
+    def reduce_units(
+        self, answers: Answers, data: Data, loss: Loss, setting: Setting
+    ) -> list[list[Tested]]:
+        """`reduce` of the questions of outer split 0, 1, ... each by itself."""
+        unit = answers.plan.unit
+        return [
+            self.reduce(answers.only(np.flatnonzero(unit == u)), data, loss, setting)
+            for u in range(int(unit.max()) + 1)
+        ]
 
     def evaluate(
         self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
@@ -201,12 +218,14 @@ class Engine(ABC):
     """Turns a plan into answers for all candidates of a family at once.
 
     `draws` says whether it answers plans of drawn train sets (`Plan.laws`), `counts` whether it
-    says how many training rows an answer rests on (`Plan.counted`); it is not asked otherwise.
+    says how many training rows an answer rests on (`Plan.counted`), `states_freedom` whether it
+    states degrees of freedom (`Plan.freedom`); it is not asked otherwise.
     """
 
     word: ClassVar[str]
     draws: ClassVar[bool] = False
     counts: ClassVar[bool] = False
+    states_freedom: ClassVar[bool] = False
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

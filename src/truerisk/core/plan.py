@@ -30,7 +30,8 @@ class Plan:
     `parts[part[q]]` ("test", "inner", "outer", "apparent"), to repetition `repeat[q]` and fold
     `fold[q]` of its part; an inner question serves outer split `unit[q]` (-1 elsewhere).
     Questions in `counted` (ascending) ask, besides, how many training rows of each class the
-    answers rest on. Fits with a law in `laws` see train sets drawn at random.
+    answers rest on. Fits with a law in `laws` see train sets drawn at random. Questions
+    in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers.
     """
 
     n_rows: int
@@ -46,6 +47,7 @@ class Plan:
     flips: Flips | None = None
     counted: np.ndarray | None = None
     laws: Laws | None = None
+    freedom: np.ndarray | None = None
 
     @property
     def n_fits(self) -> int:
@@ -145,6 +147,12 @@ class Plan:
         least: np.ndarray = whole - removed
         return least
 
+    @cached_property
+    def free_fits(self) -> np.ndarray:
+        """Fits whose degrees of freedom are asked for, ascending."""
+        none = np.empty(0, np.int32)
+        return none if self.freedom is None else np.unique(self.fit[self.freedom])
+
     # -- parts ------------------------------------------------------------------------------
 
     def questions(self, part: str) -> np.ndarray:
@@ -170,6 +178,10 @@ class Plan:
         if counted is not None:
             counted = np.flatnonzero(np.isin(questions, counted)).astype(np.int32)
             counted = counted if len(counted) else None
+        freedom = self.freedom
+        if freedom is not None:
+            freedom = np.flatnonzero(np.isin(questions, freedom)).astype(np.int32)
+            freedom = freedom if len(freedom) else None
         return Plan(
             n_rows=self.n_rows,
             blocks=self.blocks,
@@ -184,6 +196,7 @@ class Plan:
             flips=flips,
             counted=counted,
             laws=laws,
+            freedom=freedom,
         )
 
     # -- leaks ------------------------------------------------------------------------------
@@ -250,7 +263,7 @@ class Plan:
             if "laws.fit" in array:
                 fit, kind, size = (array[f"laws.{f.name}"] for f in fields(Laws))
                 laws = Laws(_int32(fit), kind.astype(np.int8), _int32(size))
-            counted = array.get("counted")
+            counted, freedom = array.get("counted"), array.get("freedom")
             plan = cls(
                 n_rows=int(content["n_rows"]),
                 blocks=Blocks(
@@ -269,6 +282,7 @@ class Plan:
                 flips=flips,
                 counted=None if counted is None else _int32(counted),
                 laws=laws,
+                freedom=None if freedom is None else _int32(freedom),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error
@@ -288,7 +302,7 @@ class Plan:
                     array = getattr(part, field.name)
                     if array is not None:
                         yield f"{holder}.{field.name}", array
-        for name in ("fit", "part", "repeat", "fold", "unit", "counted"):
+        for name in ("fit", "part", "repeat", "fold", "unit", "counted", "freedom"):
             if getattr(self, name) is not None:
                 yield name, getattr(self, name)
 

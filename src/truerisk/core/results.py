@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -131,12 +131,18 @@ class RiskCurve:
         params = self.candidates[candidate]
         return dress(self.evaluation.tested[candidate], self.common, params)
 
-    def frame(self) -> Any:
-        """One row per candidate: parameters, risk, standard error, interval, chosen or not."""
-        names = list(dict.fromkeys(name for params in self.candidates for name in params))
-        estimates = list(self)
+    def frame(self, others: Iterable[RiskCurve] = ()) -> Any:
+        """One row per candidate: parameters, risk, standard error, interval, chosen or not.
+
+        The rows of `others`, curves by other methods, follow; `method` and `loss` tell them apart.
+        Risks in different losses, such as an AIC and a squared error, do not compare.
+        """
+        curves = [self, *others]
+        settings = [params for curve in curves for params in curve.candidates]
+        estimates = [estimate for curve in curves for estimate in curve]
+        names = list(dict.fromkeys(name for params in settings for name in params))
         columns: dict[str, list[Any]] = {
-            name: [params.get(name) for params in self.candidates] for name in names
+            name: [params.get(name) for params in settings] for name in names
         }
         columns |= {
             "risk": [e.value for e in estimates],
@@ -144,7 +150,8 @@ class RiskCurve:
             "low": [e.interval and e.interval.low for e in estimates],
             "high": [e.interval and e.interval.high for e in estimates],
             "method": [e.method for e in estimates],
-            "chosen": [c == self.best for c in range(len(self))],
+            "loss": [e.loss for e in estimates],
+            "chosen": [c == curve.best for curve in curves for c in range(len(curve))],
         }
         return frame_of(columns)
 

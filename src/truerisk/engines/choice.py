@@ -50,6 +50,8 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
         return "it knows no closed form for train sets drawn at random."
     if plan.counted is not None and not engine.counts:
         return "it does not say how many training rows an answer rests on."
+    if plan.freedom is not None and not engine.states_freedom:
+        return "it does not state the degrees of freedom of its models."
     return engine.refuse(family, data, plan, request)
 
 

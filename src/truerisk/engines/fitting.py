@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,16 +19,24 @@ from truerisk.core.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.tables import n_columns, take_rows
 from truerisk.engines.warned import Warned, kept_warnings
+from truerisk.models.freedom import degrees_of_freedom
 from truerisk.models.rows_behind import rows_behind
 
 __all__ = [
+    "Asked",
+    "Given",
     "Piece",
+    "answer_of",
     "answers_of",
+    "attempt",
+    "coded",
     "empty_counts",
     "empty_values",
     "error_of",
     "fit_pieces",
     "place_counts",
+    "probabilities",
+    "training",
 ]
 
 
@@ -44,6 +53,7 @@ class Piece:
     kind: str = ""
     trace: str = ""
     counts: tuple[np.ndarray, ...] = ()
+    freedom: float = np.nan
     warned: tuple[Warned, ...] = ()
 
 
@@ -96,51 +106,55 @@ def fit_pieces(
     request: Request,
     seed: int,
     stop: bool,
-    jobs: list[tuple[int, list[int]]],
+    jobs: list[tuple[int, list[Any]]],
+    one: Callable[..., list[Piece]] | None = None,
 ) -> list[Piece]:
     """Every (fit, its candidates) of a batch; a row set is cut once for all its candidates.
 
-    With `stop` the first failure is the last piece.
+    With `stop` the first failure is the last piece. `one` makes the pieces of what the jobs hold in
+    the place of candidates (groups of them, say).
     """
+    one = _one if one is None else one
     order, starts = plan.questions_of
     pieces = []
     for fit, candidates in jobs:
-        given = _training(data, plan, fit)
+        given = training(data, plan, fit)
         questions = order[starts[fit] : starts[fit + 1]]
         counted = () if plan.counted is None else plan.counted
-        tests = [_Test.of(data, plan, int(q), q in counted) for q in questions]
+        tests = [Asked.of(data, plan, int(q), q in counted) for q in questions]
         for candidate in candidates:
             own, asked = given, tests
-            if candidate != candidates[-1]:  # a model may write into its rows (copy=False)
+            if candidate is not candidates[-1]:  # a model may write into its rows (copy=False)
                 own, asked = given.copy(), [test.copy() for test in tests]
             with kept_warnings() as warned:
-                piece = _one(family, data, request, own, asked, (seed, fit, candidate))
+                piece, *more = one(family, data, request, own, asked, (seed, fit, candidate))
             if warned:
                 piece = replace(piece, warned=tuple(warned))
             if piece.failure is not None:
-                sentence = _failed(data, plan, fit, family, candidate, piece.failure)
+                sentence = _failed(data, plan, fit, family, piece.candidate, piece.failure)
                 piece = replace(piece, failure=sentence)
-            pieces.append(piece)
+            pieces += [piece, *more]
             if stop and piece.failure is not None:
                 return pieces
     return pieces
 
 
 @dataclass(frozen=True, eq=False)
-class _Given:
-    """What a model is fitted on."""
+class Given:
+    """What a model is fitted on, and whether its degrees of freedom are asked for."""
 
     X: Any
     y: np.ndarray
     params: dict[str, Any]
+    free: bool = False
 
-    def copy(self) -> _Given:
+    def copy(self) -> Given:
         params = {name: _copied(value) for name, value in self.params.items()}
-        return _Given(_copied(self.X), self.y.copy(), params)
+        return replace(self, X=_copied(self.X), y=self.y.copy(), params=params)
 
 
 @dataclass(frozen=True, eq=False)
-class _Test:
+class Asked:
     """What a model is asked about."""
 
     X: Any
@@ -149,11 +163,11 @@ class _Test:
     counted: bool = False
 
     @classmethod
-    def of(cls, data: Data, plan: Plan, question: int, counted: bool) -> _Test:
+    def of(cls, data: Data, plan: Plan, question: int, counted: bool) -> Asked:
         rows, _ = plan.test_rows(question)
         return cls(data.rows(rows), data.y[rows], data.weights(rows), counted)
 
-    def copy(self) -> _Test:
+    def copy(self) -> Asked:
         return replace(self, X=_copied(self.X))
 
 
@@ -162,7 +176,7 @@ def _copied(value: Any) -> Any:
     return value.copy() if hasattr(value, "copy") else value
 
 
-def _training(data: Data, plan: Plan, fit: int) -> _Given:
+def training(data: Data, plan: Plan, fit: int) -> Given:
     rows, counts = plan.train_rows(fit)
     labels = data.y
     flipped, codes = plan.flips_of(fit)
@@ -176,27 +190,51 @@ def _training(data: Data, plan: Plan, fit: int) -> _Given:
         name: take_rows(value, rows) if has_row_entries(value, data.n_rows) else value
         for name, value in data.fit_params.items()
     }
-    return _Given(data.rows(rows), labels[rows], params)
+    return Given(data.rows(rows), labels[rows], params, fit in plan.free_fits)
 
 
 def _one(
     family: Family,
     data: Data,
     request: Request,
-    given: _Given,
-    tests: list[_Test],
+    given: Given,
+    tests: list[Asked],
     place: tuple[int, int, int],
+) -> list[Piece]:
+    def say(model: Any) -> dict[str, Any]:
+        n = len(given.y)
+        return {
+            "answers": [answer_of(model, data, test, request) for test in tests],
+            "counts": tuple(_counts(model, data, test, n) for test in tests if test.counted),
+            "freedom": _freedom(model, given) if given.free else np.nan,
+        }
+
+    return [attempt(family, data, given, place, say)]
+
+
+def attempt(
+    family: Family,
+    data: Data,
+    given: Given,
+    place: tuple[int, int, int],
+    say: Callable[[Any], dict[str, Any]],
+    instead: Mapping[str, Any] | None = None,
 ) -> Piece:
-    _, fit, candidate = place  # all candidates of a fit get the same random numbers
+    """Fit a candidate and let `say` fill in its piece, or keep why it failed.
+
+    `place` are the seed of the run, the fit and the candidate: all candidates of a fit get the same
+    random numbers. `instead` are parameters that replace the candidate's.
+    """
+    seed, fit, candidate = place
     started = time.perf_counter()
     fitted = started
     try:
-        model = family.make(candidate, place[:2] if family.is_random else None)
+        model = family.make(candidate, (seed, fit) if family.is_random else None)
+        if instead:
+            model.set_params(**instead)
         model.fit(given.X, given.y, **given.params)
         fitted = time.perf_counter()
-        answers = [_answer(model, data, test, request) for test in tests]
-        n = len(given.y)
-        counts = tuple(_counts(model, data, test, n) for test in tests if test.counted)
+        said = say(model)
     except TrueRiskError:
         raise
     except Exception as error:  # noqa: BLE001  a user's model may raise anything
@@ -208,36 +246,36 @@ def _one(
             why, kind = f"{where} ({why})", BadData.__name__
         return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
     spent = time.perf_counter() - fitted
-    return Piece(fit, candidate, answers, fitted - started, spent, counts=counts)
+    return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
 
 
 def answers_of(model: Any, data: Data, request: Request) -> Any:
     """A fitted model's answers about all rows of the data."""
-    return _answer(model, data, _Test(data.X, data.y, data.sample_weight), request)
+    return answer_of(model, data, Asked(data.X, data.y, data.sample_weight), request)
 
 
-def _answer(model: Any, data: Data, test: _Test, request: Request) -> Any:
+def answer_of(model: Any, data: Data, test: Asked, request: Request) -> Any:
     if request.response == "scored":
         return _scored(model, test, request.scorer)
     if request.response == "label":
-        labels = _coded(model.predict(test.X), data)
+        labels = coded(model.predict(test.X), data)
         if len(labels) != len(test.y):  # one label would silently serve for all rows
             raise ValueError(f"predict gave {len(labels)} labels for {len(test.y)} rows")
         return labels
     if request.response == "value":
         return np.asarray(model.predict(test.X), dtype=np.float64).reshape(test.y.shape)
     if request.response == "probability":
-        return _probabilities(model, data, test)
+        return probabilities(model, data, test)
     return _positive_scores(model, data, test)
 
 
-def _scored(model: Any, test: _Test, scorer: Any) -> float:
+def _scored(model: Any, test: Asked, scorer: Any) -> float:
     if test.weights is None:
         return float(scorer(model, test.X, test.y))
     return float(scorer(model, test.X, test.y, sample_weight=test.weights))
 
 
-def _coded(labels: Any, data: Data) -> np.ndarray:
+def coded(labels: Any, data: Data) -> np.ndarray:
     """Codes of predicted labels; −1 for a label that y does not hold."""
     assert data.classes is not None
     labels = np.asarray(labels).ravel()
@@ -246,7 +284,7 @@ def _coded(labels: Any, data: Data) -> np.ndarray:
     return np.where(known, at, -1).astype(code_type(data.n_classes))
 
 
-def _probabilities(model: Any, data: Data, test: _Test) -> np.ndarray:
+def probabilities(model: Any, data: Data, test: Asked) -> np.ndarray:
     """Columns in the order of all classes; a class the model never saw has probability 0."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
@@ -255,13 +293,13 @@ def _probabilities(model: Any, data: Data, test: _Test) -> np.ndarray:
         )
     assert data.classes is not None
     given = np.asarray(model.predict_proba(test.X), dtype=np.float64)
-    codes = _coded(model.classes_, data)
+    codes = coded(model.classes_, data)
     full = np.zeros((len(given), data.n_classes))
     full[:, codes[codes >= 0]] = given[:, codes >= 0]
     return full
 
 
-def _counts(model: Any, data: Data, test: _Test, n_rows: int) -> np.ndarray:
+def _counts(model: Any, data: Data, test: Asked, n_rows: int) -> np.ndarray:
     """How many training rows of each class an answer rests on: n_x times the probabilities."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
@@ -270,16 +308,23 @@ def _counts(model: Any, data: Data, test: _Test, n_rows: int) -> np.ndarray:
             "Swapping(n0=math.inf), which takes every probability as 1/2."
         )
     sizes = rows_behind(model, test.X, n_rows)
-    counts: np.ndarray = sizes[:, None] * _probabilities(model, data, test)
+    counts: np.ndarray = sizes[:, None] * probabilities(model, data, test)
     return counts
 
 
-def _positive_scores(model: Any, data: Data, test: _Test) -> np.ndarray:
+def _freedom(model: Any, given: Given) -> float:
+    """Of the fitted model, by the weights of its rows where it has any."""
+    weights = [v for name, v in given.params.items() if name.endswith("sample_weight")]
+    weight = np.asarray(weights[0], dtype=np.float64) if weights else None
+    return degrees_of_freedom(model, given.X, weight)
+
+
+def _positive_scores(model: Any, data: Data, test: Asked) -> np.ndarray:
     """Decision values of the second class, or its probabilities where there are none."""
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(test.X), dtype=np.float64).ravel()
     if hasattr(model, "predict_proba"):
-        return _probabilities(model, data, test)[:, 1]
+        return probabilities(model, data, test)[:, 1]
     raise Refusal(
         f"{type(model).__name__} gives neither decision values nor probabilities: "
         "loss 'auc' has nothing to rank by; use loss='zero-one'."

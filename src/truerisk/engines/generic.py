@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -27,7 +29,7 @@ from truerisk.engines.fitting import (
 )
 from truerisk.engines.warned import Warned, say_once
 
-__all__ = ["Generic"]
+__all__ = ["Generic", "run_jobs"]
 
 
 @dataclass(frozen=True)
@@ -45,43 +47,67 @@ class Generic(Engine):
     word: ClassVar[str] = "generic"
     draws: ClassVar[bool] = True
     counts: ClassVar[bool] = True
+    states_freedom: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.error not in ("raise", "warn"):
             raise UnknownName(f"error={self.error!r} is unknown; use 'raise' or 'warn'.")
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if plan.laws is not None and plan.freedom is not None:
+            return "train sets drawn at random have no single model with degrees of freedom."
         return too_many(plan, request)
 
     def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
         if plan.laws is not None:
             return enumerated(self, family, data, plan, request, run)
-        batches = self._batches(family, plan, run)
-        n_rows_out = len(family) if run.only is None else 1
-        collected = _Collected(data, plan, request, n_rows_out)
-        shared = (family, data, plan, request, run.seed, self.error == "raise")
-        total = plan.n_fits * n_rows_out
-        tell(0, total)
-        for _, pieces in run_batches(run.executor, _task(run.executor), shared, batches):
-            last = pieces[-1]
-            if self.error == "raise" and last.failure is not None:
-                raise error_of(last)
-            collected.add(pieces, run.only)
-            tell(collected.n_fits, total)
-        return collected.answers(self.word, total)
-
-    def _batches(self, family: Family, plan: Plan, run: Run) -> list[list[tuple[int, list[int]]]]:
         everyone = list(range(len(family)))
         jobs = [
             (fit, everyone if run.only is None else [int(run.only[fit])])
             for fit in range(plan.n_fits)
         ]
-        workers = workers_of(run.executor)
-        if self.batch is not None:
-            size = self.batch
-        else:
-            size = 1 if workers is None else max(1, -(-len(jobs) // (4 * workers)))
-        return [jobs[start : start + size] for start in range(0, len(jobs), size)]
+        given = family, data, plan, request, run
+        return run_jobs(self.word, jobs, *given, stop=self.error == "raise", batch=self.batch)
+
+
+def run_jobs(
+    engine: str,
+    jobs: list[tuple[int, list[Any]]],
+    family: Family,
+    data: Data,
+    plan: Plan,
+    request: Request,
+    run: Run,
+    *,
+    stop: bool = True,
+    batch: int | None = None,
+    one: Callable[..., list[Piece]] | None = None,
+) -> Answers:
+    """Run `fit_pieces` over all (fit, candidates) where the user said, and collect the answers."""
+    n_rows_out = len(family) if run.only is None else 1
+    collected = _Collected(data, plan, request, n_rows_out)
+    task = partial(fit_pieces if run.executor is None else _in_worker, one=one)
+    shared = (family, data, plan, request, run.seed, stop)
+    batches = _batches(jobs, run.executor, batch)
+    total = plan.n_fits * n_rows_out
+    tell(0, total)
+    for _, pieces in run_batches(run.executor, task, shared, batches):
+        last = pieces[-1]
+        if stop and last.failure is not None:
+            raise error_of(last)
+        collected.add(pieces, run.only)
+        tell(collected.n_fits, total)
+    return collected.answers(engine, total)
+
+
+def _batches(
+    jobs: list[tuple[int, list[Any]]], executor: Any, size: int | None
+) -> list[list[tuple[int, list[Any]]]]:
+    """A job at a time in this process; else a few batches for each worker."""
+    workers = workers_of(executor)
+    if size is None:
+        size = 1 if workers is None else max(1, -(-len(jobs) // (4 * workers)))
+    return [jobs[start : start + size] for start in range(0, len(jobs), size)]
 
 
 class _Collected:
@@ -91,6 +117,8 @@ class _Collected:
         self.plan, self.request = plan, request
         self.values = empty_values(data, plan, request, n_candidates)
         self.counts = empty_counts(data, plan, n_candidates)
+        asked = plan.freedom is not None
+        self.freedom = np.full((n_candidates, plan.n_fits), np.nan) if asked else None
         self.answered = np.ones((n_candidates, plan.n_questions), dtype=bool)
         self.fit_seconds = np.zeros((n_candidates, plan.n_fits))
         self.answer_seconds = np.zeros((n_candidates, plan.n_fits))
@@ -120,6 +148,8 @@ class _Collected:
                 offsets = self.plan.test_offsets
                 self.values[row, offsets[question] : offsets[question + 1]] = answer
         place_counts(self.counts, self.plan, piece, row)
+        if self.freedom is not None:
+            self.freedom[row, piece.fit] = piece.freedom
 
     def answers(self, engine: str, total: int) -> Answers:
         say_once(self.warned, total)
@@ -141,16 +171,13 @@ class _Collected:
             failures=tuple(sorted(self.failures, key=lambda f: (f.fit, f.candidate))),
             n_fits=total,
             counts=self.counts,
+            freedom=self.freedom,
         )
 
 
-def _task(executor: Any) -> Any:
-    return fit_pieces if executor is None else _in_worker
-
-
-def _in_worker(*arguments: Any) -> list[Piece]:
+def _in_worker(*arguments: Any, one: Callable[..., list[Piece]] | None) -> list[Piece]:
     """One core per worker process: threads of the BLAS would fight for it."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
-        return fit_pieces(*arguments)
+        return fit_pieces(*arguments, one=one)

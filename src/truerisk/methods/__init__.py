@@ -10,6 +10,7 @@
 | `swapping.py` | the apparent risk plus what following every label costs |
 | `complete.py`, `exact_out_of_bag.py` | all training sets of a size; all bootstrap samples |
 | `three_way.py`, `nested.py` | tune inside, test outside |
+| `criteria.py`, `likelihood.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |
 | `averages.py`, `intervals.py`, `tuning.py` | what they share |
 | `words.py` | the registry of words |
 """

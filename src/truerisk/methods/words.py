@@ -40,6 +40,13 @@ registry = Registry(
         "swapping": Line(
             f"{_ROOM}.swapping:Swapping", "apparent risk plus a penalty from swapping each label"
         ),
+        "cp": Line(
+            f"{_ROOM}.criteria:Cp", "Mallows' Cp: squared training risk plus 2 p variance / n"
+        ),
+        "gcv": Line(f"{_ROOM}.criteria:GCV", "generalised cross-validation, by degrees of freedom"),
+        "aic": Line(f"{_ROOM}.criteria:AIC", "-2 log L + 2 k, as R counts it"),
+        "aicc": Line(f"{_ROOM}.criteria:AICc", "AIC corrected for small samples"),
+        "bic": Line(f"{_ROOM}.criteria:BIC", "-2 log L + k log n, as R counts it"),
         "nested": Line(
             f"{_ROOM}.nested:Nested", "tune inside every outer training set, test outside"
         ),

@@ -37,6 +37,7 @@ __all__ = [
     "content_of",
     "estimates",
     "evaluate",
+    "numbers",
     "perfect_cases",
     "quiet",
     "said",
@@ -63,6 +64,16 @@ def two_classes(n_rows: int = 40) -> Case:
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
     data = Data.check(X + y[:, None], y, task="classification")
     return Case(Family.of(NearestMean(), {"rest": [0.0, 1.0]}), data, ZeroOne())
+
+
+def numbers(n_rows: int = 40) -> Case:
+    """A noisy line of two features, two penalties, squared loss."""
+    from sklearn.linear_model import Ridge
+
+    X = _grid_rows(n_rows)
+    y = X[:, 0] + np.random.default_rng(2).integers(2**20, size=n_rows) / 2**20
+    data = Data.check(X, y, task="regression")
+    return Case(Family.of(Ridge(), {"alpha": [0.1, 10.0]}), data, Squared())
 
 
 def perfect_cases(n_rows: int = 40) -> list[Case]:
@@ -94,17 +105,18 @@ def evaluate(
 ) -> Evaluation:
     """Draw the plan (or replay a given one), answer it (by the generic engine), reduce it."""
     engine = engine or Generic()
+    loss = method.loss_of(case.data, case.loss, asked=False)
     with quiet():
-        method.check(case.data, case.loss)
+        method.check(case.data, loss)
         if plan is None:
             plan = method.plan(case.data, Streams(seed))
 
         def ask(plan: Plan, only: np.ndarray | None = None) -> Answers:
-            request = Request.of(case.loss, plan)
+            request = Request.of(loss, plan)
             return engine.run(case.family, case.data, plan, request, Run(executor, seed, only))
 
         setting = Setting(0.95, Minimum(), len(case.family))
-        return method.evaluate(ask, case.data, case.loss, plan, setting)
+        return method.evaluate(ask, case.data, loss, plan, setting)
 
 
 class Recorder(Engine):
@@ -126,8 +138,8 @@ class Recorder(Engine):
 
 def content_of(answers: Answers) -> bytes:
     """Every byte of the answers."""
-    counts = b"" if answers.counts is None else answers.counts.tobytes()
-    return answers.values.tobytes() + answers.answered.tobytes() + counts
+    more = [a.tobytes() for a in (answers.counts, answers.freedom) if a is not None]
+    return b"".join([answers.values.tobytes(), answers.answered.tobytes(), *more])
 
 
 @contextmanager

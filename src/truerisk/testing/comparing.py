@@ -141,6 +141,10 @@ def require_same(first: Answers, second: Answers, between: str) -> None:
         told = np.repeat(told, first.plan.test_sizes, axis=1)
     differ = ~np.isclose(first.values[told], second.values[told], **NEAR)
     require(not differ.any(), f"{between} differ in {differ.sum()} of {differ.size} answers.")
+    require((first.freedom is None) == (second.freedom is None), f"{between}: one states freedom.")
+    if first.freedom is not None and second.freedom is not None:
+        same = np.allclose(first.freedom, second.freedom, **NEAR)
+        require(same, f"{between} differ in degrees of freedom.")
     require(first.n_fits == second.n_fits, f"{between}: {first.n_fits}, {second.n_fits} fits.")
 
 

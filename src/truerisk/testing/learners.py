@@ -36,6 +36,10 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         closeness = np.exp(distances.min(axis=1, keepdims=True) - distances)
         return closeness / closeness.sum(axis=1, keepdims=True)
 
+    def degrees_of_freedom(self, X: Any) -> float:
+        """One linear function of x less than there are classes."""
+        return (len(self.classes_) - 1) * (self.n_features_in_ + 1)
+
     def _distances(self, X: Any) -> np.ndarray:
         importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
         gaps = np.asarray(X, dtype=np.float64)[:, None, :] - self.means_[None]
@@ -59,6 +63,10 @@ class PerfectClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Any:
         return np.eye(len(self.classes_))[np.asarray(X)[:, 0].astype(int)]
 
+    def degrees_of_freedom(self, X: Any) -> float:
+        """Nothing is learned."""
+        return 0.0
+
 
 class PerfectRegressor(RegressorMixin, BaseEstimator):
     """Answers with the first feature, where the target itself stands."""
@@ -69,6 +77,10 @@ class PerfectRegressor(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         return np.asarray(X)[:, 0]
+
+    def degrees_of_freedom(self, X: Any) -> float:
+        """Nothing is learned."""
+        return 0.0
 
 
 def _mean(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:

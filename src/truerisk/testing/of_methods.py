@@ -268,7 +268,7 @@ CHECKS = (
 
 def _plan(method: Method, case: Case, seed: int = 0) -> Plan:
     with quiet():
-        method.check(case.data, case.loss)
+        method.check(case.data, method.loss_of(case.data, case.loss, asked=False))
         return method.plan(case.data, Streams(seed))
 
 

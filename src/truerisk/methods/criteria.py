@@ -1,0 +1,380 @@
+"""Criteria from one fit on all rows: the training risk plus a price per degree of freedom."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.losses import Log, Loss, Squared
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.methods.averages import failure_notes
+from truerisk.methods.likelihood import Likelihood, squares
+
+__all__ = ["AIC", "BIC", "GCV", "AICc", "Cp"]
+
+UNSURE = "no formula is stated for the standard error of a criterion."
+INSTEAD = "use a method that holds rows out, such as '10-fold'"
+
+
+@dataclass(frozen=True)
+class Criterion(Method):
+    """One fit on all rows, asked about all rows and for its degrees of freedom."""
+
+    target: ClassVar[Target] = "CER"
+    splits: ClassVar[bool] = False
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        builder = PlanBuilder(data.n_rows)
+        builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
+        return replace(builder.build(), freedom=np.zeros(1, np.int32))
+
+    def check(self, data: Data, loss: Loss) -> None:
+        if data.y.ndim > 1:
+            raise Refusal(
+                f"method '{self.word}' is stated for one target and y has {data.y.shape[1]}: "
+                f"take them one by one, or {INSTEAD}."
+            )
+        if data.groups is not None:
+            raise Refusal(
+                f"method '{self.word}' would ignore the groups: it takes rows as independent. "
+                "Use 'K-fold' words, which keep groups together."
+            )
+        if data.sample_weight is not None:
+            self._check_weights(data)
+
+    def _check_weights(self, data: Data) -> None:
+        """Weights of numbers are precisions; those of classes could mean several things."""
+        assert data.sample_weight is not None
+        if data.task == "classification":
+            raise Refusal(
+                f"method '{self.word}' takes no sample_weight in classification, where a weight "
+                f"may be a count or an importance and the likelihood differs: {INSTEAD}."
+            )
+        if (data.sample_weight <= 0).any():
+            raise Refusal(
+                f"method '{self.word}' takes weights as precisions, and a row of weight 0 has no "
+                "likelihood: leave such rows out."
+            )
+
+    def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
+        own = self._own_loss(data)
+        fitting = {own.word, "log" if data.task == "classification" else "squared"}
+        if asked and loss.word not in fitting:
+            raise Refusal(
+                f"method '{self.word}' reports in loss '{own.word}' and not in '{loss.word}': "
+                f"leave loss out, or {INSTEAD}."
+            )
+        return own
+
+    @abstractmethod
+    def _own_loss(self, data: Data) -> Loss:
+        """What it reports in."""
+
+    @abstractmethod
+    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
+        """The criterion of every candidate, NaN where it has none, and a note on each."""
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        seen = Seen.of(answers, data, self.word)
+        values, notes = self._values(seen)
+        whole = answers.answered[:, 0]
+        if whole.any() and np.isnan(values[whole]).all():
+            raise Refusal(f"method '{self.word}' has a value for no candidate: {notes[0]}.")
+        return [
+            Tested(
+                float(value) if whole[c] else np.nan,
+                split_risks=np.array([value]),
+                notes=(*((notes[c],) if whole[c] else ()), *failure_notes(answers, c), UNSURE),
+            )
+            for c, value in enumerate(values)
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What every candidate says of its own training rows, and with how many free numbers."""
+
+    data: Data
+    rows: np.ndarray
+    answers: np.ndarray
+    freedom: np.ndarray
+    weights: np.ndarray | None
+
+    @classmethod
+    def of(cls, answers: Answers, data: Data, word: str) -> Seen:
+        """Of answers to a plan of one question."""
+        plan = answers.plan
+        if answers.freedom is None or plan.n_questions != 1:
+            raise BadData(f"this is no plan of '{word}': it asks for no degrees of freedom.")
+        needed = Likelihood(data.task).response
+        if answers.response != needed:
+            instead = "loss='log'" if data.task == "classification" else "loss='squared'"
+            raise Refusal(
+                f"'{word}' is computed from each {needed} that a model answers with, and this "
+                f"loss asks for a {answers.response}: use {instead}."
+            )
+        if not np.isfinite(answers.values[answers.answered[:, 0]]).all():
+            raise Refusal(f"'{word}': some candidate answers with numbers that are not finite.")
+        rows, counts = plan.positions
+        if counts is not None:
+            raise Refusal(f"'{word}' takes rows as independent, and these are copies.")
+        return cls(data, rows, answers.values, answers.freedom[:, plan.fit[0]], data.weights(rows))
+
+    @property
+    def n(self) -> int:
+        return len(self.rows)
+
+    @property
+    def total(self) -> float:
+        """The sum of the weights, n where there are none."""
+        return float(self.n) if self.weights is None else float(self.weights.sum())
+
+    def squares(self) -> np.ndarray:
+        return squares(self.data, self.rows, self.answers, self.weights)
+
+    def likelihood(self) -> np.ndarray:
+        return Likelihood(self.data.task).of_set(self.data, self.rows, self.answers, self.weights)
+
+    def saturated(self) -> np.ndarray:
+        """Where no degree of freedom is left for the residuals."""
+        return np.asarray(self.freedom >= self.n)
+
+
+class SquaredCriterion(Criterion):
+    """An estimate of the squared risk, in its own unit: it stands beside cross-validation."""
+
+    def _own_loss(self, data: Data) -> Loss:
+        if data.task != "regression":
+            raise Refusal(
+                f"method '{self.word}' estimates a squared risk, so it is stated for regression: "
+                "use 'aic' or 'bic' for classes."
+            )
+        return Squared()
+
+
+@dataclass(frozen=True)
+class Cp(SquaredCriterion):
+    r"""Mallows' Cp per row: an estimate of the squared risk at the same x's with fresh labels.
+
+    .. math:: \frac{1}{n}\left(\mathrm{RSS} + 2 p \hat\sigma^2\right)
+
+    p are the degrees of freedom, and :math:`\hat\sigma^2 = \mathrm{RSS}/(n - p)` of the largest
+    candidate, the one with most of them, unless `sigma2` is given. The document's Cp is the sum,
+    n times as large; R's ``leaps`` and older books write :math:`\mathrm{RSS}/\hat\sigma^2 - n +
+    2p`. All choose alike. With weights (precisions) RSS is weighted and n is their sum.
+
+    References
+    ----------
+    Mallows (1973), Some comments on Cp. Efron (2004), The estimation of prediction error.
+    """
+
+    sigma2: float | None = None
+
+    bias = (
+        "as good as its variance: unbiased for fits linear in y if that is right; below the risk "
+        "at new x's"
+    )
+
+    def __post_init__(self) -> None:
+        if self.sigma2 is not None and not 0 < self.sigma2 < np.inf:
+            raise BadData(f"sigma2={self.sigma2} is no variance: it is a positive number.")
+
+    @property
+    def word(self) -> str:
+        return "cp" if self.sigma2 is None else f"cp (sigma2={self.sigma2:g})"
+
+    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
+        rss = seen.squares()
+        variance, whence = self._variance(seen, rss)
+        values = (rss + 2 * seen.freedom * variance) / seen.total
+        notes = [
+            f"RSS {one:.6g} + 2 x {p:.6g} degrees of freedom x variance {variance:.6g} ({whence}), "
+            f"per row"
+            for one, p in zip(rss, seen.freedom, strict=True)
+        ]
+        return _without_saturated(seen, values, notes)
+
+    def _variance(self, seen: Seen, rss: np.ndarray) -> tuple[float, str]:
+        if self.sigma2 is not None:
+            return self.sigma2, "given"
+        left = np.where(seen.saturated(), np.nan, seen.n - seen.freedom)
+        if np.isnan(left).all():
+            return np.nan, "none"
+        largest = int(np.nanargmin(left))
+        whence = f"of the largest candidate, {seen.freedom[largest]:.6g} of n = {seen.n}"
+        return float(rss[largest] / left[largest]), whence
+
+
+@dataclass(frozen=True)
+class GCV(SquaredCriterion):
+    r"""Generalised cross-validation: the squared training risk over the share of freedom left.
+
+    .. math:: \frac{\mathrm{RSS}/n}{(1 - p/n)^2}
+
+    It is leave-one-out with every leverage set to their mean p/n, and needs no variance.
+
+    References
+    ----------
+    Craven and Wahba (1979), Smoothing noisy data with spline functions. Golub, Heath and Wahba
+    (1979).
+    """
+
+    word = "gcv"
+    bias = "nearly right for fits linear in y where p is small against n; pessimistic near p = n"
+
+    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
+        rss, share = seen.squares(), seen.freedom / seen.n
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = rss / seen.total / (1 - share) ** 2
+        notes = [
+            f"RSS {one:.6g} with {p:.6g} degrees of freedom of n = {seen.n}"
+            for one, p in zip(rss, seen.freedom, strict=True)
+        ]
+        return _without_saturated(seen, values, notes)
+
+
+@dataclass(frozen=True)
+class LikelihoodCriterion(Criterion):
+    """Minus twice the log-likelihood plus a price for k parameters, as R reports it.
+
+    With `per_row`, for classes only, it is divided by 2n: an estimate in log loss, which stands
+    beside cross-validation with ``loss="log"``.
+    """
+
+    per_row: bool = False
+
+    name: ClassVar[str]
+
+    @property
+    def word(self) -> str:
+        return f"{self.name} (per row)" if self.per_row else self.name
+
+    def _own_loss(self, data: Data) -> Loss:
+        if not self.per_row:
+            return Likelihood(data.task)
+        if data.task != "classification":
+            raise Refusal(
+                f"method '{self.word}' is in log loss, which numbers do not have: use 'cp' or "
+                "'gcv' for a criterion in squared loss."
+            )
+        return Log()
+
+    @abstractmethod
+    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
+        """The price of k parameters; NaN where there is none."""
+
+    def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
+        k = seen.freedom + (seen.data.task == "regression")  # the variance is a parameter, too
+        likelihood = seen.likelihood()
+        penalty = self._penalty(k, seen.n)
+        unit = 2 * seen.n if self.per_row else 1
+        values = np.where(np.isfinite(likelihood), (likelihood + penalty) / unit, np.nan)
+        per = f", divided by 2n = {unit}" if self.per_row else ""
+        notes = [
+            f"-2 log L {one:.6g} + {price:.6g} for {number:.6g} parameters{per}"
+            for one, price, number in zip(likelihood, penalty, k, strict=True)
+        ]
+        for c in np.flatnonzero(np.isnan(penalty)):
+            notes[c] = (
+                f"no value: n - k - 1 = {seen.n - k[c] - 1:.6g} for n = {seen.n} rows and "
+                f"k = {k[c]:.6g} parameters, and the correction divides by it"
+            )
+        for c in np.flatnonzero(~np.isfinite(likelihood)):
+            notes[c] = _boundless(seen)
+        return _without_saturated(seen, values, notes)
+
+
+@dataclass(frozen=True)
+class AIC(LikelihoodCriterion):
+    r"""Akaike's criterion, :math:`-2\log L + 2k`.
+
+    k counts the degrees of freedom and, in regression, the variance. In regression
+    :math:`-2 \log L = n\log(2\pi\,\mathrm{RSS}/n) + n`; in classification
+    :math:`-2\sum_i \log \hat p_{y_i}(x_i)`. Both as R's ``AIC`` of ``lm`` and ``glm``.
+
+    References
+    ----------
+    Akaike (1974), A new look at the statistical model identification.
+    """
+
+    name: ClassVar[str] = "aic"
+    bias = (
+        "optimistic where k is not small against n; stated for fits that maximise the likelihood, "
+        "below the risk at new x's"
+    )
+
+    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
+        price: np.ndarray = 2 * k
+        return price
+
+
+@dataclass(frozen=True)
+class AICc(LikelihoodCriterion):
+    r"""AIC corrected for small samples, :math:`-2\log L + 2k + 2k(k+1)/(n-k-1)`.
+
+    For a Gaussian linear model, k = p + 1, it is :math:`n\log\hat\sigma^2 + n(n+p)/(n-p-2)` up to
+    constants, and unbiased. The document prints :math:`(n+p)/(n-p-2)`: it lost the factor n.
+
+    References
+    ----------
+    Sugiura (1978). Hurvich and Tsai (1989), Regression and time series model selection in small
+    samples.
+    """
+
+    name: ClassVar[str] = "aicc"
+    bias = (
+        "unbiased for a Gaussian linear model that holds the truth, approximate for others; below "
+        "the risk at new x's"
+    )
+
+    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
+        left = np.where(n - k - 1 > 0, n - k - 1, np.nan)
+        price: np.ndarray = 2 * k + 2 * k * (k + 1) / left
+        return price
+
+
+@dataclass(frozen=True)
+class BIC(LikelihoodCriterion):
+    r"""Schwarz' criterion, :math:`-2\log L + k \log n`.
+
+    It approximates minus twice the log of the probability of the data under the model, up to a
+    constant: it looks for the true model, not for the smallest risk.
+
+    References
+    ----------
+    Schwarz (1978), Estimating the dimension of a model.
+    """
+
+    name: ClassVar[str] = "bic"
+    bias = "pessimistic as a risk for n > 7: a parameter costs log n, not 2; it ranks models"
+
+    def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
+        price: np.ndarray = k * np.log(n)
+        return price
+
+
+def _without_saturated(
+    seen: Seen, values: np.ndarray, notes: list[str]
+) -> tuple[np.ndarray, list[str]]:
+    """No value, and the reason, where a candidate has as many free numbers as rows."""
+    for c in np.flatnonzero(seen.saturated()):
+        notes[c] = (
+            f"no value: {seen.freedom[c]:.6g} degrees of freedom of n = {seen.n} rows leave none "
+            "for the residuals"
+        )
+    return np.where(seen.saturated(), np.nan, values), notes
+
+
+def _boundless(seen: Seen) -> str:
+    """Why a likelihood is infinite or zero."""
+    if seen.data.task == "classification":
+        return "no value: the model gives some label probability 0, so the likelihood is 0"
+    return "no value: the fit is exact, so the likelihood has no bound"

@@ -1,0 +1,136 @@
+"""The degrees of freedom of a fitted model: how many numbers its fit takes from the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+
+__all__ = ["degrees_of_freedom"]
+
+Formula = Callable[[Any, Any, np.ndarray | None], float]
+_ROOM = "truerisk.models"
+_FORMULAS = {
+    "sklearn.dummy.DummyRegressor": "freedom_of_partitions:constant",
+    "sklearn.dummy.DummyClassifier": "freedom_of_partitions:constant",
+    "sklearn.neighbors.KNeighborsRegressor": "freedom_of_partitions:neighbours",
+    "sklearn.neighbors.KNeighborsClassifier": "freedom_of_partitions:neighbours",
+    "sklearn.tree.DecisionTreeRegressor": "freedom_of_partitions:leaves",
+    "sklearn.tree.DecisionTreeClassifier": "freedom_of_partitions:leaves",
+    "sklearn.linear_model.LinearRegression": "freedom_of_lines:least_squares",
+    "sklearn.linear_model.Ridge": "freedom_of_lines:ridge",
+    "sklearn.linear_model.Lasso": "freedom_of_lines:lasso",
+    "sklearn.linear_model.LassoLars": "freedom_of_lines:lasso",
+    "sklearn.linear_model.ElasticNet": "freedom_of_lines:elastic_net",
+    "sklearn.kernel_ridge.KernelRidge": "freedom_of_lines:kernel_ridge",
+    "sklearn.linear_model.LogisticRegression": "freedom_of_classes:logistic",
+    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": "freedom_of_classes:linear",
+    "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis": "freedom_of_classes:quadratic",
+    "sklearn.naive_bayes.GaussianNB": "freedom_of_classes:naive_bayes",
+}
+_INSTEAD = "use a method that holds rows out, such as '10-fold'."
+
+
+def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = None) -> float:
+    r"""How many free numbers the fitted model has, where a formula says so.
+
+    For a fit linear in y, :math:`\hat y = H y`, it is the trace of H, intercept included; for a
+    classifier the number of free parameters of its probabilities. A model of another kind says it
+    by a method ``degrees_of_freedom(X)``; one that has none is refused. In a pipeline it is that
+    of the last step, as long as the steps before it do not look at y.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table
+        The rows it was fitted on.
+    sample_weight : array, optional
+        The weights it was fitted with.
+    """
+    own = getattr(model, "degrees_of_freedom", None)
+    if callable(own):
+        return float(own(X))
+    if hasattr(model, "steps"):
+        _refuse_supervised(model)
+        rows = model[:-1].transform(X) if len(model.steps) > 1 else X
+        return degrees_of_freedom(model[-1], rows, sample_weight)
+    if hasattr(model, "regressor_"):
+        _refuse_transformed(model)
+        return degrees_of_freedom(model.regressor_, X, sample_weight)
+    formula = _formula(model)
+    if formula is None:
+        raise Refusal(_unknown(model))
+    return formula(model, X, sample_weight)
+
+
+def _formula(model: Any) -> Formula | None:
+    """That of exactly this class: a subclass may fit otherwise."""
+    for place, formula in _FORMULAS.items():
+        module, name = place.rsplit(".", 1)
+        if type(model).__name__ == name and type(model) is getattr(import_module(module), name):
+            file, function = formula.split(":")
+            found: Formula = getattr(import_module(f"{_ROOM}.{file}"), function)
+            return found
+    return None
+
+
+def _unknown(model: Any) -> str:
+    name = type(model).__name__
+    if hasattr(model, "best_estimator_") or name.endswith("CV"):
+        return (
+            f"{name} chooses its setting within the fit, and no formula counts the choice as "
+            f"degrees of freedom: give the model itself with a grid, or {_INSTEAD}"
+        )
+    return (
+        f"no formula is known for the degrees of freedom of {name}: give it a method "
+        f"degrees_of_freedom(X), or {_INSTEAD}"
+    )
+
+
+def _refuse_supervised(pipeline: Any) -> None:
+    """A step that looks at y takes degrees of freedom that those of the last step leave out."""
+    for _, step in pipeline.steps[:-1]:
+        for part in _parts(step):
+            if _sees_y(part):
+                raise Refusal(
+                    f"{type(part).__name__} looks at y before {type(pipeline[-1]).__name__} does, "
+                    "so the degrees of freedom of the last step understate those of the pipeline: "
+                    f"{_INSTEAD}"
+                )
+
+
+def _parts(step: Any) -> Iterator[Any]:
+    """The step and every estimator inside it."""
+    yield step
+    if hasattr(step, "get_params"):
+        for value in step.get_params(deep=True).values():
+            if hasattr(value, "fit"):
+                yield value
+
+
+def _sees_y(part: Any) -> bool:
+    from sklearn.feature_selection import SelectorMixin, VarianceThreshold
+    from sklearn.utils import get_tags
+
+    if isinstance(part, SelectorMixin):
+        return not isinstance(part, VarianceThreshold)
+    return hasattr(part, "__sklearn_tags__") and bool(get_tags(part).target_tags.required)
+
+
+def _refuse_transformed(model: Any) -> None:
+    """Labels moved and scaled make the same model only where the fit has an intercept."""
+    from sklearn.preprocessing import StandardScaler
+
+    inner = model.regressor_
+    plain = model.func is None and model.inverse_func is None
+    if not plain or not isinstance(model.transformer, StandardScaler | None):
+        raise Refusal(
+            "the likelihood of a transformed y is not that of y: leave the transformation of y "
+            f"out, or {_INSTEAD}"
+        )
+    if model.transformer is not None and not getattr(inner, "fit_intercept", True):
+        raise Refusal(f"{type(inner).__name__} has no intercept, and y is centred: use one.")

@@ -1,0 +1,119 @@
+"""Degrees of freedom of linear and kernel regression: the trace of the hat matrix.
+
+Weights enter as the fit has them: rows times the root of their weight, centred by weighted means.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+
+__all__ = ["elastic_net", "kernel_ridge", "lasso", "least_squares", "rank_of", "ridge", "table"]
+
+
+def least_squares(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+    """The rank that the fit found, and the intercept."""
+    _refuse_positive(model)
+    rank = getattr(model, "rank_", None)
+    if rank is None:  # sparse X: the solver does not say
+        rank = rank_of(_seen(model, X, sample_weight))
+    return float(rank) + bool(model.fit_intercept)
+
+
+def ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+    r"""The sum of :math:`d_j^2/(d_j^2 + \alpha)` over singular values of X, and the intercept."""
+    _refuse_positive(model)
+    alpha = np.ravel(model.alpha)
+    if len(alpha) != 1:
+        raise Refusal("one penalty per target has no single number of degrees of freedom.")
+    seen = _seen(model, X, sample_weight)
+    return _shrunken(seen, float(alpha[0])) + bool(model.fit_intercept)
+
+
+def lasso(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+    """The number of coefficients that are not 0, and the intercept (Zou et al., 2007)."""
+    _refuse_positive(model)
+    return float(np.count_nonzero(_coefficients(model))) + bool(model.fit_intercept)
+
+
+def elastic_net(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+    """The ridge formula on the columns whose coefficient is not 0, and the intercept."""
+    _refuse_positive(model)
+    seen = _seen(model, X, sample_weight)[:, np.flatnonzero(_coefficients(model))]
+    # the fit halves and divides the squared error by the total weight, n where none are given
+    penalty = len(seen) * model.alpha * (1 - model.l1_ratio)
+    return _shrunken(seen, penalty) + bool(model.fit_intercept)
+
+
+def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+    r"""The trace of :math:`K (K + \alpha I)^{-1}`; there is no intercept."""
+    from sklearn.metrics.pairwise import pairwise_kernels
+
+    alpha = np.ravel(model.alpha)
+    if len(alpha) != 1:
+        raise Refusal("one penalty per target has no single number of degrees of freedom.")
+    if callable(model.kernel):
+        options = model.kernel_params or {}
+    else:
+        options = {"gamma": model.gamma, "degree": model.degree, "coef0": model.coef0}
+    K = pairwise_kernels(X, metric=model.kernel, filter_params=True, **options)
+    if sample_weight is not None:
+        root = np.sqrt(sample_weight)
+        K = K * np.outer(root, root)
+    values = np.linalg.eigvalsh(K)
+    return _shares(np.maximum(values, 0.0), float(alpha[0]), len(K))
+
+
+def table(X: Any) -> np.ndarray:
+    """One block of doubles."""
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+
+
+def rank_of(X: np.ndarray) -> int:
+    """Numerical rank, 0 without rows or columns."""
+    return int(np.linalg.matrix_rank(X)) if X.size else 0
+
+
+def _seen(model: Any, X: Any, weights: np.ndarray | None) -> np.ndarray:
+    """The rows as the solver of a linear fit sees them."""
+    rows = table(X)
+    if model.fit_intercept:
+        rows = rows - np.average(rows, axis=0, weights=weights)
+    if weights is None:
+        return rows
+    scale = len(rows) / weights.sum() if hasattr(model, "l1_ratio") else 1.0
+    weighted: np.ndarray = rows * np.sqrt(weights * scale)[:, None]
+    return weighted
+
+
+def _shrunken(seen: np.ndarray, penalty: float) -> float:
+    if not seen.size:
+        return 0.0
+    values = np.linalg.svd(seen, compute_uv=False) ** 2
+    return _shares(values, penalty, max(seen.shape))
+
+
+def _shares(values: np.ndarray, penalty: float, size: int) -> float:
+    """What a penalty leaves of each direction; without one the directions that are there."""
+    if penalty == 0:
+        floor = (size * np.finfo(np.float64).eps) ** 2 if values.size else 0.0
+        return float(np.count_nonzero(values > values.max(initial=0.0) * floor))
+    return float((values / (values + penalty)).sum())
+
+
+def _coefficients(model: Any) -> np.ndarray:
+    coefficients = np.asarray(model.coef_)
+    if coefficients.ndim > 1 and len(coefficients) > 1:
+        raise Refusal("several targets share no single number of degrees of freedom.")
+    return coefficients.ravel()
+
+
+def _refuse_positive(model: Any) -> None:
+    if getattr(model, "positive", False):
+        raise Refusal(
+            f"no formula is stated for the degrees of freedom of {type(model).__name__}"
+            "(positive=True): use positive=False, or a method that holds rows out."
+        )
