@@ -1,0 +1,41 @@
+"""Class scores turned into the response that is asked, and which labels rounding would decide."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.core.answers import code_type
+from truerisk.core.contracts import Request
+
+__all__ = ["respond", "undecided"]
+
+CLOSE = 1e-9
+
+
+def respond(
+    scores: np.ndarray, present: np.ndarray, request: Request, n_classes: int
+) -> np.ndarray:
+    """Answers from scores whose last axis are the classes `present`, ascending codes.
+
+    Scores are logarithms of joint densities, up to a summand that all classes share. A class that
+    is not present has probability 0.
+    """
+    if request.response == "label":
+        labels: np.ndarray = present[scores.argmax(axis=-1)].astype(code_type(n_classes))
+        return labels
+    if request.response == "score":
+        score: np.ndarray = scores[..., 1] - scores[..., 0]
+        return score
+    joint = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares = np.zeros((*scores.shape[:-1], n_classes))
+    shares[..., present] = joint / joint.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def undecided(scores: np.ndarray, request: Request) -> np.ndarray:
+    """Where a label is asked for and the two best classes are equal but for rounding."""
+    if request.response != "label":
+        return np.zeros(scores.shape[:-1], dtype=bool)
+    best = np.partition(scores, -2, axis=-1)[..., -2:]
+    close: np.ndarray = best[..., 1] - best[..., 0] <= CLOSE * (1 + np.abs(scores).max(axis=-1))
+    return close

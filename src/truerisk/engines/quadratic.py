@@ -1,0 +1,174 @@
+"""The quadratic discriminant engine: every `reg_param`, every row left out, from one decomposition.
+
+The scatter B of a class is decomposed once: (1 − r) B/n_c + r I has its axes for every r. Without
+row i of class c only that class changes. With d = x − m_c and a = n_c/(n_c − 1) its scatter is
+B − a d d', so that in the metric of (1 − r) B/(n_c − 1) + r I, where t = d'd and d d' is taken away
+g times, the squared distance becomes a² t / (1 − g t) and the determinant 1 − g t times itself.
+Where scikit-learn would complain of a rank it is asked itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.engines.deciding import respond, undecided
+from truerisk.engines.discriminant_rule import is_number_in, priors_refusal
+from truerisk.engines.left_out import LeftOut
+from truerisk.engines.one_pass import OnePass, Shown, Task
+from truerisk.engines.quadratic_shape import CLEARLY, Shape, divisor_of, shape_of
+from truerisk.engines.scatter import Classes
+from truerisk.engines.settings import Group, settings_of
+
+__all__ = ["QuadraticDiscriminants"]
+
+LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
+
+
+@dataclass(frozen=True)
+class QuadraticDiscriminants(OnePass):
+    """Serves QuadraticDiscriminantAnalysis and QuadraticDiscriminant, also last in a pipeline."""
+
+    word: ClassVar[str] = "quadratic"
+    along: ClassVar[tuple[str, ...]] = ("reg_param",)
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+        from truerisk.models.discriminant import QuadraticDiscriminant
+
+        return QuadraticDiscriminantAnalysis, QuadraticDiscriminant
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        return _setting_refusal(setting)
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if data.fit_params:
+            return f"fit parameters ({', '.join(data.fit_params)}) are given."
+        if request.response == "score" and data.n_classes != 2:
+            return "a score is asked for, and there are more classes than two."
+        lengths = {len(s["priors"]) for s in settings_of(family) if s["priors"] is not None}
+        if lengths - {data.n_classes}:
+            return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
+        if hasattr(family.estimator, "steps"):
+            return None
+        assert data.codes is not None
+        sizes, p = np.bincount(data.codes, minlength=data.n_classes), np.shape(data.X)[1]
+        if sizes.min() <= p:
+            few = data.label(int(sizes.argmin()))
+            return f"the scatter of class {few!r} ({sizes.min()} rows, {p} columns) has no inverse."
+        return None
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        out = LeftOut.of(task.plan)
+        if task.X is None or not len(out.fits):
+            return done
+        assert task.data.codes is not None
+        classes = Classes.of(task.X, task.data.codes)
+        shapes = _shapes(classes, task.group)
+        if shapes is None:
+            return done
+        scores, sound = _without_each(classes, shapes, task, out.rows)
+        done[out.fits] = True
+        for place in range(len(scores)):
+            asked = out.asks(task, place)
+            settled = asked & sound[place]
+            out.take(settled).answer(task, place, scores[place, settled], classes.present)
+            done[out.fits[asked & ~sound[place]]] = False
+        return done
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        classes = Classes.of(shown.X, shown.y, shown.times)
+        setting = group.settings[0]
+        shapes = _shapes(classes, group)
+        if shapes is None or not _has_all_priors(setting, classes):
+            return None
+        answers = []
+        open_ = ~np.all([shape.has_full_rank for shape in shapes], axis=0)
+        for rows in tests:
+            scores = np.stack([shape.log_densities(rows) for shape in shapes], axis=-1)
+            scores += _log_priors(setting, classes.sizes)
+            open_ |= undecided(scores, task.request).any(axis=1)
+            answers.append(respond(scores, classes.present, task.request, task.data.n_classes))
+        if open_.any():
+            task.leave_open(shown.fit, group.candidates[open_])
+        return answers
+
+
+def _shapes(classes: Classes, group: Group) -> list[Shape] | None:
+    """Each class's distribution for every candidate, None where some class has no scatter."""
+    if len(classes.present) < 2:
+        return None
+    regs = group.values("reg_param").astype(np.float64)
+    setting = group.settings[0]
+    found = [shape_of(classes.only(k), regs, setting) for k in range(len(classes.present))]
+    return None if any(shape is None for shape in found) else [s for s in found if s is not None]
+
+
+def _without_each(
+    classes: Classes, shapes: list[Shape], task: Task, rows: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of every candidate for each row by the fit without it, and which can be trusted."""
+    assert task.X is not None
+    setting, member, X = task.group.settings[0], classes.member[rows], task.X[rows]
+    squares = [shape.squares(X) for shape in shapes]
+    pairs = zip(shapes, squares, strict=True)
+    scores = np.stack([shape.log_densities_of(of_shape) for shape, of_shape in pairs], axis=-1)
+    full_rank = np.array([shape.has_full_rank for shape in shapes])
+    sound = np.zeros(scores.shape[:2], dtype=bool)
+    for k, shape in enumerate(shapes):
+        own, sizes = member == k, classes.sizes.copy()
+        sizes[k] -= 1
+        fewer = shape.of_size(sizes[k])
+        if fewer is None or not own.any():
+            continue
+        scores[:, own, k], sound[:, own] = _without_own(fewer, squares[k][own])
+        sound[:, own] &= np.delete(full_rank, k, axis=0).all(axis=0)[:, None]
+        scores[:, own] += _log_priors(setting, sizes)
+    return scores, sound
+
+
+def _without_own(fewer: Shape, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log densities of rows after each is gone from its class; which can be trusted."""
+    gained = (fewer.size + 1) / fewer.size
+    own = fewer.distances(squares)
+    kept = 1 - gained * ((1 - fewer.regs) / fewer.divisor)[:, None] * own
+    sound: np.ndarray = kept > LEAST_KEPT
+    safe = np.where(sound, kept, 1)
+    sound &= fewer.least_of_theirs[:, None] * safe > fewer.tol * CLEARLY
+    logs = fewer.log_determinants[:, None] + np.log(safe)
+    return -(gained**2 * own / safe + logs) / 2, sound
+
+
+def _log_priors(setting: Mapping[str, Any], sizes: np.ndarray) -> np.ndarray:
+    priors = setting["priors"]
+    logs: np.ndarray = np.log(sizes / sizes.sum() if priors is None else np.asarray(priors))
+    return logs
+
+
+def _has_all_priors(setting: Mapping[str, Any], classes: Classes) -> bool:
+    return setting["priors"] is None or len(setting["priors"]) == len(classes.present)
+
+
+def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
+    if setting.get("solver", "svd") != "svd":
+        return f"solver={setting['solver']!r} is not 'svd'."
+    if setting.get("shrinkage") is not None or setting.get("covariance_estimator") is not None:
+        return "shrinkage or a covariance_estimator is given."
+    if not is_number_in(setting["reg_param"], 0, 1):
+        return f"reg_param={setting['reg_param']!r} does not lie between 0 and 1."
+    if not is_number_in(setting["tol"], 0, np.inf):
+        return f"tol={setting['tol']!r} is no tolerance."
+    if divisor_of(setting, 3.0) is None:
+        return f"divisor={setting['divisor']!r} is unknown."
+    return priors_refusal(setting["priors"])
