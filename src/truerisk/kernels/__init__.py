@@ -6,6 +6,7 @@ file                      what it holds
 ``votes.py``              k-nearest-neighbour votes for every k from one sorted list
 ``few_rows.py``           the nearest of a few rows, by sorting all distances (NumPy)
 ``intervals.py``          least errors with at most k intervals on the line, for every k
+``logistic.py``           the path of penalised logistic regression, all penalties at once
 ``loading.py``            imports the compiled module, or says why it cannot
 ``_native.cpp``           the compiled loops, one Python caller each
 ``_native.pyi``           their types

@@ -12,15 +12,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "_logistic_columns.hpp"
+#include "_logistic_orthant.hpp"
 
 namespace logistic {
 
 struct Penalty {
     double l1, l2;  // of a coefficient in units of `scale`
 };
-
-constexpr std::size_t LARGEST_DIRECT = 1500;  // coefficients solved for at once
 
 template <typename Columns>
 class Quadratic {
@@ -41,7 +39,7 @@ class Quadratic {
         shift_ = std::fabs(total) > 1e-15 ? total / weight : 0.0;
         if (shift_ != 0.0) put_off_ = -shift_;
         if (put_off_ != 0.0) settle();
-        bool solved = false, everything = true, direct = true;
+        bool solved = false, everything = true;
         active_.clear();
         std::size_t slow = 0;
         while (*passes > 0) {
@@ -67,9 +65,9 @@ class Quadratic {
             }
             everything = false;
             const std::size_t n_active = active_.size();
-            if (direct && ++slow > 6 + n_active / 4 + n_active * n_active / (10 * length_) &&
+            if (++slow > 6 + n_active / 4 + n_active * n_active / (10 * length_) &&
                 n_active > 1 && n_active <= LARGEST_DIRECT) {
-                direct = jump();  // once per Newton step is enough unless it cut its way short
+                jump();
                 slow = 0;
                 everything = true;
             }
@@ -128,91 +126,34 @@ class Quadratic {
         return bend * d * d;
     }
 
-    // Newton's step on the active coefficients with their signs held: to the minimum, or to where
-    // the first coefficients change sign; those are zero from there on. True: try again later.
-    bool jump() {
-        const std::size_t n = active_.size();
-        gram_.resize(n * n);
+    // To the minimum over the coefficients that are not zero, signs held
+    void jump() {
+        std::size_t n = 0;
+        for (const std::int32_t j : active_)
+            if (b_[j] != 0.0) active_[n++] = j;  // zero has no sign to hold
+        active_.resize(n);
+        orthant_.resize(n);
         for (std::size_t k = 0; k < n; ++k) {
             const auto column = static_cast<std::size_t>(active_[k]);
             know(column);
+            const double s = scale_[column];
+            orthant_.gradient[k] = gradient(column);
+            orthant_.b[k] = b_[column];
+            orthant_.l1[k] = penalty_.l1 * s;
+            orthant_.l2[k] = penalty_.l2 * s * s;
             for (std::size_t i = 0; i < length_; ++i) work_[i] = -mean_[column] * v_[i];
-            weigh(column);
+            columns_.step_along(column, -1.0, 0.0, work_.data(), v_);  // v (x − mean)
             for (std::size_t j = 0; j <= k; ++j)
-                gram_[k * n + j] = columns_.dot_with(static_cast<std::size_t>(active_[j]), work_.data());
+                orthant_.gram[k * n + j] =
+                    columns_.dot_with(static_cast<std::size_t>(active_[j]), work_.data());
         }
-        std::vector<std::size_t> in(n);
-        for (std::size_t k = 0; k < n; ++k) in[k] = k;
-        for (int round = 0; round < 8 && !in.empty(); ++round) {
-            if (!newton(in, n)) return false;
-            double part = 1.0;
-            for (std::size_t k = 0; k < in.size(); ++k) {
-                const double b = b_[active_[in[k]]];
-                if (b * (b + direction_[k]) < 0.0) part = std::min(part, -b / direction_[k]);
-            }
-            std::vector<std::size_t> left;
-            for (std::size_t k = 0; k < in.size(); ++k) {
-                const auto j = static_cast<std::size_t>(active_[in[k]]);
-                const double b = b_[j], d = part * direction_[k];
-                const bool ends = part < 1.0 && b * (b + direction_[k]) < 0.0 &&
-                                  -b / direction_[k] <= part * (1.0 + 1e-12);
-                move(j, ends ? -b : d);
-                if (ends) {
-                    b_[j] = 0.0;
-                } else {
-                    left.push_back(in[k]);
-                }
-            }
-            if (part >= 1.0) return true;
-            in.swap(left);
+        orthant_.solve();
+        for (std::size_t k = 0; k < n; ++k) {
+            const auto column = static_cast<std::size_t>(active_[k]);
+            if (orthant_.moved[k] == 0.0) continue;
+            move(column, orthant_.moved[k]);
+            b_[column] = orthant_.b[k];
         }
-        return true;
-    }
-
-    void weigh(std::size_t j) {
-        // v (x − mean): a step of −1 from −mean v
-        columns_.step_along(j, -1.0, 0.0, work_.data(), v_);
-    }
-
-    // Cholesky of the Gram matrix of the columns `in`; `direction_` is the step. False: singular.
-    bool newton(const std::vector<std::size_t>& in, std::size_t n) {
-        const std::size_t m = in.size();
-        factor_.resize(m * m);
-        direction_.resize(m);
-        for (std::size_t k = 0; k < m; ++k) {
-            const auto column = static_cast<std::size_t>(active_[in[k]]);
-            const double s = scale_[column], b = b_[column];
-            const double l2 = penalty_.l2 * s * s, l1 = penalty_.l1 * s;
-            direction_[k] = gradient(column) - l2 * b - (b > 0.0 ? l1 : -l1);
-            double* const row = factor_.data() + k * m;
-            for (std::size_t j = 0; j <= k; ++j) {
-                const double* const other = factor_.data() + j * m;
-                double s0 = gram_[in[k] * n + in[j]] + (j == k ? l2 : 0.0), s1 = 0.0;
-                std::size_t t = 0;
-                for (; t + 2 <= j; t += 2) {
-                    s0 -= row[t] * other[t];
-                    s1 -= row[t + 1] * other[t + 1];
-                }
-                for (; t < j; ++t) s0 -= row[t] * other[t];
-                s0 += s1;
-                if (j < k) {
-                    row[j] = s0 / other[j];
-                } else {
-                    const double whole = gram_[in[k] * n + in[k]] + l2;
-                    if (!(s0 > 1e-12 * whole)) return false;  // dependent columns
-                    row[k] = std::sqrt(s0);
-                }
-            }
-        }
-        for (std::size_t k = 0; k < m; ++k) {
-            for (std::size_t j = 0; j < k; ++j) direction_[k] -= factor_[k * m + j] * direction_[j];
-            direction_[k] /= factor_[k * m + k];
-        }
-        for (std::size_t k = m; k-- > 0;) {
-            direction_[k] /= factor_[k * m + k];
-            for (std::size_t j = 0; j < k; ++j) direction_[j] -= factor_[k * m + j] * direction_[k];
-        }
-        return true;
     }
 
     Columns& columns_;
@@ -221,7 +162,8 @@ class Quadratic {
     Vector mean_, curvature_;
     std::vector<std::int64_t> known_;
     std::int64_t stamp_ = 0;
-    Vector work_, gram_, factor_, direction_;
+    Vector work_;
+    Orthant orthant_;
     std::vector<std::int32_t> active_;
     double* r_ = nullptr;
     const double* v_ = nullptr;

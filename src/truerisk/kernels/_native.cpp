@@ -66,6 +66,7 @@ void votes_for_every_k(Input<std::int32_t, nb::ndim<2>> neighbours,
 void register_nearest(nb::module_& m);
 void register_walk(nb::module_& m);
 void register_interval(nb::module_& m);
+void register_logistic(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Compiled loops of truerisk; call them through their Python callers, which check.";
@@ -76,4 +77,5 @@ NB_MODULE(_native, m) {
     register_nearest(m);
     register_walk(m);
     register_interval(m);
+    register_logistic(m);
 }

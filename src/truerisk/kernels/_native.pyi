@@ -22,15 +22,23 @@ def interval_changed(
     asks_next: NDArray[np.int8],
     out: NDArray[np.int8],
 ) -> None: ...
-def nearest_of_block(
-    rough: NDArray[np.float32],
-    queries: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    slack: NDArray[np.float64],
-    index: NDArray[np.int32],
-    squared: NDArray[np.float64],
-) -> None: ...
+class Nearest:
+    def __init__(self, block: int, length: int) -> None: ...
+    def add(
+        self, rough: NDArray[np.float32], first: int, slack: NDArray[np.float64]
+    ) -> None: ...
+    def finish(
+        self,
+        queries: NDArray[np.float64],
+        rows: NDArray[np.float64],
+        slack: NDArray[np.float64],
+        index: NDArray[np.int32],
+        squared: NDArray[np.float64],
+    ) -> None: ...
+
 def smallest_of_block(
     given: NDArray[np.float64], index: NDArray[np.int32], value: NDArray[np.float64]
 ) -> None: ...
 def walk_plan(*arguments: object) -> None: ...
+def logistic_path_dense(*arguments: object) -> None: ...
+def logistic_path_sparse(*arguments: object) -> None: ...
