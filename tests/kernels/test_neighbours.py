@@ -37,13 +37,17 @@ def tables(draw):
     return queries, rows, draw(st.integers(1, n + 3))
 
 
-@pytest.mark.parametrize("few_rows", [0, 256])
+@pytest.mark.parametrize(("few_rows", "chunk"), [(0, 4096), (256, 4096), (0, 16), (0, 17)])
 @settings(max_examples=150, deadline=None)
 @given(case=tables())
-def test_lists_are_sorted_by_exact_distance_then_row(few_rows, case):
-    """No neighbour is lost by the rough product or by the sort of few rows: ties, far, tiny."""
+def test_lists_are_sorted_by_exact_distance_then_row(few_rows, chunk, case):
+    """No neighbour is lost by the rough product, between its chunks, or by the sort of few rows."""
     queries, rows, length = case
-    with mock.patch.object(neighbours, "FEW_ROWS", few_rows):
+    with (
+        mock.patch.object(neighbours, "FEW_ROWS", few_rows),
+        mock.patch.object(neighbours, "ROWS", chunk),
+        mock.patch.object(neighbours, "QUERIES", max(4, chunk // 4)),
+    ):
         lists = euclidean(queries, rows, length)
     order, squared = sorted_fully(queries, rows)
     length = min(length, len(rows))
@@ -62,6 +66,21 @@ def test_long_rows_use_the_sampled_threshold():
     rows[::7] = rows[0]
     order, _ = sorted_fully(rows[:40], rows)
     np.testing.assert_array_equal(euclidean(rows[:40], rows, 25).index, order[:, :25])
+
+
+@pytest.mark.parametrize("order", ["nearest last", "nearest first", "one distance"])
+def test_limits_hold_whatever_the_order_of_rows(order):
+    """Rows that come ever nearer, ever farther, or all equally far: the lists stay exact."""
+    turn = np.random.default_rng(2).normal(size=(9000, 3))
+    radius = {"nearest last": np.linspace(9, 1, 9000), "nearest first": np.linspace(1, 9, 9000)}
+    rows = turn / np.linalg.norm(turn, axis=1)[:, None] * radius.get(order, np.ones(9000))[:, None]
+    rows[::11] = rows[5]
+    queries = np.vstack([np.zeros(3), rows[:9]])
+    whole, squared = sorted_fully(queries, rows)
+    lists = euclidean(queries, rows, 40)
+    np.testing.assert_allclose(lists.squared, squared[:, :40], rtol=1e-12)
+    if order != "one distance":
+        np.testing.assert_array_equal(lists.index, whole[:, :40])
 
 
 def test_any_distances_give_their_own_lists():

@@ -33,6 +33,34 @@ def test_rows_outside_the_train_set_are_skipped():
     assert found.verdicts.max() == SURE
 
 
+def test_fits_that_share_blocks_see_what_each_lacks():
+    """Blocks may overlap; a row comes back only when the last block that held it does."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(30, 1))
+    codes = rng.integers(0, 2, 30)
+    builder = PlanBuilder(30)
+    blocks = [builder.block(np.sort(rng.choice(30, size, replace=False))) for size in (9, 7, 1, 1)]
+    asked = (builder.block(np.arange(30)), ())
+    lacking = [(0, 1), (0, 2), (0,), (0, 1, 3), (1, 3), (), (1,), (0, 1)]
+    sample = builder.block(np.arange(0, 30, 2))
+    for lack in lacking:
+        builder.ask((ALL, tuple(blocks[b] for b in lack)), asked)
+        builder.ask((sample, tuple(blocks[b] for b in lack[:1])), asked)
+    plan = builder.build()
+    ks = np.array([1, 3, 4, 6])
+    lists = euclidean(rows, rows, 30)
+    found = walk_plan(lists, np.arange(30), plan, ks, Said(codes, None, 2))
+    shares = walk_plan(lists, np.arange(30), plan, ks, Said(codes, None, 2), want="shares")
+    for q in range(plan.n_questions):
+        trained, _ = plan.train_rows(int(plan.fit[q]))
+        order = np.argsort(np.abs(rows[trained] - rows[:, 0]), axis=0, kind="stable").T
+        part = slice(*plan.test_offsets[q : q + 2])
+        for i, k in enumerate(ks):
+            ones = codes[trained[order[:, :k]]].mean(axis=1)
+            np.testing.assert_array_equal(found.labels[i, part], ones > 0.5)
+            np.testing.assert_allclose(shares.shares[i, part, 1], ones)
+
+
 def test_copies_are_neighbours_of_their_own():
     """A bootstrap sample holding row 4 three times outvotes the nearer rows at k = 5."""
     builder = PlanBuilder(5)

@@ -49,6 +49,11 @@ class Data:
     def fingerprint(self) -> str:
         return tables.digest(self.X, self.y, self.groups, self.sample_weight)
 
+    @cached_property
+    def non_finite(self) -> str | None:
+        """A sentence on the first NaN or infinite cell of X, or None."""
+        return non_finite(self.X)
+
     @classmethod
     def check(
         cls,

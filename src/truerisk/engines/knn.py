@@ -19,7 +19,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data, non_finite
+from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan, spread
 from truerisk.core.progress import tell
@@ -28,7 +28,7 @@ from truerisk.engines.knn_drawn import answer_drawn, drawn_refusal
 from truerisk.engines.knn_family import Group, groups_of, refusal
 from truerisk.engines.knn_search import Found, Want, found_per_fit, found_together
 from truerisk.kernels import why_not
-from truerisk.kernels.walk import Said
+from truerisk.kernels.walk import MOST_CLASSES, Said
 
 __all__ = ["NearestNeighbours"]
 
@@ -128,6 +128,8 @@ def _data_refusal(family: Family, data: Data) -> str | None:
     X = data.X
     if hasattr(X, "tocsr"):
         return "X is sparse."
+    if data.n_classes > MOST_CLASSES:
+        return f"y has {data.n_classes} classes, more than it tells apart ({MOST_CLASSES})."
     dtype = np.asarray(X).dtype
     if dtype.kind not in "biuf":
         return "X holds more than numbers."
@@ -135,7 +137,7 @@ def _data_refusal(family: Family, data: Data) -> str | None:
         return "scikit-learn weights by single-precision distances here."
     if len(np.shape(X)) != 2:
         return "X is no table."
-    return "X has cells that are not finite." if non_finite(X) else None
+    return "X has cells that are not finite." if data.non_finite else None
 
 
 def _plan_refusal(family: Family, data: Data, plan: Plan, request: Request) -> str | None:

@@ -13,7 +13,7 @@ from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.engines.knn_family import Group
 from truerisk.kernels.neighbours import Lists, by_distances, euclidean
-from truerisk.kernels.walk import SHORT, TIED, Said, walk_plan
+from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
 
 __all__ = ["Found", "Want", "found_per_fit", "found_together", "nearest", "prepared"]
 
@@ -91,7 +91,7 @@ def found_per_fit(
             group, data, plan, said, want, fit, plan.positions[0][at], group.ks[places]
         )
         answers[:, at], unsure[:, at] = found.answers, found.open
-    return Found(answers.astype(np.int32) if want == "labels" else answers, unsure)
+    return Found(answers.astype(np.int16) if want == "labels" else answers, unsure)
 
 
 def _one_fit(
@@ -154,7 +154,8 @@ def _walked(
         by_distance=group.by_distance,
         want=want,
     )
-    if (walked.verdicts == SHORT).any():
+    worst = walked.verdicts.max(initial=SURE)
+    if worst == SHORT:
         return None
     answers = walked.labels if walked.labels is not None else walked.shares
     assert answers is not None

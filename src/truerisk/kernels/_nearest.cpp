@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -50,41 +51,96 @@ struct Candidates {
 constexpr std::size_t STRIPE = 16;  // values that are dismissed at once
 
 // A value among the n, such that at least `wanted` do not exceed it, and few more: the largest of
-// the histogram bins that hold the first `wanted`.
-__attribute__((always_inline)) inline float edge_any(const float* value, std::size_t n,
-                                                     std::size_t wanted, std::uint8_t* bin) {
-    float lows[8], highs[8];  // eight chains: the compiler makes one vector of them
-    for (std::size_t lane = 0; lane < 8; ++lane) lows[lane] = highs[lane] = value[0];
-    std::size_t j = 0;
-    for (; j + 8 <= n; j += 8)
-        for (std::size_t lane = 0; lane < 8; ++lane) {
-            const float v = value[j + lane];
-            lows[lane] = v < lows[lane] ? v : lows[lane];
-            highs[lane] = v > highs[lane] ? v : highs[lane];
-        }
-    for (; j < n; ++j) {
-        lows[0] = std::min(lows[0], value[j]);
-        highs[0] = std::max(highs[0], value[j]);
+// the histogram bins that hold the first `wanted`. In three steps, two of them eight at a time.
+struct Range {
+    float low, high;
+};
+
+Range range_plain(const float* value, std::size_t from, std::size_t n, Range range) {
+    for (std::size_t j = from; j < n; ++j) {
+        range.low = std::min(range.low, value[j]);
+        range.high = std::max(range.high, value[j]);
     }
-    const float low = *std::min_element(lows, lows + 8), high = *std::max_element(highs, highs + 8);
-    const float scale = 255.0F / (high - low);
-    if (wanted >= n || !std::isfinite(scale)) return high;
-    for (j = 0; j < n; ++j)
-        bin[j] = static_cast<std::uint8_t>(static_cast<std::int32_t>((value[j] - low) * scale));
-    std::uint32_t even[256] = {}, odd[256] = {};
-    for (j = 0; j + 2 <= n; j += 2) {
-        ++even[bin[j]];
-        ++odd[bin[j + 1]];
-    }
-    if (j < n) ++even[bin[j]];
-    std::size_t last = 0;
-    for (std::size_t sum = even[0] + odd[0]; sum < wanted;) {
-        ++last;
-        sum += even[last] + odd[last];
-    }
-    float edge = low;
-    for (j = 0; j < n; ++j) edge = (bin[j] <= last) & (value[j] > edge) ? value[j] : edge;
+    return range;
+}
+
+void bin_plain(const float* value, std::size_t from, std::size_t n, float low, float scale,
+               std::int32_t* bin) {
+    for (std::size_t j = from; j < n; ++j) bin[j] = static_cast<std::int32_t>((value[j] - low) * scale);
+}
+
+float largest_plain(const float* value, const std::int32_t* bin, std::size_t from, std::size_t n,
+                    std::int32_t last, float edge) {
+    for (std::size_t j = from; j < n; ++j)
+        if (bin[j] <= last) edge = std::max(edge, value[j]);
     return edge;
+}
+
+#ifdef HAS_AVX2_BRANCH
+__attribute__((target("avx2"))) float reduced(__m256 eight, bool smallest) {
+    float lanes[8];
+    _mm256_storeu_ps(lanes, eight);
+    return smallest ? *std::min_element(lanes, lanes + 8) : *std::max_element(lanes, lanes + 8);
+}
+
+__attribute__((target("avx2"))) Range range_avx2(const float* value, std::size_t n) {
+    __m256 low = _mm256_set1_ps(value[0]), high = low;
+    std::size_t j = 0;
+    for (; j + 8 <= n; j += 8) {
+        const __m256 v = _mm256_loadu_ps(value + j);
+        low = _mm256_min_ps(low, v);
+        high = _mm256_max_ps(high, v);
+    }
+    return range_plain(value, j, n, {reduced(low, true), reduced(high, false)});
+}
+
+__attribute__((target("avx2"))) void bin_avx2(const float* value, std::size_t n, float low, float scale,
+                                              std::int32_t* bin) {
+    const __m256 lows = _mm256_set1_ps(low), scales = _mm256_set1_ps(scale);
+    std::size_t j = 0;
+    for (; j + 8 <= n; j += 8) {
+        const __m256 at = _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(value + j), lows), scales);
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(bin + j), _mm256_cvttps_epi32(at));
+    }
+    bin_plain(value, j, n, low, scale, bin);
+}
+
+__attribute__((target("avx2"))) float largest_avx2(const float* value, const std::int32_t* bin,
+                                                   std::size_t n, std::int32_t last, float edge) {
+    const __m256i beyond = _mm256_set1_epi32(last);
+    __m256 most = _mm256_set1_ps(edge);
+    std::size_t j = 0;
+    for (; j + 8 <= n; j += 8) {
+        const __m256i bins = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bin + j));
+        const __m256 above = _mm256_castsi256_ps(_mm256_cmpgt_epi32(bins, beyond));
+        most = _mm256_max_ps(most, _mm256_blendv_ps(_mm256_loadu_ps(value + j), most, above));
+    }
+    return largest_plain(value, bin, j, n, last, reduced(most, false));
+}
+#endif
+
+float edge_of(const float* value, std::size_t n, std::size_t wanted, std::int32_t* bin) {
+    Range range{value[0], value[0]};
+#ifdef HAS_AVX2_BRANCH
+    if (has_avx2()) range = range_avx2(value, n);
+    else
+#endif
+        range = range_plain(value, 0, n, range);
+    const float scale = 255.0F / (range.high - range.low);
+    if (wanted >= n || !std::isfinite(scale)) return range.high;
+#ifdef HAS_AVX2_BRANCH
+    if (has_avx2()) bin_avx2(value, n, range.low, scale, bin);
+    else
+#endif
+        bin_plain(value, 0, n, range.low, scale, bin);
+    std::uint32_t counts[256] = {};
+    for (std::size_t j = 0; j < n; ++j) ++counts[bin[j]];
+    std::size_t last = 0;
+    for (std::size_t sum = counts[0]; sum < wanted; sum += counts[++last]) {}
+#ifdef HAS_AVX2_BRANCH
+    if (has_avx2()) return largest_avx2(value, bin, n, static_cast<std::int32_t>(last), range.low);
+#endif
+    return largest_plain(value, bin, 0, n, static_cast<std::int32_t>(last), range.low);
 }
 
 // Appends the values that do not exceed the limit; stripes without any are passed over.
@@ -108,16 +164,7 @@ std::size_t below_plain(const float* values, std::size_t n, float limit, std::in
     return found.size;
 }
 
-float edge_plain(const float* value, std::size_t n, std::size_t wanted, std::uint8_t* bin) {
-    return edge_any(value, n, wanted, bin);
-}
-
 #ifdef HAS_AVX2_BRANCH
-__attribute__((target("avx2"))) float edge_avx2(const float* value, std::size_t n, std::size_t wanted,
-                                                std::uint8_t* bin) {
-    return edge_any(value, n, wanted, bin);
-}
-
 // First the stripes with a value below, without a branch that could be guessed wrong; then these.
 __attribute__((target("avx2"))) std::size_t below_avx2(const float* values, std::size_t n, float limit,
                                                        std::int32_t first, Candidates& found,
@@ -151,13 +198,6 @@ __attribute__((target("avx2"))) std::size_t below_avx2(const float* values, std:
     return found.size;
 }
 #endif
-
-float edge_of(const float* value, std::size_t n, std::size_t wanted, std::uint8_t* bin) {
-#ifdef HAS_AVX2_BRANCH
-    if (has_avx2()) return edge_avx2(value, n, wanted, bin);
-#endif
-    return edge_plain(value, n, wanted, bin);
-}
 
 std::size_t below(const float* values, std::size_t n, float limit, std::int32_t first,
                   Candidates& found, std::uint32_t* stripes) {
@@ -283,6 +323,7 @@ class Nearest {
             narrow(i, slack.data()[i]);
             auto& found = found_[i];
             const std::size_t m = found.size;
+            if (m < length_) throw std::runtime_error("distances that are not finite have no order");
             near_.resize(std::max(near_.size(), m));
             spare_.resize(near_.size());
             measure(queries.data() + i * d, rows.data(), d, found, near_.data());
@@ -342,7 +383,7 @@ class Nearest {
     std::size_t length_;
     std::vector<Candidates> found_;
     std::vector<float> limit_, sample_;
-    std::vector<std::uint8_t> bins_;
+    std::vector<std::int32_t> bins_;
     std::vector<std::uint32_t> stripes_;
     std::vector<Near> near_, spare_;
     std::vector<std::uint32_t> starts_;

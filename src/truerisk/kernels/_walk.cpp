@@ -49,37 +49,40 @@ void each_minus(const Sets& sets, const Pool& pool, std::int64_t set, Visit visi
         each_row(pool, sets.minus[j], visit);
 }
 
-// How often each row stands in the current train set; entering and leaving costs what it changes.
+// How often each row stands in the current train set. Fits that follow each other often lack the
+// same blocks (the outer fold of nested plans), so only what changes is entered and taken back.
 class Seen {
   public:
-    explicit Seen(std::size_t n) : every_(n, 1), none_(n, 0) {}
+    explicit Seen(std::size_t n) : every_(n, 1), none_(n, 0), lacking_(n, 0) {
+        all_ = static_cast<std::int64_t>(n);
+    }
 
     void enter(const Sets& train, const Pool& pool, std::int64_t fit) {
         const std::int32_t base = train.base[fit];
+        const std::int32_t* const first = train.minus + train.offsets[fit];
+        const std::int32_t* const last = train.minus + train.offsets[fit + 1];
         if (base == ALL) {
+            lack(pool, first, last);
             current_ = every_.data();
-            total_ = static_cast<std::int64_t>(every_.size());
-        } else {
-            current_ = none_.data();
-            total_ = 0;
-            each_row(pool, base, [this](std::int32_t row, std::int32_t count) {
-                current_[row] = count;
-                total_ += count;
-            });
+            total_ = all_;
+            return;
         }
-        each_minus(train, pool, fit, [this](std::int32_t row, std::int32_t) {
-            total_ -= current_[row];
-            current_[row] = 0;
+        current_ = none_.data();
+        total_ = 0;
+        each_row(pool, base, [this](std::int32_t row, std::int32_t count) {
+            none_[at(row)] = count;
+            total_ += count;
         });
+        for (const std::int32_t* block = first; block != last; ++block)
+            each_row(pool, *block, [this](std::int32_t row, std::int32_t) {
+                total_ -= none_[at(row)];
+                none_[at(row)] = 0;
+            });
     }
 
     void leave(const Sets& train, const Pool& pool, std::int64_t fit) {
-        const std::int32_t base = train.base[fit];
-        if (base == ALL) {
-            each_minus(train, pool, fit, [this](std::int32_t row, std::int32_t) { every_[at(row)] = 1; });
-        } else {
-            each_row(pool, base, [this](std::int32_t row, std::int32_t) { none_[at(row)] = 0; });
-        }
+        if (train.base[fit] != ALL)
+            each_row(pool, train.base[fit], [this](std::int32_t row, std::int32_t) { none_[at(row)] = 0; });
     }
 
     std::int32_t operator[](std::int32_t row) const { return current_[row]; }
@@ -87,9 +90,29 @@ class Seen {
 
   private:
     static std::size_t at(std::int32_t row) { return static_cast<std::size_t>(row); }
-    std::vector<std::int32_t> every_, none_;
+
+    // From the blocks that the last such fit lacked to those that this one lacks. Blocks overlap.
+    void lack(const Pool& pool, const std::int32_t* first, const std::int32_t* last) {
+        for (const std::int32_t block : lacked_)
+            if (std::find(first, last, block) == last)
+                each_row(pool, block, [this](std::int32_t row, std::int32_t) {
+                    if (--lacking_[at(row)] > 0) return;
+                    every_[at(row)] = 1;
+                    ++all_;
+                });
+        for (const std::int32_t* block = first; block != last; ++block)
+            if (std::find(lacked_.begin(), lacked_.end(), *block) == lacked_.end())
+                each_row(pool, *block, [this](std::int32_t row, std::int32_t) {
+                    if (lacking_[at(row)]++ > 0) return;
+                    every_[at(row)] = 0;
+                    --all_;
+                });
+        lacked_.assign(first, last);
+    }
+
+    std::vector<std::int32_t> every_, none_, lacking_, lacked_;
     std::int32_t* current_ = nullptr;
-    std::int64_t total_ = 0;
+    std::int64_t total_ = 0, all_ = 0;
 };
 
 // ---------------------------------------------------------------- one walk along one list
@@ -171,7 +194,7 @@ Verdict boundary(const List& list, const Seen& seen, const Task& task, std::size
 
 class Writer {
   public:
-    Writer(const Task& task, std::int32_t* labels, double* shares, std::uint8_t* verdicts,
+    Writer(const Task& task, std::int16_t* labels, double* shares, std::uint8_t* verdicts,
            std::size_t n_positions)
         : task_(task), labels_(labels), shares_(shares), verdicts_(verdicts), n_(n_positions) {}
 
@@ -179,14 +202,19 @@ class Writer {
         const std::size_t at = place * n_ + position;
         if (task_.labels) {
             const auto best = std::max_element(sums.value.begin(), sums.value.end());
-            labels_[at] = static_cast<std::int32_t>(best - sums.value.begin());
+            labels_[at] = static_cast<std::int16_t>(best - sums.value.begin());
             // sums of reciprocals may differ in the last bits from those of scikit-learn
             if (verdict == SURE && task_.by_distance && contested(sums, *best)) verdict = TIED;
         } else {
             for (std::size_t c = 0; c < task_.width; ++c)
                 shares_[at * task_.width + c] = sums.value[c] / sums.weight;
         }
-        verdicts_[at] = verdict;
+        if (verdict != SURE) verdicts_[at] = verdict;
+    }
+
+    void write_label(std::int16_t label, std::size_t place, std::size_t position, Verdict verdict) {
+        labels_[place * n_ + position] = label;
+        if (verdict != SURE) verdicts_[place * n_ + position] = verdict;
     }
 
     void fail(std::size_t place, std::size_t position) { verdicts_[place * n_ + position] = SHORT; }
@@ -198,30 +226,50 @@ class Writer {
         return near > 1;
     }
     const Task& task_;
-    std::int32_t* labels_;
+    std::int16_t* labels_;
     double* shares_;
     std::uint8_t* verdicts_;
     std::size_t n_;
 };
 
-// Two classes, one vote each: up to the first k there is nothing to write, so the votes stay in
-// registers and rows that the fit does not see count 0 times, without a branch. Returns where the
-// list reaches the k.
-std::size_t count_two(const List& list, const Seen& seen, const Task& task, std::int64_t k,
-                      std::int64_t& taken, std::size_t& previous, Sums& sums) {
-    std::int64_t ones = 0;
-    std::size_t p = 0;
-    for (; p < list.length; ++p) {
+// What a list says without the rows that the fit does not see: where they stand in the list, and
+// how many of the first k are of class 1.
+struct Told {
+    explicit Told(std::size_t length) : where(length + 1), ones(length + 1) {}
+    std::vector<std::uint32_t> where;
+    std::vector<std::int32_t> ones;
+};
+
+// Two classes, one vote each, each row once: unseen rows are passed over without a branch.
+void walk_two(const List& list, const Seen& seen, const Task& task, const std::vector<Stop>& stops,
+              std::size_t position, Told& told, Writer& writer) {
+    const auto last = static_cast<std::size_t>(stops.back().k) + 1;  // one more for the boundary
+    std::size_t taken = 0;
+    std::int32_t ones = 0;
+    for (std::size_t p = 0; p < list.length && taken < last; ++p) {
         const std::int32_t row = list.index[p], count = seen[row];
-        if (taken + count > k) break;
-        taken += count;
         ones += count * task.code[row];
-        previous = count ? p : previous;
+        told.where[taken] = static_cast<std::uint32_t>(p);
+        told.ones[taken] = ones;
+        taken += static_cast<std::size_t>(count);
     }
-    sums.value[0] = static_cast<double>(taken - ones);
-    sums.value[1] = static_cast<double>(ones);
-    sums.weight = static_cast<double>(taken);
-    return p;
+    for (const Stop& stop : stops) {
+        const auto k = static_cast<std::size_t>(stop.k);
+        if (k > taken || (k == taken && stop.k != seen.total())) {
+            writer.fail(stop.place, position);
+            continue;
+        }
+        Verdict verdict = SURE;
+        if (k < taken) {
+            const std::size_t before = told.where[k - 1], after = told.where[k];
+            if (list.squared[after] - list.squared[before] <= list.tie)
+                verdict = boundary(list, seen, task, before, after);
+        }
+        if (verdict == SHORT)
+            writer.fail(stop.place, position);
+        else
+            writer.write_label(2 * told.ones[k - 1] > stop.k ? 1 : 0, stop.place, position, verdict);
+    }
 }
 
 // Answers for all stops (ascending k) of one query; copies of a row are neighbours of their own.
@@ -231,10 +279,7 @@ void walk(const List& list, const Seen& seen, const Task& task, const std::vecto
     std::int64_t taken = 0;
     std::size_t stop = 0, previous = 0;
     bool zero = false, doubtful = false;  // by distance: an exact hit silences all others
-    std::size_t p = 0;
-    if (task.code && task.width == 2 && !task.by_distance && !stops.empty())
-        p = count_two(list, seen, task, stops[0].k, taken, previous, sums);
-    for (; p < list.length && stop < stops.size(); ++p) {
+    for (std::size_t p = 0; p < list.length && stop < stops.size(); ++p) {
         const std::int32_t row = list.index[p];
         const std::int32_t count = seen[row];
         if (!count) continue;
@@ -288,7 +333,7 @@ void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>
                Ints ks, Ints only, bool by_distance,
                // what rows say
                Ints codes, Input<double, nb::ndim<2>> targets, std::int64_t width, std::int64_t n_rows,
-               Output<std::int32_t, nb::ndim<2>> labels, Output<double, nb::ndim<3>> shares,
+               Output<std::int16_t, nb::ndim<2>> labels, Output<double, nb::ndim<3>> shares,
                Output<std::uint8_t, nb::ndim<2>> verdicts) {
     const Pool pool{block_rows.data(), block_offsets.data(),
                     block_counts.shape(0) ? block_counts.data() : nullptr};
@@ -312,6 +357,8 @@ void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>
     Seen seen(n);
     std::vector<std::uint8_t> skipped(n, 0);
     Sums sums(task.width), part(task.width);
+    Told told(length);
+    const bool two = classes && width == 2 && as_labels && !by_distance && !pool.counts;
     for (std::size_t f = 0; f < n_fits; ++f) {
         const auto fit = static_cast<std::int64_t>(f);
         if (only.shape(0)) {
@@ -337,7 +384,10 @@ void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>
                 const auto l = static_cast<std::size_t>(list_of.data()[at]);
                 const List list{index.data() + l * length, squared.data() + l * length, length,
                                 ties.data()[l], complete};
-                walk(list, seen, task, stops, position++, sums, part, writer);
+                if (two)
+                    walk_two(list, seen, task, stops, position++, told, writer);
+                else
+                    walk(list, seen, task, stops, position++, sums, part, writer);
             };
             each_minus(test, pool, question, [&](std::int32_t row, std::int32_t) { skipped[static_cast<std::size_t>(row)] = 1; });
             if (test.base[question] == ALL)

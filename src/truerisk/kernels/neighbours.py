@@ -70,7 +70,7 @@ def _search(
     index: np.ndarray,
     squared: np.ndarray,
 ) -> None:
-    """Products of a block of queries and a chunk of rows that stay in the cache between both uses."""
+    """Products of blocks of queries and chunks of rows, small enough to stay in the cache."""
     block, chunk = min(QUERIES, len(queries)), min(ROWS, len(rows))
     nearest = native().Nearest(block, index.shape[1])
     rough = np.empty(block * chunk, dtype=np.float32)

@@ -11,9 +11,10 @@ from truerisk.core.plan import Flips, Plan
 from truerisk.kernels.loading import native
 from truerisk.kernels.neighbours import Lists
 
-__all__ = ["SHORT", "SURE", "TIED", "Said", "Walked", "walk_plan"]
+__all__ = ["MOST_CLASSES", "SHORT", "SURE", "TIED", "Said", "Walked", "walk_plan"]
 
 SURE, TIED, SHORT = 0, 1, 2
+MOST_CLASSES = 32767  # labels are of two bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,9 @@ def walk_plan(
     n_positions = int(plan.test_offsets[-1])
     codes, targets, width = _width(said)
     as_labels = want == "labels"
-    labels = np.full((n_out if as_labels else 0, n_positions), -1, dtype=np.int32)
+    labels = np.empty((n_out if as_labels else 0, n_positions), dtype=np.int16)
+    if only is not None:  # some may not be asked
+        labels.fill(-1)
     shares = np.full((0 if as_labels else n_out, n_positions, width), np.nan)
     verdicts = np.zeros((n_out, n_positions), dtype=np.uint8)
     counts = plan.blocks.counts
@@ -113,6 +116,8 @@ def _check(lists: Lists, list_of: np.ndarray, plan: Plan, ks: np.ndarray, said: 
     if said.codes is not None:
         if len(said.codes) != n or not 0 <= said.codes.min() <= said.codes.max() < said.n_classes:
             raise ValueError(f"codes must give each of {n} rows a class below {said.n_classes}")
+        if said.n_classes > MOST_CLASSES:
+            raise ValueError(f"{said.n_classes} classes are more than labels can tell apart")
     elif said.targets is None or len(said.targets) != n:
         raise ValueError(f"targets must give each of {n} rows a value")
     rows, _ = plan.positions

@@ -6,21 +6,50 @@ Two averages differ where folds are unequal: *pooled* (every tested row counts a
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Setting, Tested
+from truerisk.core.contracts import Method, Setting, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan import Plan
 from truerisk.methods.intervals import Sureness, corrected_t, wald
 
-__all__ = ["Average", "check_average", "failure_notes", "split_risks", "tested_by_average"]
+__all__ = [
+    "Average",
+    "Averaged",
+    "check_average",
+    "failure_notes",
+    "split_risks",
+    "tested_by_average",
+]
 
 Average = Literal["pooled", "fold"]
+
+
+class Averaged(Method):
+    """A method whose risk is the plain mean of the losses of its answers."""
+
+    @abstractmethod
+    def average_of(self, loss: Loss) -> Average | None:
+        """Which mean; None is the usual one of the loss."""
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        return tested_by_average(answers, data, loss, setting, self.average_of(loss))
+
+    def reduce_units(
+        self, answers: Answers, data: Data, loss: Loss, setting: Setting
+    ) -> list[list[Tested]]:
+        unit = answers.plan.unit
+        in_order = (np.diff(unit) >= 0).all() and answers.answered.all()
+        if setting.with_errors or not isinstance(loss, RowLoss) or not in_order:
+            return super().reduce_units(answers, data, loss, setting)
+        return _means_by_unit(answers, data, loss, self.average_of(loss) or "pooled")
 
 
 def check_average(average: str | None) -> None:
@@ -47,7 +76,7 @@ def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
         return answers.values
     if answers.answered.all():
         losses = loss.of_rows(data, rows, answers.values)
-        _refuse_non_finite(losses, loss, np.ones(losses.shape, dtype=bool))
+        _refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
         return losses
     answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
     values = answers.values.copy()
@@ -167,15 +196,39 @@ def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
     return values
 
 
+def _means_by_unit(
+    answers: Answers, data: Data, loss: RowLoss, average: Average
+) -> list[list[Tested]]:
+    """Mean losses of the questions of each outer split, which stand one after the other."""
+    plan = answers.plan
+    rows, _ = plan.positions
+    weights = position_weights(data, plan)
+    starts = np.searchsorted(plan.unit, np.arange(int(plan.unit[-1]) + 2))
+    means = []
+    for first, end in pairwise(starts):
+        part = slice(plan.test_offsets[first], plan.test_offsets[end])
+        losses = loss.of_rows(data, rows[part], answers.values[:, part])
+        _refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
+        given = np.ones(losses.shape[1]) if weights is None else weights[part]
+        mine, total = _shares(given, plan.test_sizes[first:end], average)
+        means.append([Tested(float(value)) for value in losses @ mine / total])
+    return means
+
+
 def _average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarray, float]:
-    """Weight of each answer in the risk, and their sum; whole numbers stay whole (6/12 is 0.5)."""
+    """Weight of each answer in the risk, and their sum."""
     given = position_weights(data, plan)
     weights = np.ones(len(plan.positions[0])) if given is None else given
+    return _shares(weights, plan.test_sizes, average)
+
+
+def _shares(weights: np.ndarray, sizes: np.ndarray, average: Average) -> tuple[np.ndarray, float]:
+    """Weights of answers in a mean, and their sum; whole numbers stay whole (6/12 is 0.5)."""
     if average == "pooled":
         return weights, _positive(float(weights.sum()))
-    totals = np.add.reduceat(weights, plan.test_offsets[:-1])
+    totals = np.add.reduceat(weights, np.cumsum(sizes) - sizes)
     _positive(totals.min())
-    return weights / np.repeat(totals, plan.test_sizes), plan.n_questions
+    return weights / np.repeat(totals, sizes), len(sizes)
 
 
 def _positive(total: float) -> float:
@@ -223,6 +276,8 @@ def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
 
 
 def _refuse_non_finite(losses: np.ndarray, loss: Loss, answered: np.ndarray) -> None:
+    if np.isfinite(losses).all():
+        return
     bad = ~np.isfinite(losses) & answered
     if bad.any():
         candidate, at = (int(v) for v in np.argwhere(bad)[0])

@@ -14,7 +14,7 @@ from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import Average, check_average, tested_by_average
+from truerisk.methods.averages import Average, Averaged, check_average, tested_by_average
 from truerisk.methods.intervals import NO_SPREAD, beta
 from truerisk.resampling.held_out import draw_held_out
 
@@ -63,7 +63,7 @@ class Holdout(Method):
 
 
 @dataclass(frozen=True)
-class MonteCarlo(Method):
+class MonteCarlo(Averaged):
     """Monte-Carlo cross-validation: hold-out repeated over `splits` random splits.
 
     The risks of all splits are kept in `split_risks`: their whole distribution, not its mean only.
@@ -94,5 +94,5 @@ class MonteCarlo(Method):
             builder.ask(train=(ALL, (test,)), test=(test, ()), repeat=repeat)
         return builder.build()
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return tested_by_average(answers, data, loss, setting, self.average)
+    def average_of(self, loss: Loss) -> Average | None:
+        return self.average

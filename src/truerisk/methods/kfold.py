@@ -9,20 +9,20 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.bulk import leave_out
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Setting, Streams, Target, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import Average, check_average, tested_by_average
+from truerisk.methods.averages import Average, Averaged, check_average, tested_by_average
 from truerisk.resampling.folds import draw_folds
 
 __all__ = ["KFold", "ReversedKFold"]
 
 
 @dataclass(frozen=True)
-class KFold(Method):
+class KFold(Averaged):
     """K-fold cross-validation: each fold is tested by the model fitted on the others.
 
     CV = (1/n) Σ_k Σ_{i∈k} ℓ(y_i, f^(−k)(x_i)) pooled, or the mean of the K fold means
@@ -78,8 +78,8 @@ class KFold(Method):
             raise BadData("folds holds a single fold: nothing would be left to train on.")
         return list(labels)
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return tested_by_average(answers, data, loss, setting, self.average)
+    def average_of(self, loss: Loss) -> Average | None:
+        return self.average
 
 
 @dataclass(frozen=True)

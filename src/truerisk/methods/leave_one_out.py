@@ -7,20 +7,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
 from truerisk.core.bulk import leave_out
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Streams, Target
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
-from truerisk.methods.averages import tested_by_average
+from truerisk.methods.averages import Average, Averaged
 
 __all__ = ["LeaveOneOut"]
 
 
 @dataclass(frozen=True)
-class LeaveOneOut(Method):
+class LeaveOneOut(Averaged):
     """CV with as many folds as rows: nearly unbiased, n fits, often of high variance.
 
     Losses that rate whole test sets (AUC) are computed once over all n pooled answers.
@@ -43,6 +42,5 @@ class LeaveOneOut(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         return leave_out(data.n_rows, [np.arange(data.n_rows)])
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        average = "fold" if loss.response == "scored" else "pooled"
-        return tested_by_average(answers, data, loss, setting, average)  # type: ignore[arg-type]
+    def average_of(self, loss: Loss) -> Average | None:
+        return "fold" if loss.response == "scored" else "pooled"

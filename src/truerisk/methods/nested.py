@@ -94,7 +94,7 @@ class Nested(Method):
         if setting.n_candidates > 1 or self.compare:
             answers = ask(plan.only(plan.questions("inner")))
             n_fits = answers.n_fits
-            inner = inner_risks(self._inner, answers, data, loss, setting, n_units)
+            inner = inner_risks(self._inner, answers, data, loss, setting)
         chosen = np.array([choose(unit, setting) for unit in inner] or [0] * n_units)
         outer = ask(outside, only=by_fit(outside, chosen))
         procedure = self._outer.reduce(outer, data, loss, setting)[0]

@@ -8,21 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Streams, Target
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.core.planning import split_plan
 from truerisk.core.present import clean
-from truerisk.methods.averages import Average, check_average, tested_by_average
+from truerisk.methods.averages import Average, Averaged, check_average
 
 __all__ = ["GivenSplits", "Splitter"]
 
 
 @dataclass(frozen=True, eq=False)
-class Splitter(Method):
+class Splitter(Averaged):
     """Cross-validation with the splits of a scikit-learn splitter, drawn by its own seed."""
 
     splitter: Any
@@ -47,12 +46,12 @@ class Splitter(Method):
             raise BadData(f"the splitter {self.word} cannot split these rows: {error}") from error
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return tested_by_average(answers, data, loss, setting, self.average)
+    def average_of(self, loss: Loss) -> Average | None:
+        return self.average
 
 
 @dataclass(frozen=True, eq=False)
-class GivenSplits(Method):
+class GivenSplits(Averaged):
     """Cross-validation with given (train, test) pairs of row numbers.
 
     Inside an outer split the pairs are cut to the outer training rows; a pair that has no test or
@@ -81,8 +80,8 @@ class GivenSplits(Method):
             pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return tested_by_average(answers, data, loss, setting, self.average)
+    def average_of(self, loss: Loss) -> Average | None:
+        return self.average
 
 
 def _rows(given: Any) -> np.ndarray:

@@ -16,14 +16,11 @@ __all__ = ["by_fit", "choose", "inner_risks", "units_of"]
 
 
 def inner_risks(
-    inner: Method, answers: Answers, data: Data, loss: Loss, setting: Setting, n_units: int
+    inner: Method, answers: Answers, data: Data, loss: Loss, setting: Setting
 ) -> list[list[Tested]]:
     """For every outer split, one estimate per candidate from its inner questions."""
     quick = replace(setting, with_errors=setting.rule.needs_std_errors)
-    return [
-        inner.reduce(answers.only(np.flatnonzero(answers.plan.unit == u)), data, loss, quick)
-        for u in range(n_units)
-    ]
+    return inner.reduce_units(answers, data, loss, quick)
 
 
 def choose(tested: list[Tested], setting: Setting) -> int:
