@@ -7,6 +7,7 @@ import pytest
 from sklearn.model_selection import KFold as ScikitKFold
 from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from truerisk import engines, methods
 from truerisk.core.family import Family
@@ -37,6 +38,7 @@ FAMILIES = [
     *usual_families(),
     Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}),
     Family.of(IntervalClassifier(), {"k": [1, 2, 4]}),
+    Family.of(DecisionTreeClassifier(), {"ccp_alpha": [0.0, 0.1, 0.3]}),
 ]
 
 

@@ -10,6 +10,8 @@
 | `one_pass.py` | the template of engines that answer a group of candidates in one pass |
 | `settings.py` | what the last step is set to, and which candidates group |
 | `interval.py` | IntervalClassifier for every number of intervals at once |
+| `one_fit.py` | the template of engines that read all candidates off one fit per train set |
+| `tree.py`, `pruning.py` | decision trees: every ccp_alpha from one unpruned tree |
 | `single_row.py` | which fits differ from all rows by one row |
 | `choice.py` | which engine answers, and why others do not |
 """
@@ -21,11 +23,20 @@ _NAMES = {
     "Generic": "generic",
     "Intervals": "interval",
     "NearestNeighbours": "knn",
+    "Trees": "tree",
     "choose_engine": "choice",
     "registry": "choice",
 }
 
-__all__ = ["Generic", "Intervals", "NearestNeighbours", "choose_engine", "names", "registry"]
+__all__ = [
+    "Generic",
+    "Intervals",
+    "NearestNeighbours",
+    "Trees",
+    "choose_engine",
+    "names",
+    "registry",
+]
 
 
 def names() -> list[str]:
@@ -33,7 +44,7 @@ def names() -> list[str]:
 
     >>> import truerisk as tr
     >>> tr.engines.names()
-    ['knn', 'interval', 'generic']
+    ['knn', 'interval', 'tree', 'generic']
     """
     from truerisk.engines.choice import registry
 

@@ -24,6 +24,10 @@ registry = Registry(
             "truerisk.engines.interval:Intervals",
             "IntervalClassifier: every k, every row left out, every label flipped",
         ),
+        "tree": Line(
+            "truerisk.engines.tree:Trees",
+            "scikit-learn's decision trees: every ccp_alpha from one unpruned tree per train set",
+        ),
         "generic": Line(
             "truerisk.engines.generic:Generic", "clone, fit, predict: any model, any plan"
         ),

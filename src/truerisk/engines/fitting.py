@@ -36,7 +36,6 @@ __all__ = [
     "fit_pieces",
     "place_counts",
     "probabilities",
-    "training",
 ]
 
 
@@ -107,6 +106,7 @@ def fit_pieces(
     seed: int,
     stop: bool,
     jobs: list[tuple[int, list[Any]]],
+    *,
     one: Callable[..., list[Piece]] | None = None,
 ) -> list[Piece]:
     """Every (fit, its candidates) of a batch; a row set is cut once for all its candidates.
@@ -118,7 +118,7 @@ def fit_pieces(
     order, starts = plan.questions_of
     pieces = []
     for fit, candidates in jobs:
-        given = training(data, plan, fit)
+        given = _training(data, plan, fit)
         questions = order[starts[fit] : starts[fit + 1]]
         counted = () if plan.counted is None else plan.counted
         tests = [Asked.of(data, plan, int(q), q in counted) for q in questions]
@@ -176,7 +176,7 @@ def _copied(value: Any) -> Any:
     return value.copy() if hasattr(value, "copy") else value
 
 
-def training(data: Data, plan: Plan, fit: int) -> Given:
+def _training(data: Data, plan: Plan, fit: int) -> Given:
     rows, counts = plan.train_rows(fit)
     labels = data.y
     flipped, codes = plan.flips_of(fit)
@@ -255,6 +255,7 @@ def answers_of(model: Any, data: Data, request: Request) -> Any:
 
 
 def answer_of(model: Any, data: Data, test: Asked, request: Request) -> Any:
+    """A fitted model's answers to one question."""
     if request.response == "scored":
         return _scored(model, test, request.scorer)
     if request.response == "label":
