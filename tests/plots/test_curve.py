@@ -105,3 +105,25 @@ def test_curves_of_other_candidates_are_not_drawn_together(axes):
         curve.plot(ax=axes, others={"odd": curve_of({"n_neighbors": [1, 3]})})
     with pytest.raises(BadData, match="no curve"):
         draw_curves({})
+
+
+def test_another_loss_has_its_scale_on_the_right(axes):
+    """An AIC beside a squared error: dashed, on axes of its own, in one legend; no third loss."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X[:, 0] + rng.normal(size=30)
+    grid = {"alpha": [0.1, 1.0, 10.0]}
+    curves = [tr.risk_curve(Ridge(), grid, X, y, method=w) for w in ("loo", "cp", "aic", "bic")]
+    curves[0].plot(ax=axes, others=curves[1:])
+    (right,) = [other for other in axes.figure.axes if other is not axes]
+    for side, mine, style in ((axes, curves[:2], "-"), (right, curves[2:], "--")):
+        drawn = [line for line in side.lines if len(line.get_xdata()) > 1]
+        assert [line.get_linestyle() for line in drawn] == [style] * 2
+        for line, curve in zip(drawn, mine):
+            np.testing.assert_array_equal(line.get_ydata(), curve.values)
+    assert (axes.get_ylabel(), right.get_ylabel()) == ("risk (squared)", "risk (-2 log L)")
+    labels = [text.get_text().partition(" →")[0] for text in right.get_legend().get_texts()]
+    assert labels == ["loo", "cp", "aic", "bic"]
+    third = tr.risk_curve(Ridge(), grid, X, y, loss="absolute")
+    with pytest.raises(BadData, match="3 losses"):
+        curves[0].plot(ax=axes, others=[curves[2], third])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -10,7 +12,7 @@ from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import ALL
 from truerisk.core.planning import PlanBuilder
-from truerisk.testing.brute_force import brute_force, decoded
+from truerisk.testing.brute_force import brute_force, decoded, freedom_by_brute_force
 
 LABEL = Request("label")
 
@@ -50,3 +52,15 @@ def test_a_failing_fit_has_no_answers():
     first, second = brute_force(family, data, builder.build(), LABEL)
     assert first[0].tolist() == [0, 1]
     assert second == [None]
+
+
+def test_degrees_of_freedom_are_those_of_the_fits_asked():
+    """n/k of each training set, and nothing for a fit that is not asked."""
+    builder = PlanBuilder(6)
+    for fold, block in enumerate(builder.partition(np.array([0, 0, 1, 1, 1, 1]))):
+        builder.ask((ALL, (block,)), (block, ()), fold=fold)
+    plan = replace(builder.build(), freedom=np.zeros(1, np.int32))
+    data = Data.check(np.arange(6.0)[:, None], [0, 1] * 3, task="classification")
+    family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 2]})
+    found = freedom_by_brute_force(family, data, plan)
+    np.testing.assert_array_equal(found, [[4, np.nan], [2, np.nan]])

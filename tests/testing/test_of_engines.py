@@ -195,6 +195,17 @@ class ExpectsAscendingGrids(Double):
         return replace(family, candidates=tuple(ascending)), data, plan, run
 
 
+class CountsTheVariance(Double):
+    """Every model has one degree of freedom more than it says."""
+
+    breaks = "degrees_of_freedom_are_the_models_own"
+    states_freedom = True
+
+    def run(self, family, data, plan, request, run):
+        answers = super().run(family, data, plan, request, run)
+        return answers if plan.freedom is None else replace(answers, freedom=answers.freedom + 1)
+
+
 class Scales(Double):
     """Doubling is exact: no label changes."""
 

@@ -74,8 +74,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         The honest risk of the whole procedure.
     selected_risk_ : RiskEstimate
         The risk that was minimised: the flattering number.
-    optimism_ : float
-        ``risk_.value - selected_risk_.value``; positive when the search flatters.
+    optimism_ : float or None
+        ``risk_.value - selected_risk_.value``; positive when the search flatters. None where the
+        two are in different losses (a search by AIC).
     outer_ : tuple of OuterFold
         Per outer split: chosen `params`, `risk`, `inner_risk`, sizes.
     stability_ : Stability

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -59,40 +58,64 @@ def draw_curves(curves: Mapping[str, RiskCurve], *, ax: Any = None, x: str | Non
     """Draw several criteria of the same candidates together and return the axes.
 
     Each has its line, without error bars, and a ring at the candidate it chooses, which the legend
-    names.
+    names. Curves in another loss than the first, such as an AIC, are dashed and have their scale
+    on the right; the heights of the two do not compare.
     """
     first = _alike(curves)
     ax = _axes(ax)
     name, places = _places(first, x)
     order = np.argsort(places, kind="stable")
-    for (label, curve), marker in zip(curves.items(), cycle("osD^vPX*"), strict=False):
-        (line,) = ax.plot(
+    lines = []
+    for number, (label, curve) in enumerate(curves.items()):
+        same = curve.common.loss == first.common.loss
+        (line,) = (ax if same else _right(ax, curve)).plot(
             places[order],
             curve.values[order],
-            marker=marker,
+            "-" if same else "--",
+            marker="osD^vPX*"[number % 8],
             markersize=3.5,
             linewidth=1.2,
+            color=f"C{number % 10}",
             label=f"{label} → {_chosen(curve, name)}",
         )
-        _ring(ax, curve, places, line.get_color())
-    ax.margins(y=0.1)
+        _ring(line.axes, curve, places, line.get_color())
+        lines.append(line)
+    for axes in {line.axes for line in lines}:
+        axes.margins(y=0.1)
     _name_axes(ax, first, name, places)
-    ax.legend(frameon=False, fontsize="small", title="criterion → chosen", title_fontsize="small")
+    title = {"title": "criterion → chosen", "title_fontsize": "small"}
+    lines[-1].axes.legend(handles=lines, frameon=False, fontsize="small", **title)
     return ax
 
 
+def _right(ax: Any, curve: RiskCurve) -> Any:
+    """The axes on the right, made when first needed."""
+    label = f"risk ({curve.common.loss})"
+    for axes in ax.figure.axes:
+        if axes is not ax and axes.get_ylabel() == label and axes.bbox.bounds == ax.bbox.bounds:
+            return axes
+    axes = ax.twinx()
+    axes.set_ylabel(label)
+    return axes
+
+
 def _alike(curves: Mapping[str, RiskCurve]) -> RiskCurve:
-    """The first curve; all must have its candidates and its loss."""
+    """The first curve; all must have its candidates, and there are two losses at most."""
     if not curves:
         raise BadData("there is no curve to draw.")
     first = next(iter(curves.values()))
     for label, curve in curves.items():
-        same = [dict(c) for c in curve.candidates] == [dict(c) for c in first.candidates]
-        if not same or curve.common.loss != first.common.loss:
+        if [dict(c) for c in curve.candidates] != [dict(c) for c in first.candidates]:
             raise BadData(
-                f"curve '{label}' has other candidates or another loss than the first: "
-                "curves drawn together are of one grid and one loss."
+                f"curve '{label}' has other candidates than the first: curves drawn together are "
+                "of one grid."
             )
+    losses = list(dict.fromkeys(curve.common.loss for curve in curves.values()))
+    if len(losses) > 2:
+        raise BadData(
+            f"the curves are in {len(losses)} losses ({', '.join(losses)}), and a plot has two "
+            "sides: draw some of them apart."
+        )
     return first
 
 

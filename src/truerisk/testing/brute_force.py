@@ -18,8 +18,9 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
+from truerisk.models.freedom import degrees_of_freedom
 
-__all__ = ["brute_force", "decoded"]
+__all__ = ["brute_force", "decoded", "freedom_by_brute_force"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,18 @@ def brute_force(
             _fitted(family, candidate, data, read, fit, seed) for fit in range(len(read.train))
         ]
         table.append([_answer(models[fit], data, rows, request) for fit, rows in read.asked])
+    return table
+
+
+def freedom_by_brute_force(family: Family, data: Data, plan: Plan, seed: int = 0) -> np.ndarray:
+    """`[candidate, fit]`: the degrees of freedom of each model that is asked for them, else NaN."""
+    read, content = decoded(plan), plan.to_dict()
+    fits = {content["fit"][question] for question in content["freedom"]}
+    table = np.full((len(family), len(read.train)), np.nan)
+    for candidate in range(len(family)):
+        for fit in fits:
+            model = _fitted(family, candidate, data, read, fit, seed)
+            table[candidate, fit] = degrees_of_freedom(model, np.asarray(data.X)[read.train[fit]])
     return table
 
 

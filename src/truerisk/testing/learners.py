@@ -38,7 +38,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
 
     def degrees_of_freedom(self, X: Any) -> float:
         """One linear function of x less than there are classes."""
-        return (len(self.classes_) - 1) * (self.n_features_in_ + 1)
+        return float((len(self.classes_) - 1) * (self.n_features_in_ + 1))
 
     def _distances(self, X: Any) -> np.ndarray:
         importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]

@@ -11,10 +11,12 @@ import numpy as np
 
 from truerisk.core.contracts import Engine
 from truerisk.core.data import Data
+from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.engines.generic import Generic
 from truerisk.testing import strategies
+from truerisk.testing.brute_force import freedom_by_brute_force
 from truerisk.testing.changing import frozen
 from truerisk.testing.checks import Check, check_of, raise_failures, require
 from truerisk.testing.comparing import Drawing, Effort, require_contract, require_same
@@ -178,6 +180,22 @@ def check_order_of_candidates_does_not_matter(engine: Engine, family: Family) ->
         require_same(first, back, "candidates in this and in reversed order")
 
 
+def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) -> None:
+    """Asked for degrees of freedom, an engine that states them says what the fitted models say."""
+    for s in willing_on(engine, family):
+        asked = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
+        s = replace(s, plan=replace(s.plan, freedom=asked))
+        if not engine.states_freedom or engine.refuse(s.family, s.data, s.plan, s.request):
+            continue
+        try:
+            expected = freedom_by_brute_force(s.family, s.data, s.plan, seed=3)
+        except Refusal:
+            continue  # no formula is known
+        found = run_on(engine, s).freedom
+        same = found is not None and np.allclose(found, expected, rtol=1e-8, equal_nan=True)
+        require(same, f"degrees of freedom are {found} and not {expected}.")
+
+
 def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802
     """Neither X nor y nor the class codes are written to."""
     for s in willing_on(engine, family):
@@ -227,6 +245,7 @@ PLAIN: tuple[Callable[[Engine, Family], None], ...] = (
     check_same_answers_twice,
     check_same_answers_on_any_executor,
     check_order_of_candidates_does_not_matter,
+    check_degrees_of_freedom_are_the_models_own,
     check_X_and_y_stay_as_they_were,
     check_takes_read_only_arrays,
     check_refusals_are_sentences,
