@@ -219,13 +219,15 @@ class Engine(ABC):
 
     `draws` says whether it answers plans of drawn train sets (`Plan.laws`), `counts` whether it
     says how many training rows an answer rests on (`Plan.counted`), `states_freedom` whether it
-    states degrees of freedom (`Plan.freedom`); it is not asked otherwise.
+    states degrees of freedom (`Plan.freedom`), `bags` whether it asks the members of an ensemble
+    that were fitted without a row (`Plan.out_of_bag`); it is not asked otherwise.
     """
 
     word: ClassVar[str]
     draws: ClassVar[bool] = False
     counts: ClassVar[bool] = False
     states_freedom: ClassVar[bool] = False
+    bags: ClassVar[bool] = False
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

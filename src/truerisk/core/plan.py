@@ -32,6 +32,8 @@ class Plan:
     Questions in `counted` (ascending) ask, besides, how many training rows of each class the
     answers rest on. Fits with a law in `laws` see train sets drawn at random. Questions
     in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers.
+    Questions in `out_of_bag` (ascending) ask an ensemble about its own training rows: each row is
+    answered by the members that were fitted without it.
     """
 
     n_rows: int
@@ -48,6 +50,7 @@ class Plan:
     counted: np.ndarray | None = None
     laws: Laws | None = None
     freedom: np.ndarray | None = None
+    out_of_bag: np.ndarray | None = None
 
     @property
     def n_fits(self) -> int:
@@ -174,14 +177,6 @@ class Plan:
             mine = np.isin(laws.fit, fits)
             renumbered = np.searchsorted(fits, laws.fit[mine]).astype(np.int32)
             laws = Laws(renumbered, laws.kind[mine], laws.size[mine]) if mine.any() else None
-        counted = self.counted
-        if counted is not None:
-            counted = np.flatnonzero(np.isin(questions, counted)).astype(np.int32)
-            counted = counted if len(counted) else None
-        freedom = self.freedom
-        if freedom is not None:
-            freedom = np.flatnonzero(np.isin(questions, freedom)).astype(np.int32)
-            freedom = freedom if len(freedom) else None
         return Plan(
             n_rows=self.n_rows,
             blocks=self.blocks,
@@ -194,9 +189,10 @@ class Plan:
             unit=self.unit[questions],
             parts=self.parts,
             flips=flips,
-            counted=counted,
+            counted=_places(self.counted, questions),
             laws=laws,
-            freedom=freedom,
+            freedom=_places(self.freedom, questions),
+            out_of_bag=_places(self.out_of_bag, questions),
         )
 
     # -- leaks ------------------------------------------------------------------------------
@@ -263,7 +259,7 @@ class Plan:
             if "laws.fit" in array:
                 fit, kind, size = (array[f"laws.{f.name}"] for f in fields(Laws))
                 laws = Laws(_int32(fit), kind.astype(np.int8), _int32(size))
-            counted, freedom = array.get("counted"), array.get("freedom")
+            lists = {name: array.get(name) for name in ("counted", "freedom", "out_of_bag")}
             plan = cls(
                 n_rows=int(content["n_rows"]),
                 blocks=Blocks(
@@ -280,9 +276,8 @@ class Plan:
                 unit=_int32(array["unit"]),
                 parts=tuple(map(str, content["parts"])),
                 flips=flips,
-                counted=None if counted is None else _int32(counted),
                 laws=laws,
-                freedom=None if freedom is None else _int32(freedom),
+                **{k: None if v is None else _int32(v) for k, v in lists.items()},
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error
@@ -302,7 +297,7 @@ class Plan:
                     array = getattr(part, field.name)
                     if array is not None:
                         yield f"{holder}.{field.name}", array
-        for name in ("fit", "part", "repeat", "fold", "unit", "counted", "freedom"):
+        for name in ("fit", "part", "repeat", "fold", "unit", "counted", "freedom", "out_of_bag"):
             if getattr(self, name) is not None:
                 yield name, getattr(self, name)
 
@@ -331,6 +326,14 @@ class Plan:
         for s in several:
             whole[s] = len(self._rows(sets, int(s))[0])
         return whole.astype(np.int64)
+
+
+def _places(some: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
+    """Where the kept numbers stand that are among some; None where none is."""
+    if some is None:
+        return None
+    places = np.flatnonzero(np.isin(kept, some)).astype(np.int32)
+    return places if len(places) else None
 
 
 def _int32(array: np.ndarray) -> np.ndarray:
