@@ -12,6 +12,12 @@
 | `interval.py` | IntervalClassifier for every number of intervals at once |
 | `one_fit.py` | the template of engines that read all candidates off one fit per train set |
 | `tree.py`, `pruning.py` | decision trees: every ccp_alpha from one unpruned tree |
+| `discriminant.py`, `discriminant_rule.py`, `discriminant_left_out.py` | linear discriminants |
+| `quadratic.py`, `quadratic_shape.py` | quadratic discriminants |
+| `fisher.py` | FisherClassifier |
+| `scatter.py` | class means and scatter, and two ways to invert it |
+| `deciding.py` | class scores as answers, and which labels rounding would decide |
+| `left_out.py` | fits without one row, and where their answers go |
 | `single_row.py` | which fits differ from all rows by one row |
 | `choice.py` | which engine answers, and why others do not |
 """
@@ -20,18 +26,24 @@ from importlib import import_module
 from typing import Any
 
 _NAMES = {
+    "FisherDiscriminants": "fisher",
     "Generic": "generic",
     "Intervals": "interval",
+    "LinearDiscriminants": "discriminant",
     "NearestNeighbours": "knn",
+    "QuadraticDiscriminants": "quadratic",
     "Trees": "tree",
     "choose_engine": "choice",
     "registry": "choice",
 }
 
 __all__ = [
+    "FisherDiscriminants",
     "Generic",
     "Intervals",
+    "LinearDiscriminants",
     "NearestNeighbours",
+    "QuadraticDiscriminants",
     "Trees",
     "choose_engine",
     "names",
@@ -44,7 +56,7 @@ def names() -> list[str]:
 
     >>> import truerisk as tr
     >>> tr.engines.names()
-    ['knn', 'interval', 'tree', 'generic']
+    ['knn', 'interval', 'tree', 'discriminant', 'quadratic', 'fisher', 'generic']
     """
     from truerisk.engines.choice import registry
 

@@ -28,6 +28,18 @@ registry = Registry(
             "truerisk.engines.tree:Trees",
             "scikit-learn's decision trees: every ccp_alpha from one unpruned tree per train set",
         ),
+        "discriminant": Line(
+            "truerisk.engines.discriminant:LinearDiscriminants",
+            "linear discriminants: every shrinkage, every row left out, one decomposition",
+        ),
+        "quadratic": Line(
+            "truerisk.engines.quadratic:QuadraticDiscriminants",
+            "quadratic discriminants: every reg_param, every row left out, one decomposition",
+        ),
+        "fisher": Line(
+            "truerisk.engines.fisher:FisherDiscriminants",
+            "FisherClassifier: every row left out from one hat matrix",
+        ),
         "generic": Line(
             "truerisk.engines.generic:Generic", "clone, fit, predict: any model, any plan"
         ),
@@ -56,6 +68,8 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
         return "it does not say how many training rows an answer rests on."
     if plan.freedom is not None and not engine.states_freedom:
         return "it does not state the degrees of freedom of its models."
+    if plan.out_of_bag is not None and not engine.bags:
+        return "it does not ask members of an ensemble one by one."
     return engine.refuse(family, data, plan, request)
 
 

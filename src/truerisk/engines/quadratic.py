@@ -133,7 +133,7 @@ def _without_each(
         if fewer is None or not own.any():
             continue
         scores[:, own, k], sound[:, own] = _without_own(fewer, squares[k][own])
-        sound[:, own] &= np.delete(full_rank, k, axis=0).all(axis=0)[:, None]
+        sound[:, own] &= np.all(np.delete(full_rank, k, axis=0), axis=0, keepdims=True).T
         scores[:, own] += _log_priors(setting, sizes)
     return scores, sound
 

@@ -88,8 +88,9 @@ class Shape:
         centred = rows - self.mean
         if isinstance(self.axes, Root):
             white = self.axes.whiten(centred)
-            return np.einsum("ij,ij->i", white, white)[:, None]
-        turned = centred @ self.axes
+            sums: np.ndarray = np.einsum("ij,ij->i", white, white)
+            return sums[:, None]
+        turned: np.ndarray = centred @ self.axes
         turned *= turned
         return turned
 
