@@ -7,6 +7,8 @@ Frame
     figures.py      figures as data, drawn to PNG and SVG
 Shared by several
     double_cv.py    Wallman's double cross-validation of nearest neighbours
+    lecture.py      the lecture's curve and its polynomials
+    evaluating.py   a method on a data set
     kearns.py       Kearns' interval problem: apparent, conditional and true risk, LOO, swapping
 Experiments (`names()`), one file each, named like their words
 
@@ -50,6 +52,22 @@ registry = Registry(
         "colon-table-1": Line(
             "truerisk.papers.colon_table_1:colon_table_1",
             "the same three for nearest neighbours on the colon data (needs TRUERISK_DATA)",
+        ),
+        "mehta-three-way": Line(
+            "truerisk.papers.mehta_three_way:mehta_three_way",
+            "train, validate, test: what each error estimates, beside cross-validation",
+        ),
+        "insa-polynomial": Line(
+            "truerisk.papers.insa_polynomial:insa_polynomial",
+            "R² and Cp of polynomial regression by its degree",
+        ),
+        "insa-optimism": Line(
+            "truerisk.papers.insa_optimism:insa_optimism",
+            "training and test error as the complexity grows",
+        ),
+        "aicc-simulation": Line(
+            "truerisk.papers.aicc_simulation:aicc_simulation",
+            "AICc, AIC and the printed price against what they estimate",
         ),
     },
 )

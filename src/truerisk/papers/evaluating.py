@@ -1,0 +1,47 @@
+"""One method on one data set, by the first engine that does not refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Evaluation, Method, Request, Run, Setting, Streams
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.losses import Loss
+from truerisk.core.plan import Plan
+from truerisk.engines.choice import choose_engine
+from truerisk.selection.minimum import Minimum
+
+__all__ = ["answered", "evaluated", "setting_of", "values_of"]
+
+
+def answered(
+    family: Family, data: Data, loss: Loss, plan: Plan, only: np.ndarray | None = None
+) -> Answers:
+    """The answers of all candidates, or in fit f those of candidate `only[f]` alone."""
+    request = Request.of(loss, plan)
+    engine, _ = choose_engine("auto", family, data, plan, request)
+    return engine.run(family, data, plan, request, Run(only=only))
+
+
+def evaluated(method: Method, family: Family, data: Data, loss: Loss, seed: int) -> Evaluation:
+    """What the method finds, the candidate with the smallest risk being chosen."""
+
+    def ask(plan: Plan, only: np.ndarray | None = None) -> Answers:
+        return answered(family, data, loss, plan, only)
+
+    plan = method.plan(data, Streams(seed))
+    return method.evaluate(ask, data, loss, plan, setting_of(family))
+
+
+def values_of(evaluation: Evaluation) -> np.ndarray:
+    """The risk of every candidate."""
+    return np.array([tested.value for tested in evaluation.tested])
+
+
+def setting_of(family: Family, **options: Any) -> Setting:
+    """Smallest risk, no standard errors."""
+    return Setting(0.95, Minimum(), len(family), with_errors=False, **options)
