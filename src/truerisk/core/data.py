@@ -322,6 +322,9 @@ def non_finite(X: Any) -> str | None:
         array = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError):
         return None
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(array.sum()):  # a sum with a NaN or an infinite cell is none: quickly seen
+            return None
     bad = np.argwhere(~np.isfinite(array))
     if array.ndim != 2 or not len(bad):
         return None

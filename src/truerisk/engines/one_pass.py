@@ -64,11 +64,12 @@ class Task:
     plan: Plan
     request: Request
     run: Run
-    X: np.ndarray | None  # after the rowwise steps; None where a step learns from the rows
+    X: Any  # after the rowwise steps; None where a step learns from the rows
     weights: np.ndarray | None
     values: np.ndarray
     open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
     warned: list[Warned] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # for the reader of the result
 
     def of_fit(self, fit: int) -> Group | None:
         """The candidates asked in a fit: all of the group, its one winner, or none of it."""
@@ -91,10 +92,18 @@ class Task:
         """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
         self.open.setdefault(int(fit), set()).update(int(c) for c in candidates)
 
+    def all_open(self) -> np.ndarray:
+        """Leave every fit open."""
+        for fit in range(self.plan.n_fits):
+            group = self.of_fit(fit)
+            self.leave_open(fit, () if group is None else group.candidates)
+        return np.ones(self.plan.n_fits, dtype=bool)
+
     def ask_the_learner(self) -> None:
         """Fit the learner itself wherever an answer was left open."""
         for fit, candidates in sorted(self.open.items()):
-            self._ask(fit, sorted(candidates))
+            if candidates:
+                self._ask(fit, sorted(candidates))
 
     def _ask(self, fit: int, candidates: list[int]) -> None:
         jobs = [(fit, candidates)]
@@ -180,6 +189,26 @@ class OnePass(Engine):
         """What else stands against it; asked last."""
         return None
 
+    def table_refusal(self, family: Family, data: Data) -> str | None:
+        """Why X is not served, or None; an engine for sparse X says less, and has its `table`."""
+        if hasattr(data.X, "tocsr"):
+            return "X is sparse."
+        if len(np.shape(data.X)) != 2:
+            return "X is no table."
+        dtype = np.asarray(data.X).dtype
+        if dtype.kind == "f" and dtype.itemsize < 8:
+            return "X is in single precision, and scikit-learn would compute in it."
+        if dtype.kind not in "biuf" and not hasattr(family.estimator, "steps"):
+            return "X holds more than numbers."
+        return "X has cells that are not finite." if non_finite(data.X) else None
+
+    def table(self, group: Group, data: Data) -> Any:
+        """X after the steps that treat each row by itself."""
+        if group.rowwise is None:
+            return dense(data.X)
+        every = data.rows(np.arange(data.n_rows))  # a step may write into its rows (copy=False)
+        return dense(group.rowwise.fit_transform(every))
+
     def together(self, task: Task) -> np.ndarray:
         """Answer what can be answered at once; which fits that were."""
         return np.zeros(task.plan.n_fits, dtype=bool)
@@ -195,7 +224,7 @@ class OnePass(Engine):
             return "a scikit-learn scorer needs the fitted model itself."
         return (
             _weights_refusal(family, data)
-            or _table_refusal(family, data)
+            or self.table_refusal(family, data)
             or _plan_refusal(plan)
             or self.more_refusals(family, data, plan, request)
         )
@@ -207,16 +236,18 @@ class OnePass(Engine):
         total = plan.n_fits * len(groups)
         tell(0, total)
         warned: list[Warned] = []
+        notes: list[str] = []
         for number, group in enumerate(groups):
-            X = None if group.preparation is not None else _plain(group, data)
+            X, asked = self._shared(group, data)
             task = Task(family, group, data, plan, request, run, X, _weights(data), values)
-            done = self.together(task)
+            done = task.all_open() if asked else self.together(task)
             tell(number * plan.n_fits + int(done.sum()), total)
             for count, fit in enumerate(np.flatnonzero(~done), start=1):
                 self._answer(task, int(fit))
                 tell(number * plan.n_fits + int(done.sum()) + count, total)
             task.ask_the_learner()
             warned += task.warned
+            notes += task.notes
         tell(total, total)
         say_once(warned, len(values) * plan.n_fits)
         shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
@@ -230,14 +261,29 @@ class OnePass(Engine):
             fit_seconds=np.broadcast_to(share, shape),
             answer_seconds=np.broadcast_to(0.0, shape),
             n_fits=len(values) * plan.n_fits,
+            notes=tuple(dict.fromkeys(notes)),
         )
+
+    def _shared(self, group: Group, data: Data) -> tuple[Any, bool]:
+        """X for all fits, if there is one; whether the learner itself is to be asked everywhere."""
+        if group.preparation is not None:
+            return None, False
+        try:
+            return self.table(group, data), False
+        except Exception:  # noqa: BLE001  the learner's own fits say what is wrong, in their words
+            return None, True
 
     def _answer(self, task: Task, fit: int) -> None:
         group = task.of_fit(fit)
         if group is None:
             return
-        shown, tests = task.shown(fit)
-        answers = self.fit_pass(task, group, shown, tests)
+        answers = None
+        try:
+            shown, tests = task.shown(fit)
+        except Exception:  # noqa: BLE001  the learner's own fit says what is wrong, in its words
+            shown = None
+        if shown is not None:
+            answers = self.fit_pass(task, group, shown, tests)
         if answers is None:
             task.leave_open(fit, group.candidates)
             return
@@ -245,17 +291,21 @@ class OnePass(Engine):
             task.place(int(question), group, answer)
 
 
+class OwnArithmetic(Exception):
+    """What a step gives out is computed with in another way, or refused, by the learner itself."""
+
+
 def dense(table: Any) -> np.ndarray:
-    """A step's output as one block of doubles."""
-    array = table.toarray() if hasattr(table, "toarray") else np.asarray(table)
-    return np.ascontiguousarray(array, dtype=np.float64)
-
-
-def _plain(group: Group, data: Data) -> np.ndarray:
-    """X after the steps that treat each row by itself."""
-    if group.rowwise is None:
-        return dense(data.X)
-    return dense(group.rowwise.fit_transform(data.X))
+    """A step's output as one block of finite doubles."""
+    if hasattr(table, "toarray"):
+        raise OwnArithmetic("sparse")
+    array = np.asarray(table)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        raise OwnArithmetic("in single precision")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array.sum()):
+        raise OwnArithmetic("not finite")
+    return array
 
 
 def _weights(data: Data) -> np.ndarray | None:
@@ -272,19 +322,6 @@ def _weights_refusal(family: Family, data: Data) -> str | None:
     if own in data.fit_params and np.shape(data.fit_params[own]) != (data.n_rows,):
         return f"{own} is not one weight per row."
     return None
-
-
-def _table_refusal(family: Family, data: Data) -> str | None:
-    if hasattr(data.X, "tocsr"):
-        return "X is sparse."
-    if len(np.shape(data.X)) != 2:
-        return "X is no table."
-    dtype = np.asarray(data.X).dtype
-    if dtype.kind == "f" and dtype.itemsize < 8:
-        return "X is in single precision, and scikit-learn would compute in it."
-    if dtype.kind not in "biuf" and not hasattr(family.estimator, "steps"):
-        return "X holds more than numbers."
-    return "X has cells that are not finite." if non_finite(data.X) else None
 
 
 def _plan_refusal(plan: Plan) -> str | None:

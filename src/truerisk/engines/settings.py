@@ -12,7 +12,7 @@ from truerisk.core.family import Family
 
 __all__ = ["Group", "family_refusal", "groups_along", "last_step", "prefix_of", "settings_of"]
 
-STATELESS = {"Normalizer", "Binarizer"}
+STATELESS = {"Normalizer", "Binarizer", "PolynomialFeatures"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +111,8 @@ def _key(params: Mapping[str, Any]) -> str:
 
 
 def _group(family: Family, numbers: list[int], settings: list[dict[str, Any]]) -> Group:
-    steps = getattr(family.make(numbers[0]), "steps", [])[:-1]
+    piped = hasattr(family.estimator, "steps")  # making a model takes time
+    steps = family.make(numbers[0]).steps[:-1] if piped else []
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
     before = _pipeline(steps)
     alone = all(type(step).__name__ in STATELESS for _, step in steps)
