@@ -23,6 +23,7 @@ from truerisk.core.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.executors import workers_of
+from truerisk.methods.tuning import by_rule
 from truerisk.methods.words import as_method
 from truerisk.selection import as_rule
 
@@ -121,7 +122,7 @@ def curve_of(computed: Computed) -> RiskCurve:
     tested = evaluation.tested
     values = np.array([t.value for t in tested])
     errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
-    best = _best(computed, values, errors)
+    best = _best(computed, errors)
     return RiskCurve(
         candidates=problem.family.candidates,
         values=values,
@@ -135,14 +136,14 @@ def curve_of(computed: Computed) -> RiskCurve:
     )
 
 
-def _best(computed: Computed, values: np.ndarray, errors: np.ndarray) -> int:
-    if len(values) == 1:
+def _best(computed: Computed, errors: np.ndarray) -> int:
+    if len(errors) == 1:
         return 0  # a single candidate is not chosen: it is shown even where it failed
     rule, units = computed.problem.rule, computed.evaluation.units
     if units and rule.needs_std_errors and np.isnan(errors).all():
         # averaged inner risks have no error of their own: the setting that won most often
         return int(np.bincount([unit.candidate for unit in units]).argmax())
-    return rule.choose(values, errors)
+    return by_rule(computed.evaluation.tested, rule)
 
 
 def procedure_of(computed: Computed) -> RiskEstimate | None:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import Plan, spread
 
 __all__ = ["Answers", "Ask", "Failure", "Response", "code_type"]
@@ -35,7 +36,8 @@ class Answers:
     train sets that a law draws without it. `answered[c, q]` is False where a fit failed.
     `counts[c, t]` belongs to position t of the questions that the plan counts: how many training
     rows of each class the answer rests on. `freedom[c, f]` are the degrees of freedom of the model
-    in fit f where a question asks for them, else NaN. `notes` are for the reader of the result.
+    in fit f where a question asks for them, else NaN. `rules` are the linear rules of the fits that
+    are asked for them. `notes` are for the reader of the result.
     """
 
     plan: Plan
@@ -49,6 +51,7 @@ class Answers:
     n_fits: int = 0
     counts: np.ndarray | None = None
     freedom: np.ndarray | None = None
+    rules: tuple[LinearRules, ...] | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -76,13 +79,16 @@ class Answers:
                 self.plan.counted, questions[np.isin(questions, self.plan.counted)]
             )
             counts = counts[:, spread(self.plan.counted_offsets, mine)[1]] if len(mine) else None
-        renumber = {int(fit): i for i, fit in enumerate(fits)} if self.failures else {}
+        renumber = {}
+        if self.failures or self.rules:
+            renumber = {int(fit): i for i, fit in enumerate(fits)}
         return replace(
             self,
             plan=plan,
             values=values,
             counts=counts,
             freedom=None if plan.freedom is None else self._freedom(fits),
+            rules=None if plan.rules is None else self._rules(renumber),
             answered=self.answered[:, questions],
             fit_seconds=self.fit_seconds[:, fits],
             answer_seconds=self.answer_seconds[:, fits],
@@ -93,6 +99,11 @@ class Answers:
 
     def _freedom(self, fits: np.ndarray) -> np.ndarray | None:
         return None if self.freedom is None else self.freedom[:, fits]
+
+    def _rules(self, renumber: dict[int, int]) -> tuple[LinearRules, ...] | None:
+        if self.rules is None:
+            return None
+        return tuple(replace(r, fit=renumber[r.fit]) for r in self.rules if r.fit in renumber)
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.of(q) for q in range(self.plan.n_questions))

@@ -148,6 +148,7 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
         counted=plan.counted,
         laws=plan.laws,
         freedom=plan.freedom,
+        rules=plan.rules,
         out_of_bag=plan.out_of_bag,
     )
 
@@ -174,7 +175,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
     shared = len(first.blocks)
     blocks, train, test, fits, n_fits = [first.blocks], [first.train], [first.test], [first.fit], 0
     flips, laws, counted = [first.flips], [first.laws], [first.counted]
-    freedom, out_of_bag = [first.freedom], [first.out_of_bag]
+    freedom, rules, out_of_bag = [first.freedom], [first.rules], [first.out_of_bag]
     n_fits, n_blocks, n_questions = first.n_fits, shared, first.n_questions
     for piece in pieces[1:]:
         start = piece.blocks.offsets[shared]
@@ -198,6 +199,8 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
             counted.append(piece.counted + n_questions)
         if piece.freedom is not None:
             freedom.append(piece.freedom + n_questions)
+        if piece.rules is not None:
+            rules.append(piece.rules + n_questions)
         if piece.out_of_bag is not None:
             out_of_bag.append(piece.out_of_bag + n_questions)
         n_fits += piece.n_fits
@@ -222,6 +225,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
         counted=_joined_arrays(counted),
         laws=_joined_fields(Laws, laws),
         freedom=_joined_arrays(freedom),
+        rules=_joined_arrays(rules),
         out_of_bag=_joined_arrays(out_of_bag),
     )
 

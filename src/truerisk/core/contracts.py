@@ -6,6 +6,7 @@ A method never sees a learner and an engine never sees a method; they meet in Pl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -42,6 +43,9 @@ class Tested:
     """One risk with all that belongs to it, before it gets its name and its papers.
 
     `losses[j]` is the loss of row `loss_rows[j]`; `split_risks` the risk in each fold or split.
+    `later` makes the interval when someone reads it, where that takes longer than all the rest.
+    `rank` orders candidates where the values themselves are too small to tell them apart: the log
+    of the value, say.
     """
 
     value: float
@@ -51,6 +55,12 @@ class Tested:
     loss_rows: np.ndarray | None = None
     split_risks: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+    later: Callable[[], Interval] | None = None
+    rank: float | None = None
+
+    def read_interval(self) -> Interval | None:
+        """The interval, made now if it was left for later."""
+        return self.interval if self.later is None else self.later()
 
 
 @dataclass(frozen=True)
@@ -132,6 +142,7 @@ class Method(ABC):
     """
 
     splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
+    perfect_is_0: ClassVar[bool] = True  # whether a rule that is never wrong has risk 0
 
     @property
     @abstractmethod
@@ -219,7 +230,8 @@ class Engine(ABC):
 
     `draws` says whether it answers plans of drawn train sets (`Plan.laws`), `counts` whether it
     says how many training rows an answer rests on (`Plan.counted`), `states_freedom` whether it
-    states degrees of freedom (`Plan.freedom`), `bags` whether it asks the members of an ensemble
+    states degrees of freedom (`Plan.freedom`), `states_rules` whether it gives the coefficients of
+    linear rules (`Plan.rules`), `bags` whether it asks the members of an ensemble
     that were fitted without a row (`Plan.out_of_bag`); it is not asked otherwise.
     """
 
@@ -227,6 +239,7 @@ class Engine(ABC):
     draws: ClassVar[bool] = False
     counts: ClassVar[bool] = False
     states_freedom: ClassVar[bool] = False
+    states_rules: ClassVar[bool] = False
     bags: ClassVar[bool] = False
 
     @abstractmethod

@@ -21,6 +21,9 @@ from truerisk.core.errors import BadData
 
 __all__ = ["ALL", "Blocks", "Flips", "Law", "Laws", "Plan", "RowSets", "spread"]
 
+ASKED = ("counted", "freedom", "rules", "out_of_bag")
+"""Lists of questions that ask for something besides, or of someone else."""
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -31,7 +34,8 @@ class Plan:
     `fold[q]` of its part; an inner question serves outer split `unit[q]` (-1 elsewhere).
     Questions in `counted` (ascending) ask, besides, how many training rows of each class the
     answers rest on. Fits with a law in `laws` see train sets drawn at random. Questions
-    in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers.
+    in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers, those
+    in `rules` for its linear rule.
     Questions in `out_of_bag` (ascending) ask an ensemble about its own training rows: each row is
     answered by the members that were fitted without it.
     """
@@ -50,6 +54,7 @@ class Plan:
     counted: np.ndarray | None = None
     laws: Laws | None = None
     freedom: np.ndarray | None = None
+    rules: np.ndarray | None = None
     out_of_bag: np.ndarray | None = None
 
     @property
@@ -156,6 +161,12 @@ class Plan:
         none = np.empty(0, np.int32)
         return none if self.freedom is None else np.unique(self.fit[self.freedom])
 
+    @cached_property
+    def ruled_fits(self) -> np.ndarray:
+        """Fits whose linear rules are asked for, ascending."""
+        none = np.empty(0, np.int32)
+        return none if self.rules is None else np.unique(self.fit[self.rules])
+
     # -- parts ------------------------------------------------------------------------------
 
     def questions(self, part: str) -> np.ndarray:
@@ -192,6 +203,7 @@ class Plan:
             counted=_places(self.counted, questions),
             laws=laws,
             freedom=_places(self.freedom, questions),
+            rules=_places(self.rules, questions),
             out_of_bag=_places(self.out_of_bag, questions),
         )
 
@@ -259,7 +271,7 @@ class Plan:
             if "laws.fit" in array:
                 fit, kind, size = (array[f"laws.{f.name}"] for f in fields(Laws))
                 laws = Laws(_int32(fit), kind.astype(np.int8), _int32(size))
-            lists = {name: array.get(name) for name in ("counted", "freedom", "out_of_bag")}
+            lists = {name: array.get(name) for name in ASKED}
             plan = cls(
                 n_rows=int(content["n_rows"]),
                 blocks=Blocks(
@@ -297,7 +309,7 @@ class Plan:
                     array = getattr(part, field.name)
                     if array is not None:
                         yield f"{holder}.{field.name}", array
-        for name in ("fit", "part", "repeat", "fold", "unit", "counted", "freedom", "out_of_bag"):
+        for name in ("fit", "part", "repeat", "fold", "unit", *ASKED):
             if getattr(self, name) is not None:
                 yield name, getattr(self, name)
 

@@ -21,7 +21,10 @@ SCHEMA = "truerisk.risk-estimate/1"
 
 displays = Registry(
     "display",
-    {"risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates")},
+    {
+        "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
+        "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
+    },
 )
 
 
@@ -202,7 +205,7 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         common,
         value=None if np.isnan(tested.value) else float(tested.value),
         std_error=tested.std_error,
-        interval=tested.interval,
+        interval=tested.read_interval(),
         params=dict(params),
         losses=tested.losses,
         loss_rows=tested.loss_rows,

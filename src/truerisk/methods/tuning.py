@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Tested, Unit
+from truerisk.core.contracts import Method, Rule, Setting, Tested, Unit
 from truerisk.core.data import Data
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 
-__all__ = ["by_fit", "choose", "inner_risks", "units_of"]
+__all__ = ["by_fit", "by_rule", "choose", "inner_risks", "units_of"]
 
 
 def inner_risks(
@@ -27,9 +28,20 @@ def choose(tested: list[Tested], setting: Setting) -> int:
     """The rule's candidate; a single one is not chosen, so it may have failed."""
     if len(tested) == 1:
         return 0
+    return by_rule(tested, setting.rule)
+
+
+def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
+    """The rule's candidate, by ranks where all candidates have one.
+
+    A rule that needs standard errors compares values: ranks are on another scale.
+    """
     values = np.array([t.value for t in tested])
     errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
-    return setting.rule.choose(values, errors)
+    ranks = [t.rank for t in tested if t.rank is not None]
+    if len(ranks) == len(tested) and not rule.needs_std_errors:
+        return rule.choose(np.array(ranks), errors)
+    return rule.choose(values, errors)
 
 
 def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:

@@ -1,0 +1,156 @@
+r"""The posterior of a linear rule's error in one class, given the rows of that class.
+
+A score g(X) of a row of class c is normal with mean m and variance v. Both priors of the Bayesian
+error estimator lead to the same form a posteriori: v = b/G with G ~ Gamma(α), and m given v normal
+about g* with variance v/ν*. The class error is Φ(−c m/√v). Everything here is arrays in, arrays
+out, one entry per rule; the class is c = −1 or +1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["ClassErrors", "improper", "proper"]
+
+_NEGLIGIBLE = 41.5  # e^-41.5 is 1e-18: the integrand beyond adds nothing to a double
+
+
+@dataclass(frozen=True, eq=False)
+class ClassErrors:
+    """α, b, ν* and the margin c g* of every rule; b = 0 is a class whose error is 0 or 1 for sure.
+
+    >>> from truerisk.methods.class_errors import ClassErrors
+    >>> ClassErrors(np.array([2.0]), np.array([4.0]), 3.0, np.array([0.0])).mean()
+    array([0.5])
+    """
+
+    alpha: np.ndarray
+    b: np.ndarray
+    nu: float
+    margin: np.ndarray
+
+    @property
+    def is_sure(self) -> np.ndarray:
+        """Where the posterior is a point."""
+        return np.asarray(self.b <= 0)
+
+    def quantity(self) -> np.ndarray:
+        r"""h0 = −c g* √(α/b) √(ν*/(ν*+1)): the mean error is Student's T with 2α at h0."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            h = -self.margin * np.sqrt(self.alpha / self.b * self.nu / (self.nu + 1))
+        return np.where(self.is_sure, -np.sign(self.margin) * np.inf, h)
+
+    def log_mean(self) -> np.ndarray:
+        """log E[error], exact in the tail where the error itself would underflow."""
+        h = self.quantity()
+        tail = _log_wedge(np.abs(h), self.alpha, 0.0)
+        with np.errstate(divide="ignore"):
+            return np.where(h <= 0, tail, np.log1p(-np.exp(np.minimum(tail, np.log(0.5)))))
+
+    def mean(self) -> np.ndarray:
+        """E[error]."""
+        return np.exp(self.log_mean())
+
+    def second_moment(self) -> np.ndarray:
+        """E[error²]: a bivariate t probability with correlation 1/(ν*+1) at (h0, h0)."""
+        return np.asarray(self.variance() + self.mean() ** 2)
+
+    def variance(self) -> np.ndarray:
+        """Var[error]; that of 1 − error, whichever lies in the tail."""
+        h = np.abs(self.quantity())
+        turn = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
+        mean = np.exp(_log_wedge(h, self.alpha, 0.0))
+        return np.maximum(np.exp(_log_wedge(h, self.alpha, turn)) - mean**2, 0.0)
+
+
+def proper(
+    scores: np.ndarray, intercepts: np.ndarray, squares: np.ndarray, sign: int
+) -> ClassErrors:
+    """General covariance, inverse Wishart with κ = p + 2 and S = I, mean 0 with weight 1/2.
+
+    `scores[r, i]` is g of rule r at row i of the class, `squares` are the squared lengths of the
+    coefficients. βᵀS*β needs no matrix: it is the scatter of the scores, the length of β, and the
+    pull of the mean to 0.
+    """
+    n = scores.shape[1]
+    means = scores.mean(axis=1)
+    slopes = means - intercepts
+    scatter = ((scores - means[:, None]) ** 2).sum(axis=1)
+    b = (scatter + squares + 0.5 * n / (n + 0.5) * slopes**2) / 2
+    margin = sign * (intercepts + slopes * n / (n + 0.5))
+    alpha = np.full(len(scores), (n + 3) / 2)
+    return _with_constants(ClassErrors(alpha, b, n + 0.5, margin), intercepts, squares, sign)
+
+
+def improper(
+    scores: np.ndarray,
+    intercepts: np.ndarray,
+    squares: np.ndarray,
+    sign: int,
+    *,
+    traces: np.ndarray,
+    n_selected: np.ndarray,
+) -> ClassErrors:
+    """Scaled identity covariance and the flat prior as the document prints it.
+
+    `traces` are the scatters of the class over the selected features of each rule, `n_selected`
+    how many those are. The prior is not the usual reference prior: α grows with the square of their
+    number, so the estimate is grossly optimistic for many more features than rows.
+    """
+    n = scores.shape[1]
+    alpha = np.maximum(n_selected * (n + n_selected + 1) / 2 - 1, 0.5)
+    margin = sign * scores.mean(axis=1)
+    found = ClassErrors(alpha, squares * traces / 2, float(n), margin)
+    return _with_constants(found, intercepts, squares, sign)
+
+
+def _with_constants(
+    found: ClassErrors, intercepts: np.ndarray, squares: np.ndarray, sign: int
+) -> ClassErrors:
+    """A rule without coefficients is constant; on the boundary it says the first class."""
+    constant = squares <= 0
+    said = np.where(intercepts > 0, 1.0, -1.0)
+    return ClassErrors(
+        found.alpha,
+        np.where(constant, 0.0, found.b),
+        found.nu,
+        np.where(constant, sign * said, found.margin),
+    )
+
+
+def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: float) -> np.ndarray:
+    r"""log of :math:`\frac1\pi\int_s^{\pi/2} (1 + h^2 / (2\alpha\cos^2\theta))^{-\alpha} d\theta`.
+
+    From s = 0 it is Student's t with 2α degrees of freedom below −h (Craig's formula, mixed over
+    the variance); from s = arctan √((1−ρ)/(1+ρ)) both of a pair with correlation ρ below −h. The
+    integrand falls from its start, so that the log of its first value comes out of the integral.
+    The variable is φ = π/2 − θ: for small h the integrand falls within √k of φ = 0.
+    """
+    h, alpha = np.broadcast_arrays(np.asarray(h, np.float64), np.asarray(alpha, np.float64))
+    sure = np.isinf(h)
+    k = np.where(sure, 1.0, h) ** 2 / (2 * alpha)
+    first = k / np.cos(start) ** 2
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        # where the integrand has fallen to 1e-18 of its start
+        least = np.arcsin(np.sqrt(k / np.expm1(np.log1p(first) + _NEGLIGIBLE / alpha)))
+    least = np.where(k > 0, np.fmin(least, np.pi / 2 - start), 0.0)
+    width = np.pi / 2 - start - least
+    sine = np.sin(least[..., None] + width[..., None] * _NODES)
+    grown = np.log1p(k[..., None] / sine**2) - np.log1p(first)[..., None]
+    total = width * (np.exp(-alpha[..., None] * grown) @ _WEIGHTS)
+    found: np.ndarray = np.where(sure, -np.inf, np.log(total / np.pi) - alpha * np.log1p(first))
+    return found
+
+
+def _ends_first(n: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights on (0, 1) that crowd doubly exponentially at both ends (tanh-sinh)."""
+    step = 2 * reach / (n - 1)
+    u = np.linspace(-reach, reach, n)
+    nodes = 1 / (1 + np.exp(-np.pi * np.sinh(u)))
+    weights = step * np.pi * np.cosh(u) * nodes * (1 / (1 + np.exp(np.pi * np.sinh(u))))
+    return nodes, weights
+
+
+_NODES, _WEIGHTS = _ends_first(144, 3.3)
