@@ -19,6 +19,9 @@ registry = Registry(
         "kfold": Line(f"{_HERE}.kfold:results", "the generic engine against scikit-learn's loops"),
         "double-cv": Line(f"{_HERE}.double_cv:results", "W1a: Wallman's double cross-validation"),
         "knn": Line(f"{_HERE}.knn:results", "W1b: leave-one-out for 51 values of k"),
+        "discriminants": Line(
+            f"{_HERE}.discriminants:results", "W6: leave-one-out of linear and quadratic rules"
+        ),
         "loo-plan": Line(f"{_HERE}.loo_plan:results", "the memory of leave-one-out of many rows"),
     },
 )

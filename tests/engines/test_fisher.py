@@ -49,13 +49,13 @@ def test_conforms(check) -> None:
 @pytest.mark.parametrize("method", [LOO, FOLDS, tr.methods.MonteCarlo(4), tr.methods.Apparent()])
 def test_equals_fitting_one_by_one(n_classes, weighted, method) -> None:
     """Two classes and three, with and without weights, either threshold."""
-    X, y = drawn(45, 4, n_classes)
-    weights = np.arange(45) % 4 / 2  # some are 0
+    X, y = drawn(30, 4, n_classes)
+    weights = np.arange(30) % 4 / 2  # some are 0
     fit_params = {"sample_weight": weights} if weighted else {}
     require_equal(ENGINE, FAMILY, data_of(X, y, **fit_params), method, ASKED)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(2, 4), st.booleans())
 def test_equals_on_any_rows(seed, p, n_classes, rounded) -> None:
     """Random rows, also on a grid of few values."""

@@ -67,11 +67,11 @@ def test_equals_fitting_one_by_one(word, n_classes, own_priors, method) -> None:
         priors = [0.2, 0.8] if n_classes == 2 else [0.2, 0.5, 0.3]
         last = "quadraticdiscriminantanalysis__" if word == "scaled" else ""
         grid = (grid or {}) | {f"{last}priors": [priors]}
-    X, y = drawn(45, 4, n_classes, seed=n_classes)
+    X, y = drawn(36, 4, n_classes, seed=n_classes)
     require_equal(ENGINE, family_of(model, grid), data_of(X, y), method, RESPONSES)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 5),
@@ -81,7 +81,7 @@ def test_equals_fitting_one_by_one(word, n_classes, own_priors, method) -> None:
 )
 def test_equals_on_any_rows(seed, p, n_classes, word, rounded) -> None:
     """Random rows, also on a grid of few values; what fails in scikit-learn fails here."""
-    X, y = drawn(26, p, n_classes, seed=seed)
+    X, y = drawn(22, p, n_classes, seed=seed)
     data = data_of(np.round(X) if rounded else X, y)
     family = family_of(*LEARNERS[word])
     for method in (LOO, tr.methods.KFold(3)):
@@ -93,7 +93,8 @@ def test_equals_on_any_rows(seed, p, n_classes, word, rounded) -> None:
                 with pytest.raises(FitFailed):
                     tr.engines.Generic().run(family, data, plan, request, Run())
                 continue
-            assert np.allclose(found, expected, rtol=1e-8, atol=1e-11)
+            # up to scikit-learn 1.7 a rank is warned of, and the answer may be NaN
+            assert np.allclose(found, expected, rtol=1e-8, atol=1e-11, equal_nan=True)
 
 
 def test_winners_alone_are_answered() -> None:
@@ -204,8 +205,8 @@ def test_ranks_are_decided_by_scikit_learn(what, reg_param) -> None:
             if isinstance(ours, str):
                 assert ours == theirs
             else:
-                # a fit that scikit-learn is asked about may warn; others do not
-                assert np.allclose(ours[0], theirs[0], rtol=1e-8, atol=1e-11)
+                # up to 1.7 it warns of a rank, and may answer NaN
+                assert np.allclose(ours[0], theirs[0], rtol=1e-8, atol=1e-11, equal_nan=True)
                 assert ours[1] == theirs[1]
 
 

@@ -12,7 +12,7 @@ from sklearn.discriminant_analysis import (
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from truerisk.models import LinearDiscriminant, QuadraticDiscriminant
-from truerisk.models.discriminant import divides_by_n
+from truerisk.models.discriminant import divides_by_n, pools_by_n
 
 RNG = np.random.default_rng(5)
 SIZES = np.array([9, 14, 8])
@@ -67,13 +67,24 @@ def test_quadratic_is_bayes_rule_with_this_divisor(divisor, less, reg_param) -> 
     assert np.allclose(found.predict_proba(X), posteriors(covariances, SIZES / 31), rtol=1e-10)
 
 
-def test_one_of_the_divisors_is_that_of_scikit_learn() -> None:
-    """By "n" the linear one is scikit-learn's; the quadratic one by what the release divides by."""
-    ours = LinearDiscriminant(divisor="n").fit(X, Y).predict_proba(X)
-    assert np.array_equal(ours, LinearDiscriminantAnalysis().fit(X, Y).predict_proba(X))
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+def test_one_of_the_divisors_is_that_of_scikit_learn(solver) -> None:
+    """Which one, differs between releases and solvers."""
+    divisor = "n" if pools_by_n(solver) else "n-K"
+    ours = LinearDiscriminant(solver, divisor=divisor).fit(X, Y).predict_proba(X)
+    theirs = LinearDiscriminantAnalysis(solver=solver).fit(X, Y).predict_proba(X)
+    assert np.allclose(ours, theirs, rtol=1e-12)
     same = QuadraticDiscriminant(divisor="n" if divides_by_n() else "n-1").fit(X, Y)
-    theirs = QuadraticDiscriminantAnalysis().fit(X, Y)
-    assert np.allclose(same.predict_proba(X), theirs.predict_proba(X), rtol=1e-12)
+    theirs = QuadraticDiscriminantAnalysis().fit(X, Y).predict_proba(X)
+    assert np.allclose(same.predict_proba(X), theirs, rtol=1e-12)
+
+
+@pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
+@pytest.mark.parametrize(("divisor", "number"), [("n-K", 28), ("n", 31)])
+def test_the_solver_does_not_matter(solver, divisor, number) -> None:
+    """By every solver, in any release, the pooled scatter is divided by what is asked."""
+    found = LinearDiscriminant(solver, divisor=divisor).fit(X, Y).predict_proba(X)
+    assert np.allclose(found, posteriors([sum(SCATTERS) / number] * 3, SIZES / 31), rtol=1e-9)
 
 
 def test_two_classes_have_one_decision_value() -> None:

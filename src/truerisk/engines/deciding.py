@@ -21,7 +21,11 @@ def respond(
     is not present has probability 0.
     """
     if request.response == "label":
-        labels: np.ndarray = present[scores.argmax(axis=-1)].astype(code_type(n_classes))
+        if len(present) == 2:  # no search along an axis of two
+            best = (scores[..., 1] > scores[..., 0]).astype(np.intp)
+        else:
+            best = scores.argmax(axis=-1)
+        labels: np.ndarray = present.astype(code_type(n_classes))[best]
         return labels
     if request.response == "score":
         score: np.ndarray = scores[..., 1] - scores[..., 0]
@@ -36,6 +40,9 @@ def undecided(scores: np.ndarray, request: Request) -> np.ndarray:
     """Where a label is asked for and the two best classes are equal but for rounding."""
     if request.response != "label":
         return np.zeros(scores.shape[:-1], dtype=bool)
-    best = np.partition(scores, -2, axis=-1)[..., -2:]
-    close: np.ndarray = best[..., 1] - best[..., 0] <= CLOSE * (1 + np.abs(scores).max(axis=-1))
+    best = scores if scores.shape[-1] == 2 else np.partition(scores, -2, axis=-1)[..., -2:]
+    gap, largest = np.abs(best[..., 1] - best[..., 0]), np.abs(scores[..., 0])
+    for k in range(1, scores.shape[-1]):
+        largest = np.maximum(largest, np.abs(scores[..., k]))
+    close: np.ndarray = gap <= CLOSE * (1 + largest)
     return close

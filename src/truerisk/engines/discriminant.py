@@ -123,8 +123,9 @@ def _shared_rows(task: Task) -> np.ndarray | None:
 
     A StandardScaler is fitted on every train set, but what is not shrunk does not depend on it.
     """
-    if task.X is not None:
-        return task.X
+    shared: np.ndarray | None = task.X
+    if shared is not None:
+        return shared
     steps = [step for _, step in task.group.preparation.steps]
     scales = all(type(step).__name__ == "StandardScaler" for step in steps)
     if not scales or any(shrinkage_of(setting) for setting in task.group.settings):

@@ -66,20 +66,20 @@ class Without:
         n_c = self.classes.sizes[c]
         return float(self.rule.of_classes(self.sizes(c))[c] * n_c / (n_c - 1))
 
-    def _rows(self, c: int) -> np.ndarray:
+    def _rows(self, c: int) -> tuple[np.ndarray, float]:
         return self.classes.rows(self.rule.of_classes(self.sizes(c)))
 
     def _root(self, c: int) -> Root | None:
         key = c if self.rule.weighs_classes else 0
         if key not in self._roots:
             flat = self.classes.has_flat_columns
-            self._roots[key] = None if flat else root_of(self._rows(c))
+            self._roots[key] = None if flat else root_of(*self._rows(c))
         return self._roots[key]
 
     def _spectrum(self, c: int) -> Spectrum:
         key = c if self.rule.weighs_classes else 0
         if key not in self._spectra:
-            self._spectra[key] = spectrum_of(self._rows(c))
+            self._spectra[key] = spectrum_of(*self._rows(c))
         return self._spectra[key]
 
     def _gaps(self, c: int) -> np.ndarray:

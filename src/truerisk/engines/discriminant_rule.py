@@ -29,12 +29,14 @@ class Rule:
 
     @classmethod
     def of(cls, setting: Mapping[str, Any]) -> Rule:
+        from truerisk.models.discriminant import pools_by_n
+
         priors = setting["priors"]
         return cls(
             setting["solver"],
             float(setting["tol"]),
             None if priors is None else np.asarray(priors, dtype=np.float64),
-            setting.get("divisor", "n"),
+            setting.get("divisor", "n" if pools_by_n(setting["solver"]) else "n-K"),
             setting.get("n_components"),
         )
 
@@ -55,7 +57,7 @@ class Rule:
         return logs
 
     def factor(self, sizes: np.ndarray) -> float:
-        """By which squared distances are multiplied, for R's divisor."""
+        """By which squared distances are multiplied where the divisor is not n."""
         n = float(sizes.sum())
         return (n - len(sizes)) / n if self.divisor == "n-K" else 1.0
 
@@ -78,10 +80,10 @@ class Rule:
         None where scikit-learn would have to decide a rank, or too few digits are known.
         """
         offsets = classes.means - classes.means.mean(axis=0)
-        rows = classes.rows(self.of_classes(classes.sizes))
+        rows, factor = classes.rows(self.of_classes(classes.sizes))
         if shrinkage:
-            return _shrunk_solution(spectrum_of(rows), offsets, shrinkage)
-        root = None if classes.has_flat_columns else root_of(rows)
+            return _shrunk_solution(spectrum_of(rows, factor), offsets, shrinkage)
+        root = None if classes.has_flat_columns else root_of(rows, factor)
         if root is None or not self._accepts(root):
             return None
         if self.solver == "svd" and len(offsets) > 2:

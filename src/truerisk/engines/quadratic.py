@@ -120,7 +120,8 @@ def _without_each(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of every candidate for each row by the fit without it, and which can be trusted."""
     assert task.X is not None
-    setting, member, X = task.group.settings[0], classes.member[rows], task.X[rows]
+    setting, member = task.group.settings[0], classes.member[rows]
+    X = task.X if np.array_equal(rows, np.arange(len(task.X))) else task.X[rows]
     squares = [shape.squares(X) for shape in shapes]
     pairs = zip(shapes, squares, strict=True)
     scores = np.stack([shape.log_densities_of(of_shape) for shape, of_shape in pairs], axis=-1)

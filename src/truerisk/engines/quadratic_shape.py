@@ -87,7 +87,7 @@ class Shape:
         """Squared coordinates of rows along the axes (their sum alone, where a root whitens)."""
         centred = rows - self.mean
         if isinstance(self.axes, Root):
-            white = self.axes.whiten(centred)
+            white = self.axes.whiten(centred, overwrite=True)
             sums: np.ndarray = np.einsum("ij,ij->i", white, white)
             return sums[:, None]
         turned: np.ndarray = centred @ self.axes
@@ -121,7 +121,7 @@ def shape_of(one: Classes, regs: np.ndarray, setting: Mapping[str, Any]) -> Shap
         return None
     if (one.largest.max() * FLAT) ** 2 > regs.min() and one.has_flat_columns:
         return None
-    rows, mean = one.rows(np.ones(1)), one.means[0]
+    (rows, _), mean = one.rows(np.ones(1)), one.means[0]
     if len(regs) == 1 and regs[0] == 0:
         root = root_of(rows)
         return None if root is None else Shape(mean, size, root, np.ones(p), regs, setting)

@@ -42,12 +42,11 @@ class Classes:
         member = np.searchsorted(present, codes)
         sizes = counted[present].astype(np.float64)
         belongs = (member == np.arange(len(present))[:, None]).astype(np.float64)
-        if times is not None:
-            belongs *= times
+        weighed = belongs if times is None else belongs * times
         centre = X[0]  # first of all: sums of far-off numbers lose digits
         centred = X - centre
-        means = (belongs @ centred) / sizes[:, None]
-        centred -= means[member]
+        means = (weighed @ centred) / sizes[:, None]
+        centred -= belongs.T @ means  # each row's own mean: all other terms are 0
         largest = np.maximum(X.max(axis=0), -X.min(axis=0))
         return cls(present, sizes, means + centre, member, centred, times, largest)
 
@@ -59,13 +58,14 @@ class Classes:
     def n_features(self) -> int:
         return int(self.centred.shape[1])
 
-    def rows(self, factors: np.ndarray) -> np.ndarray:
-        """Rows whose products sum to the scatter, that of each class times its factor."""
+    def rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
+        """Rows and a number, whose products sum to the scatter, each class's times its factor."""
+        if self.times is None and (factors == factors[0]).all():
+            return self.centred, float(factors[0])  # no copy
         scale = factors[self.member]
         if self.times is not None:
             scale = scale * self.times
-        scaled: np.ndarray = np.sqrt(scale)[:, None] * self.centred
-        return scaled
+        return np.sqrt(scale)[:, None] * self.centred, 1.0
 
     def only(self, place: int) -> Classes:
         """One of the classes alone."""
@@ -89,55 +89,54 @@ class Classes:
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """T with T'T the inverse of a scatter.
+    """A lower triangle T, with T'T the inverse of a scatter.
 
     T = L⁻¹/scale, where LL' is the scatter of the columns divided by `scale`, which has diagonal
     1. `trace` is the trace of its inverse: its least eigenvalue is at least 1/trace.
     """
 
-    inverse: np.ndarray
+    triangle: np.ndarray
     scale: np.ndarray
     trace: float
 
-    def whiten(self, rows: np.ndarray) -> np.ndarray:
+    def whiten(self, rows: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
         """T times each row."""
-        scaled = np.divide(rows, self.scale)
         # a triangle times a matrix: half of the work of a product
-        white: np.ndarray = blas.dtrmm(1.0, self.inverse, scaled.T, lower=1, overwrite_b=1).T
-        return white
+        white: np.ndarray = blas.dtrmm(1.0, self.triangle, rows.T, lower=1, overwrite_b=overwrite)
+        return white.T
 
     def solve(self, rows: np.ndarray) -> np.ndarray:
         """The inverse of the scatter times each row."""
-        found: np.ndarray = self.whiten(rows) @ self.inverse / self.scale
+        found: np.ndarray = self.whiten(rows) @ self.triangle
         return found
 
-    @property
+    @cached_property
     def log_determinant(self) -> float:
         """Of the scatter."""
-        return float(2 * (np.log(self.scale).sum() - np.log(np.diag(self.inverse)).sum()))
+        return float(-2 * np.log(np.diag(self.triangle)).sum())
 
     @property
     def least(self) -> float:
         """A bound from below on the least eigenvalue of the scatter of the scaled columns."""
         return 1 / self.trace
 
-    @property
+    @cached_property
     def least_unscaled(self) -> float:
         """A bound from below on the least eigenvalue of the scatter itself."""
-        return 1 / float(((self.inverse / self.scale) ** 2).sum())
+        return 1 / float(np.einsum("ij,ij->", self.triangle, self.triangle))
 
     def least_exactly(self) -> float:
         """The least eigenvalue of the scatter of the scaled columns."""
-        return 1 / float(eigvalsh(self.inverse.T @ self.inverse)[-1])
+        inverse = self.triangle * self.scale
+        return 1 / float(eigvalsh(inverse.T @ inverse)[-1])
 
     def least_unscaled_exactly(self) -> float:
         """The least eigenvalue of the scatter itself."""
-        inverse = self.inverse / self.scale
-        return 1 / float(eigvalsh(inverse.T @ inverse)[-1])
+        return 1 / float(eigvalsh(self.triangle.T @ self.triangle)[-1])
 
 
-def root_of(rows: np.ndarray) -> Root | None:
-    """The root of rows'rows, or None where it has none or too few digits of it are known."""
+def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
+    """The root of rows'rows times a factor, or None where too few digits of it are known."""
     n, p = rows.shape
     if n < p:
         return None
@@ -154,6 +153,8 @@ def root_of(rows: np.ndarray) -> Root | None:
     trace = float(np.einsum("ij,ij->", inverse, inverse))
     if failed or not trace * LEAST <= p:
         return None
+    scale *= np.sqrt(factor)
+    inverse /= scale
     return Root(inverse, scale, trace)
 
 
@@ -170,13 +171,16 @@ class Spectrum:
         return len(self.values) < len(self.vectors)
 
 
-def spectrum_of(rows: np.ndarray) -> Spectrum:
-    """The spectrum of rows'rows: by its product where that keeps enough digits, else by an SVD."""
+def spectrum_of(rows: np.ndarray, factor: float = 1.0) -> Spectrum:
+    """The spectrum of rows'rows times a factor.
+
+    By the product where that keeps enough digits, else by an SVD.
+    """
     n, p = rows.shape
-    trace = float(np.einsum("ij,ij->", rows, rows))
+    trace = factor * float(np.einsum("ij,ij->", rows, rows))
     if n >= p:
         values, vectors = eigh(rows.T @ rows, driver="evd", overwrite_a=True, check_finite=False)
         if values[0] > ENOUGH * values[-1]:
-            return Spectrum(values, vectors, trace)
+            return Spectrum(factor * values, vectors, trace)
     _, singular, across = svd(rows, full_matrices=False, check_finite=False)
-    return Spectrum(singular**2, np.ascontiguousarray(across.T), trace)
+    return Spectrum(factor * singular**2, np.ascontiguousarray(across.T), trace)

@@ -11,15 +11,16 @@ from sklearn.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 
-__all__ = ["LinearDiscriminant", "QuadraticDiscriminant", "divides_by_n"]
+__all__ = ["LinearDiscriminant", "QuadraticDiscriminant", "divides_by_n", "pools_by_n"]
 
 
 class LinearDiscriminant(LinearDiscriminantAnalysis):
     r"""scikit-learn's LinearDiscriminantAnalysis with the divisor of the covariance as an option.
 
-    scikit-learn divides the pooled scatter by n, R's `MASS::lda` by n − K (unbiased). The factor
-    multiplies the covariance, shrunk or not, so every squared distance shrinks by (n − K)/n beside
-    the logarithms of the priors: posteriors change, and labels near the boundary where the priors
+    R's `MASS::lda` divides the pooled scatter by n − K (unbiased). scikit-learn divides it by n;
+    its SVD solver did so by n − K up to 1.8. Here it does not depend on the release. The factor
+    multiplies the covariance, shrunk or not, so squared distances change by it beside the
+    logarithms of the priors: posteriors change, and labels near the boundary where the priors
     differ.
 
     Leave-one-out with `divisor="n-K"` and the class shares of all rows as `priors` gives the
@@ -31,7 +32,7 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
     solver, shrinkage, priors, tol
         As in scikit-learn.
     divisor : {"n-K", "n"}, default="n-K"
-        What the pooled scatter is divided by; "n" is scikit-learn itself.
+        What the pooled scatter is divided by.
 
     Examples
     --------
@@ -78,14 +79,14 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         if self.divisor not in ("n-K", "n"):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-K' or 'n'.")
         super().fit(X, y)
-        if self.divisor == "n-K":
-            n = len(np.asarray(y))
-            factor = (n - len(self.classes_)) / n
-            log_priors = np.log(self.priors_)
-            if len(self.classes_) == 2:
-                log_priors = log_priors[1:] - log_priors[:1]
-            self.intercept_ = log_priors + factor * (self.intercept_ - log_priors)
-            self.coef_ = factor * self.coef_
+        n, k = len(np.asarray(y)), len(self.classes_)
+        ours = n if self.divisor == "n" else n - k
+        theirs = n if pools_by_n(self.solver) else n - k
+        log_priors = np.log(self.priors_)
+        if k == 2:
+            log_priors = log_priors[1:] - log_priors[:1]
+        self.intercept_ = log_priors + (self.intercept_ - log_priors) * (ours / theirs)
+        self.coef_ = self.coef_ * (ours / theirs)
         return self
 
 
@@ -157,3 +158,11 @@ def divides_by_n() -> bool:
     """Whether the installed scikit-learn divides the scatter of a class by n_c, not n_c − 1."""
     model = QuadraticDiscriminantAnalysis().fit([[0.0], [2.0], [0.0], [2.0]], [0, 0, 1, 1])
     return bool(model.scalings_[0][0] < 1.5)  # 1 by n, 2 by n − 1
+
+
+@cache
+def pools_by_n(solver: str) -> bool:
+    """Whether the installed scikit-learn divides the pooled scatter by n, not n − K."""
+    model = LinearDiscriminantAnalysis(solver=solver)
+    model.fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])
+    return bool(model.coef_[0, 0] > 3)  # 4 by n, 2 by n − K
