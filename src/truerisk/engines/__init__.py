@@ -18,7 +18,10 @@
 | `scatter.py` | class means and scatter, and two ways to invert it |
 | `deciding.py` | class scores as answers, and which labels rounding would decide |
 | `left_out.py` | fits without one row, and where their answers go |
+| `least_squares.py`, `linear_targets.py` | LinearRegression, Ridge, RidgeClassifier |
+| `linear_fit.py`, `linear_table.py`, `linear_singles.py` | one train set; products that fits share; one row less |
 | `single_row.py` | which fits differ from all rows by one row |
+| `logistic.py`, `logistic_setting.py` | penalised logistic regression: a path per train set |
 | `choice.py` | which engine answers, and why others do not |
 """
 
@@ -29,7 +32,9 @@ _NAMES = {
     "FisherDiscriminants": "fisher",
     "Generic": "generic",
     "Intervals": "interval",
+    "LeastSquares": "least_squares",
     "LinearDiscriminants": "discriminant",
+    "LogisticPaths": "logistic",
     "NearestNeighbours": "knn",
     "QuadraticDiscriminants": "quadratic",
     "Trees": "tree",
@@ -41,7 +46,9 @@ __all__ = [
     "FisherDiscriminants",
     "Generic",
     "Intervals",
+    "LeastSquares",
     "LinearDiscriminants",
+    "LogisticPaths",
     "NearestNeighbours",
     "QuadraticDiscriminants",
     "Trees",
@@ -56,7 +63,8 @@ def names() -> list[str]:
 
     >>> import truerisk as tr
     >>> tr.engines.names()
-    ['knn', 'interval', 'tree', 'discriminant', 'quadratic', 'fisher', 'generic']
+    ['knn', 'interval', 'tree', 'discriminant', 'quadratic', 'fisher', 'logistic-path', 'ensemble',
+     'least-squares', 'generic']
     """
     from truerisk.engines.choice import registry
 

@@ -40,6 +40,18 @@ registry = Registry(
             "truerisk.engines.fisher:FisherDiscriminants",
             "FisherClassifier: every row left out from one hat matrix",
         ),
+        "logistic-path": Line(
+            "truerisk.engines.logistic:LogisticPaths",
+            "LogisticPath and LogisticRegression: every penalty from one path per train set",
+        ),
+        "ensemble": Line(
+            "truerisk.engines.ensemble:Ensembles",
+            "forests, bagging and boosting: every number of members from the largest",
+        ),
+        "least-squares": Line(
+            "truerisk.engines.least_squares:LeastSquares",
+            "least squares and ridge: every penalty, every row left out, one decomposition",
+        ),
         "generic": Line(
             "truerisk.engines.generic:Generic", "clone, fit, predict: any model, any plan"
         ),
@@ -68,6 +80,8 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
         return "it does not say how many training rows an answer rests on."
     if plan.freedom is not None and not engine.states_freedom:
         return "it does not state the degrees of freedom of its models."
+    if plan.rules is not None and not engine.states_rules:
+        return "it does not give the coefficients of its models."
     if plan.out_of_bag is not None and not engine.bags:
         return "it does not ask members of an ensemble one by one."
     return engine.refuse(family, data, plan, request)

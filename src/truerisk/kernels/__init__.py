@@ -7,6 +7,8 @@ file                      what it holds
 ``few_rows.py``           the nearest of a few rows, by sorting all distances (NumPy)
 ``intervals.py``          least errors with at most k intervals on the line, for every k
 ``logistic.py``           the path of penalised logistic regression, all penalties at once
+``spectral.py``           penalised least squares in a diagonal basis, every penalty (NumPy)
+``leverage.py``           every row left out of it (NumPy)
 ``loading.py``            imports the compiled module, or says why it cannot
 ``_native.cpp``           the compiled loops, one Python caller each
 ``_native.pyi``           their types

@@ -2,10 +2,10 @@
 
 With Z'Z = V diag(d) V' (Z: centred rows times the roots of their weights) the answer about a row x
 at penalty a is Σ_j l_j r_j / (d_j + a), where l = V'x and r = V'Z'T; with ZZ' = V diag(d) V' the
-same holds for l = V'Zx and r = V'T. So one decomposition answers every penalty.
+same holds for l = V'Zx and r = V'T ("dual"). So one decomposition answers every penalty.
 
-Rounding is not guessed: each function that answers has one that says how far two exact methods
-could be apart here, to first order (`Doubt`).
+Rounding is not guessed: doubts say how far two exact methods may be apart here, to first order,
+in units of each target's `scale`.
 """
 
 from __future__ import annotations
@@ -18,60 +18,80 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    Doubles = NDArray[np.float64]
+
 __all__ = [
     "EPS",
     "Spectrum",
     "answers_at",
-    "cholesky_doubt",
     "contrasts",
-    "doubt_at",
+    "doubts_at",
+    "doubts_of_cholesky",
     "from_product",
     "from_rows",
-    "norms_at",
+    "lengths_of_coefficients",
+    "longest",
+    "without_first",
 ]
 
 EPS = float(np.finfo(np.float64).eps)
-SPREAD = 4.0  # rounding of a matrix of order m moves a form by about norm/√m; this many times that
+SPREAD = 4.0  # rounding of size s in a matrix of order m moves a form by about s/√m: so many times
 
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
     """A decomposition: `vectors` (the basis), `values` d, `right` r (one column per target).
 
-    `noise` times EPS is the rounding of what was decomposed. `of_rows` says that Z itself was
-    (so that d are squares of its singular values), with `rest` the norm of T outside of its reach.
+    `noise` times EPS is the rounding of what was decomposed, `noise_right` that of `right` in units
+    of the targets' scale. `of_rows`: that was Z itself, whose
+    singular values are roots of d; `rest` is the length of each target outside of its reach.
     """
 
-    vectors: NDArray[np.float64]
-    values: NDArray[np.float64]
-    right: NDArray[np.float64]
+    vectors: Doubles
+    values: Doubles
+    right: Doubles
     noise: float
+    dual: bool = False
     of_rows: bool = False
-    rest: float = 0.0
+    rest: Doubles | None = None
+    noise_right: float = 0.0
+
+    def over(self, penalties: Doubles) -> Doubles:
+        """1 / (d + a), a column per penalty."""
+        weights: Doubles = 1.0 / (self.values[:, None] + penalties)
+        return weights
 
 
 def from_product(
-    product: NDArray[np.float64], right: NDArray[np.float64], *, noise: float = 0.0
+    product: Doubles,
+    right: Doubles,
+    *,
+    noise: float = 0.0,
+    noise_right: float = 0.0,
+    dual: bool = False,
 ) -> Spectrum:
     """The spectrum of Z'Z (right: Z'T) or of ZZ' (right: T); `product` is overwritten.
 
-    `noise` is the rounding that the product already carries, if more than its own size.
+    `noise` is the rounding that each element of the product already carries.
     """
     from scipy.linalg import eigh
 
     if not len(product):
-        return Spectrum(product, np.empty(0), right, 0.0)
+        return Spectrum(product, np.empty(0), right, 0.0, dual)
     values, vectors = eigh(product, driver="evd", overwrite_a=True, check_finite=False)
-    size = max(float(np.abs(values[[0, -1]]).max()), noise)
-    noise = size * min(1.0, SPREAD / len(values) ** 0.5)
-    return Spectrum(vectors, values, vectors.T @ right, noise)
+    size = float(np.abs(values[[0, -1]]).max())
+    noise += size * min(1.0, SPREAD / len(values) ** 0.5)
+    right = vectors.T @ right
+    return Spectrum(vectors, values, right, noise, dual, noise_right=noise_right)
 
 
 def from_rows(
-    Z: NDArray[np.float64],  # noqa: N803
-    T: NDArray[np.float64],  # noqa: N803
+    Z: Doubles,
+    T: Doubles,
+    *,
     cutoff: float = 0.0,
-) -> tuple[Spectrum, NDArray[np.float64]]:
+    noise: float = 0.0,
+) -> tuple[Spectrum, Doubles]:
     """The spectrum of Z'Z from Z itself, which keeps all digits; and all singular values of Z.
 
     Directions whose singular value is at most `cutoff` times the largest are left out.
@@ -79,105 +99,141 @@ def from_rows(
     from scipy.linalg import svd
 
     if not Z.size:
-        return Spectrum(Z.T[:, :0], np.empty(0), T[:0], 0.0, of_rows=True), np.empty(0)
-    U, s, Vt = svd(Z, full_matrices=False, check_finite=False)  # noqa: N806
-    kept = s > max(cutoff * s[0], 0.0)
+        nothing = np.empty(0)
+        empty = np.empty((0, T.shape[1]))
+        return Spectrum(np.empty((Z.shape[1], 0)), nothing, empty, 0.0, of_rows=True), nothing
+    U, s, Vt = svd(Z, full_matrices=False, check_finite=False)
+    kept = s > cutoff * s[0]
     along = U[:, kept].T @ T
-    rest = float(np.linalg.norm(T - U[:, kept] @ along))
-    values = s[kept] ** 2
-    spectrum = Spectrum(Vt[kept].T, values, s[kept, None] * along, s[0], of_rows=True, rest=rest)
+    spectrum = Spectrum(
+        vectors=Vt[kept].T,
+        values=s[kept] ** 2,
+        right=s[kept, None] * along,
+        noise=float(s[0]) + noise,
+        of_rows=True,
+        rest=np.linalg.norm(T - U[:, kept] @ along, axis=0),
+    )
     return spectrum, s
 
 
-def contrasts(root: NDArray[np.float64]) -> NDArray[np.float64]:
+def contrasts(root: Doubles) -> Doubles:
     """The vector v of the reflection I − v v' that turns `root` onto the first axis.
 
     What it leaves on the other axes are contrasts: m − 1 coordinates free of the weighted mean.
     """
     v = root / np.linalg.norm(root)
     v[0] += 1.0  # roots of weights are not negative: nothing cancels
-    reflected: NDArray[np.float64] = v * (2.0 / (v @ v)) ** 0.5
-    return reflected
+    reflecting: Doubles = v * (2.0 / (v @ v)) ** 0.5
+    return reflecting
 
 
-def answers_at(
-    left: NDArray[np.float64], spectrum: Spectrum, penalties: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """`(penalty, row, target)`: Σ_j left_j right_j / (d_j + a)."""
-    weights = 1.0 / (spectrum.values[:, None] + penalties)
-    r, n_targets = spectrum.right.shape
-    coefficients = (weights[:, :, None] * spectrum.right[:, None, :]).reshape(r, -1)
-    found = left @ coefficients
-    return np.ascontiguousarray(
-        found.reshape(len(left), len(penalties), n_targets).transpose(1, 0, 2)
-    )
-
-
-def norms_at(
-    coordinates: NDArray[np.float64], spectrum: Spectrum, penalties: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """`(row, penalty)`: the length of each row's coordinates over d + a."""
-    weights = 1.0 / (spectrum.values[:, None] + penalties)
-    found: NDArray[np.float64] = np.sqrt(coordinates**2 @ weights**2)
+def without_first(v: Doubles, rows: Doubles) -> Doubles:
+    """The reflected rows but the first: those of the contrasts."""
+    found: Doubles = rows[1:] - np.multiply.outer(v[1:], v @ rows)
     return found
 
 
-def doubt_at(
-    left: NDArray[np.float64],
-    lengths: NDArray[np.float64],
-    spectrum: Spectrum,
-    penalties: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """For each penalty how far rounding may move the answers; `lengths` of the rows asked about.
+def answers_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
+    """`(penalty, row, target)`: Σ_j left_j right_j / (d_j + a)."""
+    weights, right = spectrum.over(penalties), spectrum.right
+    coefficients = weights[:, :, None] * right[:, None, :]
+    r, n_penalties, n_targets = coefficients.shape
+    found = coefficients.reshape(r, n_penalties * n_targets).T @ left.T
+    answers: Doubles = found.reshape(n_penalties, n_targets, len(left)).transpose(0, 2, 1)
+    return answers
 
-    To first order: a product off by E moves an answer by z'E c, where z and c solve for the row
-    and for the targets; rows off by E move it by z'E'(residual) + (Zz)'E w + x'E'c.
+
+def lengths_of_coefficients(spectrum: Spectrum, penalties: Doubles, scale: Doubles) -> Doubles:
+    """For each penalty the largest length of a target's coefficients w."""
+    roots = np.sqrt(np.maximum(spectrum.values, 0.0))[:, None] if spectrum.dual else 1.0
+    return longest((spectrum.right * roots / scale).T, spectrum, penalties)
+
+
+def doubts_at(
+    left: Doubles,
+    length: float,
+    spectrum: Spectrum,
+    penalties: Doubles,
+    scale: Doubles,
+    *,
+    enough: float = 0.0,
+) -> Doubles:
+    """For each penalty how far rounding may move answers; rows are at most of this `length`.
+
+    A rough upper bound is returned where it is `enough` (no larger than that).
+
+    A product that is off by E moves an answer by z'E c, where z and c solve for the row and for
+    the targets; rows that are off by E move it by z'E'(residual) + (Zz)'E w, and by x'E'c where x
+    lies outside of their reach.
     """
     if not len(spectrum.values) or not len(left):
         return np.zeros(len(penalties))
-    largest = norms_at(left, spectrum, penalties).max(axis=0)
-    solved = norms_at(spectrum.right.T, spectrum, penalties).max(axis=0)
+    solved = longest((spectrum.right / scale).T, spectrum, penalties)
+    if not spectrum.of_rows and enough > 0 and spectrum.values[0] >= 0:
+        most = np.einsum("ij,ij->i", left, left).max() ** 0.5 / (spectrum.values[0] + penalties)
+        rough: Doubles = EPS * most * (spectrum.noise * solved + spectrum.noise_right)
+        if (rough <= enough).all():
+            return rough
+    asked = longest(left, spectrum, penalties)
     if not spectrum.of_rows:
-        return EPS * spectrum.noise * largest * solved
-    s = np.sqrt(spectrum.values)
-    dual = norms_at(left * s, spectrum, penalties).max(axis=0)
-    own = norms_at((spectrum.right / s[:, None]).T, spectrum, penalties).max(axis=0)
-    outside = spectrum.rest + penalties * own
-    moved = largest * outside + dual * solved + float(lengths.max()) * own
-    found: NDArray[np.float64] = EPS * spectrum.noise * moved
-    return found
+        return EPS * asked * (spectrum.noise * solved + spectrum.noise_right)
+    through, own = _dual_lengths(left, spectrum, penalties, scale)
+    outside = penalties * own
+    if spectrum.rest is not None:
+        outside = outside + (spectrum.rest / scale).max()
+    columns, reached = spectrum.vectors.shape
+    beyond = length if reached < columns else 0.0
+    return EPS * spectrum.noise * (asked * outside + through * solved + beyond * own)
 
 
-def cholesky_doubt(
-    left: NDArray[np.float64],
-    Q: NDArray[np.float64],  # noqa: N803
-    diagonal: NDArray[np.float64],
+def doubts_of_cholesky(
+    left: Doubles,
+    Q: Doubles,
+    diagonal: Doubles,
     spectrum: Spectrum,
-    penalties: NDArray[np.float64],
+    penalties: Doubles,
+    scale: Doubles,
     *,
     wide: bool,
-) -> NDArray[np.float64]:
-    """How far a Cholesky factor of the product may be off, seen from the spectrum of the rows.
+) -> Doubles:
+    """How far off a Cholesky factor of the product may be, seen from the spectrum of the rows.
 
-    It is right to EPS in each element, √(g_ii g_jj), so that badly scaled columns do not hurt it;
-    what does is collinearity, which the variance inflation factors g_jj (G + aI)⁻¹_jj tell.
-    `diagonal` is that of Z'Z, or of ZZ' where `wide`: then the factor is of ZZ' + aI.
+    It is right to EPS in each element, √(g_ii g_jj), so badly scaled columns do not hurt it; what
+    does is collinearity, which the variance inflation factors g_jj (G + aI)⁻¹_jj tell. `diagonal`
+    is that of Z'Z, or of ZZ' where `wide`: then ZZ' + aI is what is factored.
     """
     if not len(spectrum.values) or not len(left):
         return np.zeros(len(penalties))
-    weights = 1.0 / (spectrum.values[:, None] + penalties)
     if wide:
-        s = np.sqrt(spectrum.values)
-        dual = norms_at(left * s, spectrum, penalties).max(axis=0)
-        own = norms_at((spectrum.right / s[:, None]).T, spectrum, penalties).max(axis=0)
-        own = own + np.where(spectrum.rest > 0, spectrum.rest / np.maximum(penalties, 1e-300), 0.0)
-        return EPS * (float(diagonal.max()) + penalties) * dual * own
+        through, own = _dual_lengths(left, spectrum, penalties, scale)
+        if spectrum.rest is not None and spectrum.rest.any():
+            own = own + (spectrum.rest / scale).max() / np.maximum(penalties, EPS)
+        return EPS * (float(diagonal.max()) + penalties) * through * own
+    weights = spectrum.over(penalties)
     scaled = diagonal[:, None] + penalties
-    inflation = (scaled * (spectrum.vectors**2 @ weights)).sum(axis=0)
-    rows = np.sqrt((Q**2 @ (1.0 / np.maximum(scaled, 1e-300))).max(axis=0))
+    squares = spectrum.vectors**2
+    beyond = np.maximum(1.0 - squares.sum(axis=1), 0.0)[:, None]
+    inverse = squares @ weights + beyond / np.maximum(penalties, EPS)
+    inflation = (scaled * inverse).sum(axis=0)
+    rows = np.sqrt((Q**2 @ (1.0 / scaled)).max(axis=0))
     worst = np.zeros(len(penalties))
-    for target in spectrum.right.T:
+    for target in (spectrum.right / scale).T:
         coefficients = spectrum.vectors @ (weights * target[:, None])
         worst = np.maximum(worst, np.sqrt((scaled * coefficients**2).sum(axis=0)))
-    found: NDArray[np.float64] = EPS * inflation * rows * worst
+    found: Doubles = EPS * inflation * rows * worst
     return found
+
+
+def longest(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
+    """For each penalty the largest length of coordinates over d + a."""
+    found: Doubles = np.sqrt((coordinates**2 @ spectrum.over(penalties) ** 2).max(axis=0))
+    return found
+
+
+def _dual_lengths(
+    left: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
+) -> tuple[Doubles, Doubles]:
+    """Lengths of Zz (the row's weights on the training rows) and of c (the targets' ones)."""
+    s = np.sqrt(spectrum.values)
+    through = longest(left * s, spectrum, penalties)
+    return through, longest((spectrum.right / s[:, None] / scale).T, spectrum, penalties)

@@ -1,0 +1,238 @@
+"""One train set of least squares: centred, decomposed, and all penalties answered.
+
+First from the small product of the rows (Z'Z, or ZZ' where there are more columns than rows), which
+costs digits; where these could be missed, from the rows themselves. What rounding could still move,
+in ours or in the learner's own arithmetic, is left open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from truerisk.kernels.spectral import (
+    EPS,
+    Spectrum,
+    answers_at,
+    contrasts,
+    doubts_at,
+    doubts_of_cholesky,
+    from_product,
+    from_rows,
+    lengths_of_coefficients,
+    without_first,
+)
+
+__all__ = ["DOUBT", "Manner", "TrainSet", "location_doubts", "scales", "solve"]
+
+DOUBT = 1e-10  # of the targets' spread: answers that rounding could move further are left open
+MARGIN = 10.0  # a singular value this near to the cut-off may fall on either side of it
+CLEAR = 1e-4  # below this an eigenvalue of the product says little about the singular value
+NARROW = 1e-10  # a cut-off below this does not tell a null direction from rounding
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the learner solves: with penalties or not, its intercept, and what it cuts off."""
+
+    penalised: bool
+    intercept: bool
+    cutoff: float = 0.0
+    by_rows: bool = False  # by an SVD of the rows, not by a Cholesky factor of the product
+
+    @classmethod
+    def of(cls, setting: Mapping[str, Any]) -> Manner:
+        """From the parameters of a LinearRegression, a Ridge or a RidgeClassifier."""
+        intercept = bool(setting["fit_intercept"])
+        if "alpha" in setting:
+            return cls(True, intercept, by_rows=setting["solver"] == "svd")
+        cutoff = float(setting["tol"]) if _cuts_at_tol() else EPS
+        return cls(False, intercept, cutoff)
+
+    def rank_is_clear(self, singular: np.ndarray, *, null: bool) -> bool:
+        """Whether no direction is near the cut-off; `null`: one or more are zero up to rounding."""
+        if self.penalised:
+            return True
+        if self.cutoff < NARROW and null:
+            return False
+        if not len(singular) or singular[0] == 0:
+            return True
+        ratio = singular / singular[0]
+        near = (ratio > self.cutoff / MARGIN) & (ratio < self.cutoff * MARGIN)
+        blurred = self.cutoff < NARROW and bool((ratio < CLEAR**2).any())
+        return not near.any() and not blurred
+
+    def works_on(self, smallest: float, largest: float, n: int, penalties: np.ndarray) -> Any:
+        """Where the learner cannot take a null direction for one that counts, or warn of it."""
+        if not self.penalised:
+            return np.ones(len(penalties), dtype=bool)
+        return smallest + penalties > MARGIN * n * EPS * (largest + penalties)
+
+
+@lru_cache(maxsize=1)
+def _cuts_at_tol() -> bool:
+    """Whether this scikit-learn's LinearRegression drops directions below `tol`."""
+    from sklearn.linear_model import LinearRegression
+
+    model = LinearRegression(fit_intercept=False)
+    model.fit(np.diag([1.0, 1e-9]), np.ones(2))
+    return hasattr(model, "tol") and int(model.rank_) == 1
+
+
+def scales(T: np.ndarray, mean: np.ndarray, total: float) -> np.ndarray:
+    """The spread of each target, never far below its size."""
+    spread = np.sqrt((T**2).sum(axis=0) / total) + 1e-6 * np.abs(mean)
+    return np.where(spread > 0, spread, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainSet:
+    """Rows Z and targets T of a fit, centred and times the roots of the weights.
+
+    Rows of weight 0 are not among them; `n_given` counts them, and copies.
+    """
+
+    Z: np.ndarray
+    T: np.ndarray
+    mean: np.ndarray
+    mean_y: np.ndarray
+    root: np.ndarray
+    n_given: int
+    intercept: bool
+
+    @classmethod
+    def of(
+        cls,
+        X: np.ndarray,
+        Y: np.ndarray,
+        weights: np.ndarray | None,
+        n_given: int,
+        intercept: bool,
+    ) -> TrainSet | None:
+        """None where all weights are zero."""
+        if weights is None:
+            weights = np.ones(len(X))
+        if not weights.all():
+            X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
+        if not len(X):
+            return None
+        root = np.sqrt(weights)
+        mean, mean_y = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+        if intercept:
+            mean = np.average(X, axis=0, weights=weights)
+            mean_y = np.average(Y, axis=0, weights=weights)
+        Z, T = (X - mean) * root[:, None], (Y - mean_y) * root[:, None]
+        return cls(Z, T, mean, mean_y, root, n_given, intercept)
+
+    @property
+    def wide(self) -> bool:
+        """Whether ZZ' is decomposed: where scikit-learn would, or its rounding would be another."""
+        found: bool = self.n_given < self.Z.shape[1]
+        return found
+
+    @cached_property
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and targets; where there are many columns, without the null direction of a mean."""
+        if not (self.wide and self.intercept):
+            return self.Z, self.T
+        v = contrasts(self.root)
+        return without_first(v, self.Z), without_first(v, self.T)
+
+    @property
+    def total(self) -> float:
+        return float(self.root @ self.root)
+
+    @property
+    def scale(self) -> np.ndarray:
+        return scales(self.T, self.mean_y, self.total)
+
+    @property
+    def shifted(self) -> float:
+        """Rounding of the centred rows, over EPS."""
+        found: float = self.far * self.total**0.5
+        return found
+
+    @cached_property
+    def far(self) -> float:
+        """How far from zero the mean of the rows lies."""
+        return float(np.linalg.norm(self.mean))
+
+
+def solve(
+    train: TrainSet, X: np.ndarray, manner: Manner, penalties: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Answers `(penalty, row, target)` about rows X, and for which penalties they are open."""
+    asked = X - train.mean
+    found, open_ = _by_product(train, asked, manner, penalties)
+    if open_.any():
+        careful, still = _by_rows(train, asked, manner, penalties[open_])
+        found[open_] = careful
+        open_[open_] = still
+    return found + train.mean_y, open_
+
+
+def _by_product(
+    train: TrainSet, asked: np.ndarray, manner: Manner, penalties: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    Z, T = train.rows
+    wide = train.wide
+    product, right = (Z @ Z.T, T) if wide else (Z.T @ Z, Z.T @ T)
+    noise = train.shifted * float(np.trace(product)) ** 0.5
+    of_right = 0.0 if wide else (float(product.diagonal().max()) * train.total) ** 0.5
+    spectrum = from_product(product, right, noise=noise, noise_right=of_right, dual=wide)
+    left = (asked @ Z.T if wide else asked) @ spectrum.vectors
+    smallest = float(spectrum.values.min(initial=np.inf))
+    largest = float(spectrum.values.max(initial=0.0))
+    sure = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
+    if not manner.penalised:
+        null = wide and (train.intercept or train.n_given > len(train.root))
+        singular = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
+        sure &= smallest > CLEAR**2 * largest and manner.rank_is_clear(singular, null=null)
+        if not sure.all():  # nothing may be divided by
+            return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~sure
+    elif not sure.any():
+        return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~sure
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = answers_at(left, spectrum, penalties)
+        doubts = doubts_at(left, 0.0, spectrum, penalties, train.scale)
+        doubts += location_doubts(spectrum, train.far, penalties, train.scale)
+    return found, ~(sure & (doubts <= DOUBT))
+
+
+def _by_rows(
+    train: TrainSet, asked: np.ndarray, manner: Manner, penalties: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    Z, T = train.rows
+    wide, scale = train.wide, train.scale
+    spectrum, singular = from_rows(Z, T, cutoff=manner.cutoff, noise=train.shifted)
+    left = asked @ spectrum.vectors
+    smallest = float(singular.min(initial=np.inf)) ** 2
+    largest = float(singular.max(initial=0.0)) ** 2
+    sure = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
+    null = wide and (train.intercept or train.n_given > len(train.root))
+    sure &= manner.rank_is_clear(singular, null=null)
+    length = float(np.sqrt((asked**2).sum(axis=1).max(initial=0.0)))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = answers_at(left, spectrum, penalties)
+        doubts = doubts_at(left, length, spectrum, penalties, scale)
+        doubts += location_doubts(spectrum, train.far, penalties, scale)
+        if manner.penalised and not manner.by_rows:
+            diagonal = (Z**2).sum(axis=1 if wide else 0)
+            doubts += doubts_of_cholesky(
+                left, asked, diagonal, spectrum, penalties, scale, wide=wide
+            )
+    return found, ~(sure & (doubts <= DOUBT))
+
+
+def location_doubts(
+    spectrum: Spectrum, far: float, penalties: np.ndarray, scale: np.ndarray
+) -> np.ndarray:
+    """Rounding of rows that lie far from zero: an intercept is a difference of large numbers."""
+    if not len(spectrum.values):
+        return np.zeros(len(penalties))
+    lengths = lengths_of_coefficients(spectrum, penalties, scale)
+    return EPS * far * lengths
