@@ -3,7 +3,8 @@
 | file | engine |
 |---|---|
 | `generic.py` | clone, fit, predict: the reference every other engine must equal |
-| `fitting.py` | one fit of one candidate and its answers |
+| `fitting.py` | one fit of one candidate, or of a group |
+| `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
 | `warned.py` | a warning of many fits, said once |
 | `executors.py` | where batches of fits run |
 | `knn.py`, `knn_family.py`, `knn_search.py` | nearest neighbours: one sorted list per row |
@@ -12,6 +13,9 @@
 | `interval.py` | IntervalClassifier for every number of intervals at once |
 | `one_fit.py` | the template of engines that read all candidates off one fit per train set |
 | `tree.py`, `pruning.py` | decision trees: every ccp_alpha from one unpruned tree |
+| `ensemble.py`, `stages.py` | forests, bagging, boosting: every number of members |
+| `bags.py` | means over the members of a forest, and out of bag |
+| `said.py` | stand-ins for models whose answers are known |
 | `discriminant.py`, `discriminant_rule.py`, `discriminant_left_out.py` | linear discriminants |
 | `quadratic.py`, `quadratic_shape.py` | quadratic discriminants |
 | `fisher.py` | FisherClassifier |
@@ -30,6 +34,7 @@ from typing import Any
 
 _NAMES = {
     "FisherDiscriminants": "fisher",
+    "Ensembles": "ensemble",
     "Generic": "generic",
     "Intervals": "interval",
     "LeastSquares": "least_squares",
@@ -44,6 +49,7 @@ _NAMES = {
 
 __all__ = [
     "FisherDiscriminants",
+    "Ensembles",
     "Generic",
     "Intervals",
     "LeastSquares",

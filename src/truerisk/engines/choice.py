@@ -97,11 +97,11 @@ def _first_willing(
         if reason is None:
             return engine, refusals
         refusals[word] = reason
-    raise Refusal(
-        "no engine can answer: "
-        + "; ".join(f"{w}: {r.rstrip('.')}" for w, r in refusals.items())
-        + "."
-    )
+    words: dict[str, list[str]] = {}
+    for word, reason in refusals.items():
+        words.setdefault(reason.rstrip("."), []).append(word)
+    said = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
+    raise Refusal(f"no engine can answer: {said}.")
 
 
 def _engine(asked: Any) -> Engine:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -22,6 +23,8 @@ using Columnwise = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::devi
 
 // What both kinds of X are fitted to, and where the answers go.
 struct Asked {
+    std::size_t n_all;
+    const std::int64_t* rows;  // the row of X that each row of the fit is; nullptr: all as they are
     Input<double, nb::ndim<1>> weights;
     Input<std::int32_t, nb::ndim<1>> codes;
     std::int64_t n_classes;
@@ -35,20 +38,24 @@ struct Asked {
 template <typename Columns>
 logistic::Rows rows_of(const Asked& asked) {
     logistic::Rows rows;
-    rows.n_all = asked.weights.shape(0);
+    rows.n_all = asked.n_all;
+    const std::size_t n = asked.weights.shape(0);
+    std::vector<std::size_t> seen;
     double total = 0.0;
-    for (std::size_t i = 0; i < rows.n_all; ++i) {
+    for (std::size_t i = 0; i < n; ++i) {
         const double w = asked.weights.data()[i];
+        if (!(w > 0.0)) continue;
         total += w;
-        if (w > 0.0) rows.at.push_back(static_cast<std::int64_t>(i));
+        seen.push_back(i);
+        rows.at.push_back(asked.rows ? asked.rows[i] : static_cast<std::int64_t>(i));
     }
     Columns::place(rows);
     rows.weight.assign(rows.length, 0.0);
     rows.code.assign(rows.length, -1);
-    for (std::size_t i = 0; i < rows.at.size(); ++i) {
-        const auto row = static_cast<std::size_t>(rows.at[i]);
-        rows.weight[Columns::place_of(rows, i)] = asked.weights.data()[row] / total;
-        rows.code[Columns::place_of(rows, i)] = asked.codes.data()[row];
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        const std::size_t place = Columns::place_of(rows, i);
+        rows.weight[place] = asked.weights.data()[seen[i]] / total;
+        rows.code[place] = asked.codes.data()[seen[i]];
     }
     return rows;
 }
@@ -76,14 +83,16 @@ logistic::Found found_in(Output<double, nb::ndim<3>>& coefficients,
     return {coefficients.data(), intercepts.data(), passes.data(), converged.data()};
 }
 
-void dense_path(Columnwise X, Input<double, nb::ndim<1>> weights,
+void dense_path(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows_asked,
+                Input<double, nb::ndim<1>> weights,
                 Input<std::int32_t, nb::ndim<1>> codes, std::int64_t n_classes,
                 Output<double, nb::ndim<1>> lambdas, Input<std::uint8_t, nb::ndim<1>> aside,
                 double ratio, double l1_ratio, bool standardize, double tolerance,
                 std::int64_t max_passes, Output<double, nb::ndim<3>> coefficients,
                 Output<double, nb::ndim<2>> intercepts, Output<std::int64_t, nb::ndim<1>> passes,
                 Output<std::uint8_t, nb::ndim<1>> converged) {
-    const Asked asked{weights, codes, n_classes, lambdas, aside, ratio,
+    const Asked asked{X.shape(0), rows_asked.shape(0) ? rows_asked.data() : nullptr,
+                      weights, codes, n_classes, lambdas, aside, ratio,
                       {l1_ratio, tolerance, standardize, max_passes},
                       found_in(coefficients, intercepts, passes, converged)};
     nb::gil_scoped_release no_gil;
@@ -101,7 +110,7 @@ void sparse_path(Input<double, nb::ndim<1>> value, Input<Index, nb::ndim<1>> row
                  std::int64_t max_passes, Output<double, nb::ndim<3>> coefficients,
                  Output<double, nb::ndim<2>> intercepts, Output<std::int64_t, nb::ndim<1>> passes,
                  Output<std::uint8_t, nb::ndim<1>> converged) {
-    const Asked asked{weights, codes, n_classes, lambdas, aside, ratio,
+    const Asked asked{weights.shape(0), nullptr, weights, codes, n_classes, lambdas, aside, ratio,
                       {l1_ratio, tolerance, standardize, max_passes},
                       found_in(coefficients, intercepts, passes, converged)};
     nb::gil_scoped_release no_gil;
@@ -115,7 +124,7 @@ void sparse_path(Input<double, nb::ndim<1>> value, Input<Index, nb::ndim<1>> row
 
 void register_logistic(nb::module_& m) {
     m.def("logistic_path_dense", &dense_path,
-          "The path for a column-major X; rows of weight 0 are not in the fit.");
+          "The path for rows (none named: all) of a column-major X; weight 0 is not in the fit.");
     m.def("logistic_path_sparse", &sparse_path<std::int32_t>,
           "The path for compressed columns; rows of weight 0 are not in the fit.");
     m.def("logistic_path_sparse", &sparse_path<std::int64_t>,

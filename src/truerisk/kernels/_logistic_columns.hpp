@@ -1,5 +1,6 @@
 // The columns of X as _logistic.cpp reads them: dense or sparse, all rows or those of one fit.
-// Neither copies the rows of a fit: a dense column is gathered when it first may enter the model.
+// Whether the rows of a fit are picked out of a larger X or are X, every number is computed from
+// the same terms in the same order: the answers are the same to the bit.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ using Vector = std::vector<double>;
 // Rows of positive weight, weights that add up to one, and the class of each.
 struct Rows {
     std::size_t n_all;                // rows of X
-    std::vector<std::int64_t> at;     // the place in X of each row of the fit, ascending
+    std::vector<std::int64_t> at;     // the place in X of each row of the fit; it may come again
     Vector weight;                    // of each place of the work vectors; 0 where nothing stands
     std::vector<std::int32_t> code;   // class, -1 where nothing stands
     std::size_t length;               // of the work vectors: a multiple of BLOCK
@@ -37,15 +38,28 @@ struct Moments {
     }
 };
 
-// Column-major X. Work vectors hold the rows of the fit side by side; columns are centred by the
-// weighted mean of the fit when gathered, which changes the intercept only and keeps digits.
+// Column-major X. Columns that may enter are centred by the weighted mean of the fit, which changes
+// the intercept only and keeps digits.
 class Dense {
   public:
     Dense(const double* x, std::int64_t stride, std::size_t p, const Rows& rows)
-        : x_(x), stride_(stride), rows_(rows), gathered_(p), full_(padded(rows.n_all)) {
+        : x_(x), stride_(stride), rows_(rows), centred_(p), residual_(rows.length) {
         moments.mean.resize(p);
         moments.deviation.resize(p);
-        whole_ = rows.at.size() == rows.n_all;
+        const std::size_t n = rows.at.size();
+        bool whole = n == rows.n_all;
+        for (std::size_t i = 0; whole && i < n; ++i)
+            whole = rows.at[i] == static_cast<std::int64_t>(i);
+        if (!whole) {
+            picked_.reset(new double[n * p]);
+            for (std::size_t j = 0; j < p; ++j) {
+                const double* const in = column(j);
+                double* const out = picked_.get() + j * n;
+                for (std::size_t i = 0; i < n; ++i) out[i] = in[rows.at[i]];
+            }
+            x_ = picked_.get();
+            stride_ = static_cast<std::int64_t>(n);
+        }
         Vector values(rows.length);
         for (std::size_t j = 0; j < p; ++j) measure(j, values);
     }
@@ -56,45 +70,42 @@ class Dense {
     double mean_shift(std::size_t j) const { return moments.mean[j]; }
 
     void enter(std::size_t j) {
-        if (gathered_[j]) return;
-        gathered_[j].reset(new double[rows_.length]);
-        double* const out = gathered_[j].get();
+        if (centred_[j]) return;
+        centred_[j].reset(new double[rows_.length]);
+        double* const out = centred_[j].get();
         const double* const in = column(j);
         const double mean = moments.mean[j];
         const std::size_t n = rows_.at.size();
-        for (std::size_t i = 0; i < n; ++i) out[i] = in[rows_.at[i]] - mean;
+        for (std::size_t i = 0; i < n; ++i) out[i] = in[i] - mean;
         std::fill(out + n, out + rows_.length, 0.0);
     }
 
     double dot_with(std::size_t j, const double* r) const {
-        return dot(gathered_[j].get(), r, rows_.length);
+        return dot(centred_[j].get(), r, rows_.length);
     }
     void curve_of(std::size_t j, const double* v, double* first, double* second) const {
-        curve(gathered_[j].get(), v, rows_.length, first, second);
+        curve(centred_[j].get(), v, rows_.length, first, second);
     }
     // r −= d v (x − centre); nothing is put off
     double step_along(std::size_t j, double d, double centre, double* r, const double* v) const {
-        step(r, gathered_[j].get(), v, d, centre, rows_.length);
+        step(r, centred_[j].get(), v, d, centre, rows_.length);
         return 0.0;
     }
     void add_to(std::size_t j, double d, double* y) const {
-        add(y, gathered_[j].get(), d, rows_.length);
+        add(y, centred_[j].get(), d, rows_.length);
     }
 
-    // Spread a work vector over all rows of X; then `product` is Σ x_j r.
-    void spread(const double* r) {
-        if (whole_) {
-            std::copy(r, r + rows_.at.size(), full_.begin());
-            return;
-        }
-        for (std::size_t i = 0; i < rows_.at.size(); ++i)
-            full_[static_cast<std::size_t>(rows_.at[i])] = r[i];
-    }
+    // Keep a work vector; then `product` is Σ x_j r for any column.
+    void keep(const double* r) { std::copy(r, r + rows_.length, residual_.begin()); }
     double product(std::size_t j) const {
         const double* const in = column(j);
-        const std::size_t even = rows_.n_all / BLOCK * BLOCK;
-        double total = dot(in, full_.data(), even);
-        for (std::size_t i = even; i < rows_.n_all; ++i) total += in[i] * full_[i];
+        const std::size_t n = rows_.at.size(), even = n / BLOCK * BLOCK;
+        double total = dot(in, residual_.data(), even);
+        if (even < n) {
+            double last[BLOCK] = {0, 0, 0, 0, 0, 0, 0, 0};
+            std::copy(in + even, in + n, last);
+            total += dot(last, residual_.data() + even, BLOCK);
+        }
         return total;
     }
 
@@ -107,18 +118,13 @@ class Dense {
     void measure(std::size_t j, Vector& values) {
         const double* const in = column(j);
         const std::size_t n = rows_.at.size();
-        double mean = 0.0, largest = 0.0;
-        if (whole_) {
-            std::copy(in, in + n, values.begin());
-        } else {
-            for (std::size_t i = 0; i < n; ++i) values[i] = in[rows_.at[i]];
-        }
-        mean = dot(values.data(), rows_.weight.data(), rows_.length);
+        double largest = 0.0, first = 0.0, second = 0.0;
+        std::copy(in, in + n, values.begin());
+        const double mean = dot(values.data(), rows_.weight.data(), rows_.length);
         for (std::size_t i = 0; i < n; ++i) {
             largest = std::max(largest, std::fabs(values[i]));
             values[i] -= mean;
         }
-        double first = 0.0, second = 0.0;
         curve(values.data(), rows_.weight.data(), rows_.length, &first, &second);
         moments.put(j, mean, second, largest);
     }
@@ -126,13 +132,13 @@ class Dense {
     const double* x_;
     std::int64_t stride_;
     const Rows& rows_;
-    std::vector<std::unique_ptr<double[]>> gathered_;
-    Vector full_;
-    bool whole_ = false;
+    std::unique_ptr<double[]> picked_;
+    std::vector<std::unique_ptr<double[]>> centred_;
+    Vector residual_;
 };
 
-// Compressed columns. Work vectors hold all rows of X, rows outside the fit with weight 0; nothing
-// is centred. A step moves every row through the centre: that part, d · centre · v, is put off and
+// Compressed columns. Work vectors hold all rows of X, those without weight too; nothing is
+// centred. A step moves every row through the centre: that part, d · centre · v, is put off and
 // kept by the caller as one number.
 template <typename Index>
 class Sparse {
@@ -144,6 +150,7 @@ class Sparse {
         moments.deviation.resize(p);
         for (std::size_t j = 0; j < p; ++j) {
             double mean = 0.0, square = 0.0, largest = 0.0, touched = 0.0;
+            std::size_t n_touched = 0;
             each(j, [&](std::size_t i, double x) {
                 mean += rows.weight[i] * x;
                 largest = std::max(largest, std::fabs(x));
@@ -151,8 +158,11 @@ class Sparse {
             each(j, [&](std::size_t i, double x) {
                 square += rows.weight[i] * (x - mean) * (x - mean);
                 touched += rows.weight[i];
+                n_touched += rows.weight[i] > 0.0;
             });
-            moments.put(j, mean, square + std::max(0.0, 1.0 - touched) * mean * mean, largest);
+            // where no row is left, what rounding leaves of the weight is none
+            const double left = n_touched < rows.at.size() ? std::max(0.0, 1.0 - touched) : 0.0;
+            moments.put(j, mean, square + left * mean * mean, largest);
         }
     }
 
@@ -186,7 +196,7 @@ class Sparse {
         each(j, [&](std::size_t i, double x) { y[i] += d * x; });
     }
 
-    void spread(const double* r) { std::copy(r, r + full_.size(), full_.begin()); }
+    void keep(const double* r) { std::copy(r, r + full_.size(), full_.begin()); }
     double product(std::size_t j) const { return dot_with(j, full_.data()); }
 
     Moments moments;

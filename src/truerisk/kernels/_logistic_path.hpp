@@ -56,7 +56,9 @@ class Path {
         std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
             return lambdas[a] > lambdas[b] || (lambdas[a] == lambdas[b] && aside[a] < aside[b]);
         });
-        double last = std::max(largest_, n_lambdas ? lambdas[order[0]] : 0.0);
+        double last = largest_;
+        for (std::size_t l = 0; l < n_lambdas; ++l)
+            if (!aside[l]) last = std::max(last, lambdas[l]);
         std::vector<std::size_t> told;  // the last two that lead on
         for (std::size_t at = 0; at < n_lambdas; ++at) {
             const std::size_t l = order[at];
@@ -136,7 +138,7 @@ class Path {
         for (std::size_t k = 0; k < fitted_; ++k) {
             residual_of(k);
             std::copy(r_.begin(), r_.end(), reference_.begin() + static_cast<std::ptrdiff_t>(k * n_));
-            columns_.spread(r_.data());
+            columns_.keep(r_.data());
             for (std::size_t j = 0; j < p_; ++j) {
                 const double g = columns_.moments.deviation[j] > 0.0 ? columns_.product(j) : 0.0;
                 state_.slope[k * p_ + j] = slope_at_reference_[k * p_ + j] = std::fabs(g);
@@ -492,7 +494,7 @@ class Path {
                 open += told[j] + deviation[j] * far >= least * scale_[j];
             const bool anew = 3 * open > p_;
             if (anew) std::copy(r_.begin(), r_.end(), at);
-            columns_.spread(r_.data());
+            columns_.keep(r_.data());
             for (std::size_t j = 0; j < p_; ++j) {
                 if (!anew && !(told[j] + deviation[j] * far >= least * scale_[j])) {
                     slope[j] = 0.0;  // too small to enter here or at the next λ
@@ -522,6 +524,11 @@ class Path {
             }
             found.intercepts[l * fitted_ + k] = intercept;
         }
+        if (fitted_ == 1) return;
+        double* const out = found.intercepts + l * fitted_;
+        double mean = 0.0;
+        for (std::size_t k = 0; k < fitted_; ++k) mean += out[k] / static_cast<double>(fitted_);
+        for (std::size_t k = 0; k < fitted_; ++k) out[k] -= mean;
     }
 
     Columns& columns_;

@@ -48,6 +48,7 @@ def logistic_path(
     weights: np.ndarray,
     *,
     n_classes: int,
+    rows: np.ndarray | None = None,
     lambdas: np.ndarray | None,
     n_lambdas: int = 100,
     least_ratio: float = 1e-4,
@@ -57,20 +58,25 @@ def logistic_path(
     tolerance: float = 1e-7,
     max_passes: int = 100_000,
 ) -> Solutions:
-    r"""Minimise :math:`\sum_i \tilde w_i\,\ell_i + \lambda(\alpha|\beta|_1 + (1-\alpha)|\beta|^2/2)`.
+    r"""The minimiser of a penalised negative log-likelihood at every λ.
+
+    .. math::
+        \sum_i \tilde w_i\,\ell_i + \lambda(\alpha|\beta|_1 + (1-\alpha)|\beta|^2/2)
 
     The weights :math:`\tilde w` add up to one, :math:`\ell_i` is the negative log-likelihood of
     row i, the intercept is not penalised; with `standardize` the penalty is on the coefficients of
-    columns of (weighted) variance one. Rows of weight 0 are not in the fit: the folds of one X
-    differ in their weights only.
+    columns of (weighted) variance one. Rows of weight 0 are not in the fit.
 
     Parameters
     ----------
     X : array or sparse matrix, shape (n, p)
         Read in place if column-major doubles (`column_major`) or canonical CSC.
-    codes : array of int, shape (n,)
-        Classes 0 ... n_classes − 1; every one has positive weight.
-    weights : array, shape (n,)
+    codes : array of int, shape (m,)
+        Classes 0 ... n_classes − 1 of the rows of the fit; every one has positive weight.
+    weights : array, shape (m,)
+    rows : array of int, shape (m,), optional
+        The rows of the fit, picked out of a dense X (some may come again). The answers are those
+        for `X[rows]`, to the bit.
     lambdas : array or None
         Penalties in any order; None: `n_lambdas` in equal ratios from the largest λ with a
         coefficient that is not zero down to that times `least_ratio`.
@@ -95,7 +101,7 @@ def logistic_path(
     X = column_major(X)
     codes = np.ascontiguousarray(codes, dtype=np.int32)
     weights = np.ascontiguousarray(weights, dtype=np.float64)
-    _check(X, codes, weights, n_classes)
+    _check(X, rows, codes, weights, n_classes)
     if not 0.0 <= l1_ratio <= 1.0:
         raise ValueError(f"l1_ratio={l1_ratio!r} is no number from 0 to 1.")
     main = np.zeros(n_lambdas) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
@@ -127,13 +133,22 @@ def logistic_path(
     if hasattr(X, "indptr"):
         native().logistic_path_sparse(X.data, X.indices, X.indptr, *given)
     else:
-        native().logistic_path_dense(X, *given)
+        picked = np.empty(0) if rows is None else rows
+        native().logistic_path_dense(X, np.ascontiguousarray(picked, dtype=np.int64), *given)
     return Solutions(penalties, coefficients, intercepts, passes, converged.astype(bool))
 
 
-def _check(X: Any, codes: np.ndarray, weights: np.ndarray, n_classes: int) -> None:
+def _check(
+    X: Any, rows: np.ndarray | None, codes: np.ndarray, weights: np.ndarray, n_classes: int
+) -> None:
     """Everything that the kernel would read out of bounds or divide by."""
     n = X.shape[0]
+    if rows is not None:
+        if hasattr(X, "indptr") or rows.ndim != 1 or not len(rows):
+            raise ValueError("rows are picked out of a dense X, at least one.")
+        if not 0 <= rows.min() <= rows.max() < n:
+            raise ValueError(f"rows name some outside 0 ... {n - 1}.")
+        n = len(rows)
     if codes.shape != (n,) or weights.shape != (n,):
         raise ValueError(f"X has {n} rows, with {codes.shape} codes and {weights.shape} weights.")
     if not np.isfinite(weights).all() or (weights < 0).any():

@@ -2,10 +2,13 @@
 
 learners.py      the words of `--models`; `learner` gives a pipeline and a grid
 builders.py      what each word builds
+freedom.py       degrees of freedom of a fitted model; the formulas in freedom_of_*.py
 preparation.py   what happens to columns before a learner sees them, inside the folds
 parzen.py        ParzenClassifier, a kernel density per class
 parzen_width.py  kernel sums, their leave-one-out form, and the widths it chooses
 interval.py      IntervalClassifier, least errors with at most k intervals on the line
+logistic_path.py LogisticPath, logistic regression at every L1 or elastic-net penalty
+logistic_places.py  its solutions at the places that a list of `at` names
 fisher.py        FisherClassifier, least squares on class codes
 discriminant.py  linear and quadratic discriminants with R's divisors
 
@@ -25,12 +28,14 @@ if TYPE_CHECKING:
     from truerisk.models.discriminant import LinearDiscriminant, QuadraticDiscriminant
     from truerisk.models.fisher import FisherClassifier
     from truerisk.models.interval import IntervalClassifier
+    from truerisk.models.logistic_path import LogisticPath
     from truerisk.models.parzen import ParzenClassifier
 
 _CLASSES = {
     "FisherClassifier": "fisher",
     "IntervalClassifier": "interval",
     "LinearDiscriminant": "discriminant",
+    "LogisticPath": "logistic_path",
     "ParzenClassifier": "parzen",
     "QuadraticDiscriminant": "discriminant",
 }
@@ -40,6 +45,7 @@ __all__ = [
     "IntervalClassifier",
     "Learner",
     "LinearDiscriminant",
+    "LogisticPath",
     "ParzenClassifier",
     "QuadraticDiscriminant",
     "default_words",

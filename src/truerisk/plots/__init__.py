@@ -2,5 +2,6 @@
 
 | file | what it draws |
 |---|---|
+| `path.py` | the coefficients of a path against λ |
 | `curve.py` | a risk curve with error bars, or several together; the chosen candidates |
 """

@@ -1,0 +1,263 @@
+"""The path engine: penalised logistic regression at every penalty, one path per train set.
+
+It serves LogisticPath over `at` and scikit-learn's LogisticRegression over `C`. The rows of a fit
+are picked out of one column-major X inside the kernel.
+
+LogisticPath is answered with the very iterations that its own fit goes through, to the bit.
+LogisticRegression is answered with the minimiser of its objective, to about ten digits, whatever
+solver is set: its own solvers stop within `tol` of it (decision 14). The penalty is
+λ = 1 / (C Σ w), C as it stands in every train set, however many rows it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit, softmax
+
+from truerisk.core.answers import code_type
+from truerisk.core.contracts import Request
+from truerisk.core.data import Data, non_finite
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.core.progress import tell
+from truerisk.engines.logistic_setting import l1_ratio_of, path_refusal, regression_refusal
+from truerisk.engines.one_pass import OnePass, Shown, Task
+from truerisk.engines.settings import Group, settings_of
+from truerisk.kernels import why_not
+from truerisk.kernels.logistic import column_major, logistic_path
+from truerisk.models.logistic_places import codes_of_scores, paths_of
+
+__all__ = ["LogisticPaths"]
+
+EXACT = 1e-20  # a squared move: ten digits of the linear predictor
+MANY_PASSES = 300_000
+OPEN = 1e-9  # scores of LogisticRegression this close to a tie are asked of itself
+
+
+@dataclass(frozen=True)
+class LogisticPaths(OnePass):
+    """Serves LogisticPath over `at` and LogisticRegression over `C`, also last in a pipeline."""
+
+    word: ClassVar[str] = "logistic-path"
+    along: ClassVar[tuple[str, ...]] = ("at", "C")
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.linear_model import LogisticRegression
+
+        from truerisk.models.logistic_path import LogisticPath
+
+        return LogisticPath, LogisticRegression
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        return regression_refusal(setting) if "C" in setting else path_refusal(setting)
+
+    def table_refusal(self, family: Family, data: Data) -> str | None:
+        own = "at" in settings_of(family)[0]  # LogisticPath computes in double precision
+        sparse, single = hasattr(data.X, "tocsr"), _is_single(data.X)
+        if not sparse and not (own and single):
+            return super().table_refusal(family, data)
+        if sparse and hasattr(family.estimator, "steps"):
+            return "X is sparse, and steps before the learner may make it anything."
+        if data.X.dtype.kind not in "biuf" or len(data.X.shape) != 2:
+            return "X is no table of numbers."
+        if single and not own:
+            return "X is in single precision, and scikit-learn would compute in it."
+        return "X has cells that are not finite." if non_finite(data.X) else None
+
+    def table(self, group: Group, data: Data) -> Any:
+        if group.rowwise is None:
+            return column_major(data.X)
+        X = super().table(group, data)
+        return None if X is None else column_major(X)
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        reason = why_not()
+        if reason is not None:
+            return f"{reason}."
+        weights = _weights(data)
+        if weights is not None and (not np.isfinite(weights).all() or (weights < 0).any()):
+            return "weights are negative or not finite."
+        if data.codes is None or data.codes.ndim != 1:
+            return "y is not one class per row."
+        return _classes_refusal(data, plan, weights)
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        if task.X is None:
+            return done
+        for fit in range(task.plan.n_fits):
+            group = task.of_fit(fit)
+            if group is not None:
+                rows, times = task.plan.train_rows(fit)
+                rows = rows if times is None else np.repeat(rows, times)
+                weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
+                codes = task.labels(fit)[rows]
+                if hasattr(task.X, "indptr"):
+                    rule = _fitted(task, group, task.data.rows(rows), codes, weights, None)
+                else:
+                    rule = _fitted(task, group, task.X, codes, weights, rows)
+                asked = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
+                answers = rule.answers(task, fit, [_Table(task.X, a) for a in asked])
+                for question, answer in zip(task.questions(fit), answers, strict=True):
+                    task.place(int(question), group, answer)
+            done[fit] = True
+            tell(fit + 1, task.plan.n_fits)
+        return done
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        every = np.arange(len(shown.rows))
+        rows = every if shown.times is None else np.repeat(every, shown.times)
+        weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
+        picked = None if shown.times is None else rows
+        rule = _fitted(task, group, column_major(shown.X), shown.y[rows], weights, picked)
+        return rule.answers(task, shown.fit, [_Table(X, None) for X in tests])
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Rows that a question asks about, read by columns."""
+
+    X: Any
+    rows: np.ndarray | None
+
+    def times(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+        """Products of some columns with coefficients (…, column): (row, …)."""
+        part = self.X[:, columns]
+        if self.rows is not None:
+            part = part[self.rows] if not hasattr(part, "tocsr") else part.tocsr()[self.rows]
+        return np.asarray(part @ coefficients.T)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """Score functions of every candidate: coefficients (candidate, f, p), intercepts.
+
+    `present` are the classes that the train set holds; `sure` is how far from a tie a score must
+    be. `candidates` are numbered as the family numbers them.
+    """
+
+    candidates: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    converged: np.ndarray
+    present: np.ndarray
+    sure: float
+
+    def answers(self, task: Task, fit: int, tests: Sequence[_Table]) -> list[np.ndarray]:
+        """The answers to every question; those that stay open are left so."""
+        if not self.converged.all():  # the learner's own stopping point is the answer then
+            task.leave_open(fit, self.candidates[~self.converged])
+        used = np.flatnonzero(self.coefficients.any(axis=(0, 1)))
+        n, fitted, _ = self.coefficients.shape
+        flat = np.ascontiguousarray(self.coefficients[:, :, used]).reshape(n * fitted, -1)
+        found = []
+        for test in tests:
+            scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)
+            scores = scores + self.intercepts[:, None]
+            if self.sure > 0:
+                open_ = _least_margin(scores).min(axis=1, initial=np.inf) < self.sure
+                task.leave_open(fit, self.candidates[open_])
+            found.append(self._said(scores, task))
+        return found
+
+    def _said(self, scores: np.ndarray, task: Task) -> np.ndarray:
+        response, n_classes = task.request.response, task.data.n_classes
+        if response == "label":
+            labels: np.ndarray = self.present[codes_of_scores(scores)]
+            return labels.astype(code_type(n_classes))
+        if response == "score":
+            return scores[..., 0]
+        shares = np.zeros((*scores.shape[:2], n_classes))
+        if scores.shape[2] == 1:
+            shares[..., self.present[0]] = expit(-scores[..., 0])
+            shares[..., self.present[1]] = expit(scores[..., 0])
+        else:
+            shares[..., self.present] = softmax(scores, axis=2)
+        return shares
+
+
+def _fitted(
+    task: Task,
+    group: Group,
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    rows: np.ndarray | None,
+) -> _Rule:
+    """One path for all candidates of the group, on these rows of X (None: all of them)."""
+    seen = weights > 0
+    present = np.unique(codes[seen])
+    codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
+    setting = group.settings[0]
+    if "C" in setting:
+        lambdas = 1.0 / (group.values("C").astype(np.float64) * weights.sum())
+        solved = logistic_path(
+            X,
+            codes,
+            weights,
+            n_classes=len(present),
+            rows=rows,
+            lambdas=lambdas,
+            l1_ratio=l1_ratio_of(setting) or 0.0,
+            standardize=False,
+            tolerance=EXACT,
+            max_passes=MANY_PASSES,
+        )
+        solution = solved.coefficients, solved.intercepts, solved.converged
+        return _Rule(group.candidates, *solution, present, OPEN)
+    ats = [setting["at"] for setting in group.settings]
+    found = paths_of(setting, ats, X, codes, weights, len(present), rows)
+    if found.warning is not None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        task.warned.append((ConvergenceWarning, found.warning))
+    every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
+    return _Rule(group.candidates, found.coefficients, found.intercepts, every, present, 0.0)
+
+
+def _least_margin(scores: np.ndarray) -> np.ndarray:
+    """How far the largest score is from the next, (candidate, row)."""
+    if scores.shape[2] == 1:
+        margin: np.ndarray = np.abs(scores[..., 0])
+    else:
+        top = np.partition(scores, -2, axis=2)
+        margin = top[..., -1] - top[..., -2]
+    return margin
+
+
+def _is_single(X: Any) -> bool:
+    dtype = getattr(X, "dtype", None)
+    return dtype is not None and dtype.kind == "f" and dtype.itemsize < 8
+
+
+def _weights(data: Data) -> np.ndarray | None:
+    given = list(data.fit_params.values())
+    return np.asarray(given[0], dtype=np.float64) if given else None
+
+
+def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
+    """Every train set holds two classes: else there is nothing to fit, and the learner raises."""
+    assert data.codes is not None
+    sizes = np.bincount(data.codes, minlength=data.n_classes)
+    fewest = plan.n_rows - int(plan.least_train_sizes.min())
+    plain = plan.flips is None and weights is None and plan.blocks.counts is None
+    if plain and (sizes > fewest).sum() >= 2:
+        return None
+    for fit in range(plan.n_fits):
+        rows, _ = plan.train_rows(fit)
+        codes = data.codes
+        flipped, to = plan.flips_of(fit)
+        if len(flipped):
+            codes = codes.copy()
+            codes[flipped] = to
+        if weights is not None:
+            rows = rows[weights[rows] > 0]
+        if len(np.unique(codes[rows])) < 2:
+            return "a fit sees one class only."
+    return None

@@ -1,0 +1,73 @@
+"""Which settings of LogisticPath and LogisticRegression the path engine serves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from truerisk.models.logistic_places import check_setting, place_of
+
+__all__ = ["l1_ratio_of", "path_refusal", "regression_refusal"]
+
+USUAL_TOL, USUAL_STEPS = 1e-4, 100
+PENALTIES = {"l1": 1.0, "l2": 0.0}
+
+
+def path_refusal(setting: Mapping[str, Any]) -> str | None:
+    """Why the engine leaves a setting of LogisticPath to its own fit, which raises."""
+    at, lambdas = setting["at"], setting["lambdas"]
+    try:
+        check_setting(setting)
+        if at is not None:
+            n = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
+            place_of(at, np.ones(n))
+    except (TypeError, ValueError) as error:
+        return f"LogisticPath cannot be set so: {str(error).splitlines()[0].rstrip('.')}."
+    return None
+
+
+def regression_refusal(setting: Mapping[str, Any]) -> str | None:
+    """Why a setting of LogisticRegression does not ask for the minimiser that the engine finds."""
+    solver = setting["solver"]
+    cost: Any = setting["C"]
+    if solver == "liblinear":
+        return "solver='liblinear' penalises the intercept, another objective."
+    number = isinstance(cost, int | float | np.number) and not isinstance(cost, bool)
+    if not number or not 0 < cost < np.inf:
+        return f"C={cost!r} is no finite penalty."
+    if l1_ratio_of(setting) is None:
+        return f"penalty={setting.get('penalty')!r} is none that it knows."
+    if l1_ratio_of(setting) != 0 and solver != "saga":
+        return f"solver='{solver}' has no L1 penalty."
+    if solver not in ("lbfgs", "newton-cg", "newton-cholesky", "sag", "saga"):
+        return f"solver={solver!r} is none that it knows."
+    plain = {"fit_intercept": True, "dual": False, "warm_start": False, "class_weight": None}
+    for name, value in plain.items():
+        if setting[name] is not value:
+            return f"{name}={setting[name]!r} is not served."
+    if setting.get("multi_class", "auto") not in ("auto", "deprecated"):
+        return f"multi_class={setting['multi_class']!r} is not served."
+    if not setting["tol"] <= USUAL_TOL or not setting["max_iter"] >= USUAL_STEPS:
+        return (
+            f"tol={setting['tol']!r} with max_iter={setting['max_iter']!r} stops short of the "
+            "minimum, which is what it answers."
+        )
+    return None
+
+
+def l1_ratio_of(setting: Mapping[str, Any]) -> float | None:
+    """The share of the L1 penalty that a LogisticRegression means; None where it has no penalty.
+
+    Up to scikit-learn 1.7 the penalty has a name; from 1.8 on `l1_ratio` alone says it.
+    """
+    penalty, given = setting.get("penalty", "deprecated"), setting["l1_ratio"]
+    if isinstance(penalty, str) and penalty in PENALTIES:
+        return PENALTIES[penalty]
+    if penalty not in ("deprecated", "elasticnet"):
+        return None
+    ratio = 0.0 if given is None and penalty == "deprecated" else given
+    if isinstance(ratio, bool) or not isinstance(ratio, int | float | np.number):
+        return None
+    return float(ratio) if 0 <= ratio <= 1 else None

@@ -1,0 +1,234 @@
+"""LogisticPath: logistic regression with an L1, elastic-net or ridge penalty, the whole path."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from truerisk.core.results import displays
+from truerisk.models.logistic_places import codes_of_scores, paths_of, place_of, row_weights
+
+__all__ = ["LogisticPath"]
+
+
+class LogisticPath(ClassifierMixin, BaseEstimator):
+    r"""Penalised logistic regression at every penalty of a path, from one fit.
+
+    .. math::
+        \min_{\beta_0, \beta}\; \sum_i \tilde w_i\, \ell(y_i, \beta_0 + x_i^\top \beta)
+        + \lambda \Bigl(\alpha \lVert\beta\rVert_1
+        + \tfrac{1-\alpha}{2} \lVert\beta\rVert_2^2\Bigr)
+
+    with weights that add up to one, α = `l1_ratio` and the intercept not penalised: the objective
+    of glmnet. Two classes have one score function, several have one each (softmax, the ungrouped
+    multinomial). :math:`\lambda` corresponds to scikit-learn's :math:`C = 1/(n\lambda)`.
+
+    Solved by Newton steps with coordinate descent inside, from the largest λ down: sequential
+    strong rules choose the columns that may enter, gradients of the others are checked afterwards,
+    the last two solutions continued are the start of the next. No λ is ever left out: where
+    `max_iter` is not enough, `converged_` is False and a `ConvergenceWarning` says so.
+
+    Parameters
+    ----------
+    l1_ratio : float, default=1.0
+        α: 1 is the lasso, 0 ridge.
+    n_lambdas : int, default=100
+        Length of the path where `lambdas` is None.
+    lambdas : array of float, optional
+        The path; it is sorted, largest first. By default equal ratios from the smallest λ at which
+        all coefficients are zero (for α below 0.001: computed with 0.001) down to `least_ratio`
+        times it.
+    standardize : bool, default=True
+        Penalise the coefficients of columns with (weighted) variance one. `coef_path_` is in the
+        units of X either way.
+    at : int or float, optional
+        Where on the path `predict` answers, unless it is told: a place in `lambdas_` (int) or a λ
+        (float). A λ that is not on the path is solved for as well. None: the last, the least
+        penalty. A grid over `at` tunes the penalty; its candidates share one path in the engine
+        `logistic-path`.
+    least_ratio : float, optional
+        By default 1e-4, and 1e-2 where there are fewer rows than columns.
+    tol : float, default=1e-8
+        A λ is done when a Newton step changes the linear predictor by less: its mean square,
+        weighted with the curvature, against the deviance of the constant rule.
+    max_iter : int, default=100000
+        Most passes over the coefficients for one λ.
+
+    Attributes
+    ----------
+    classes_ : array, shape (n_classes,)
+    lambdas_ : array, shape (n_lambdas,)
+        Descending.
+    coef_path_ : array, shape (n_lambdas, n_features) or (n_lambdas, n_classes, n_features)
+        With two classes the score is for the second.
+    intercept_path_ : array, shape (n_lambdas,) or (n_lambdas, n_classes)
+    converged_ : array of bool, shape (n_lambdas,)
+    n_iter_ : array of int, shape (n_lambdas,)
+    lambda_ : float
+        The λ that `at` names.
+    coef_, intercept_ : array, shape (1 or n_classes, n_features), (1 or n_classes,)
+        The solution at `lambda_`.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if X was a frame.
+
+    References
+    ----------
+    Friedman, Hastie, Tibshirani (2010), Regularization paths for generalized linear models via
+    coordinate descent, J. Stat. Software 33(1). Tibshirani et al. (2012), Strong rules for
+    discarding predictors in lasso-type problems, J. R. Statist. Soc. B 74, 245–266.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 2.0], [5.0, 0.0]]
+    >>> model = tr.models.LogisticPath(n_lambdas=3, least_ratio=0.1).fit(X, [0, 0, 1, 0, 1, 1])
+    >>> model.coef_path_.round(2)
+    array([[0.  , 0.  ],
+           [0.65, 0.87],
+           [1.53, 3.61]])
+    >>> model.predict(X, at=1).tolist(), model.converged_.all()
+    ([0, 0, 1, 0, 1, 1], np.True_)
+    """
+
+    classes_: np.ndarray
+    lambdas_: np.ndarray
+    coef_path_: np.ndarray
+    intercept_path_: np.ndarray
+    converged_: np.ndarray
+    n_iter_: np.ndarray
+    lambda_: float
+    coef_: np.ndarray
+    intercept_: np.ndarray
+
+    def __init__(
+        self,
+        l1_ratio: float = 1.0,
+        n_lambdas: int = 100,
+        lambdas: Sequence[float] | None = None,
+        standardize: bool = True,
+        *,
+        at: float | None = None,
+        least_ratio: float | None = None,
+        tol: float = 1e-8,
+        max_iter: int = 100_000,
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.n_lambdas = n_lambdas
+        self.lambdas = lambdas
+        self.standardize = standardize
+        self.at = at
+        self.least_ratio = least_ratio
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LogisticPath:
+        """Fit the path.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+            Sparse X is never made dense.
+        y : array, shape (n_samples,)
+        sample_weight : array, shape (n_samples,), optional
+            A row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        LogisticPath
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
+        check_classification_targets(y)
+        weights = row_weights(sample_weight, X)
+        seen = weights > 0
+        if not seen.any():
+            raise ValueError("sample_weight is zero for every row: there is nothing to fit to.")
+        self.classes_ = np.unique(np.asarray(y)[seen])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                "This solver needs samples of at least 2 classes in the data, but the data "
+                f"contains only one class: {self.classes_.tolist()}."
+            )
+        codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        found = paths_of(
+            self.get_params(deep=False), [self.at], X, codes, weights, len(self.classes_)
+        )
+        path = found.path
+        self.lambdas_ = path.lambdas
+        binary = len(self.classes_) == 2
+        self.coef_path_ = path.coefficients[:, 0] if binary else path.coefficients
+        self.intercept_path_ = path.intercepts[:, 0] if binary else path.intercepts
+        self.converged_, self.n_iter_ = path.converged, path.passes
+        self.lambda_ = float(found.lambdas[0])
+        self.coef_, self.intercept_ = found.coefficients[0], found.intercepts[0]
+        if found.warning is not None:
+            warnings.warn(found.warning, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def decision_function(self, X: Any, at: float | None = None) -> np.ndarray:
+        """Log-odds of the second class, or a score per class where there are several.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+        at : int or float, optional
+            A place in `lambdas_` or a λ on it; by default the parameter `at`.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        coefficients, intercepts = self._solution(at)
+        scores: np.ndarray = np.asarray(X @ coefficients.T) + intercepts
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict_proba(self, X: Any, at: float | None = None) -> np.ndarray:
+        """Probabilities of the classes, in the order of `classes_`."""
+        scores = self.decision_function(X, at)
+        if scores.ndim == 1:
+            return np.column_stack([expit(-scores), expit(scores)])
+        found: np.ndarray = softmax(scores, axis=1)
+        return found
+
+    def predict_log_proba(self, X: Any, at: float | None = None) -> np.ndarray:
+        """Logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            found: np.ndarray = np.log(self.predict_proba(X, at))
+        return found
+
+    def predict(self, X: Any, at: float | None = None) -> np.ndarray:
+        """The class with the largest score; of scores within 1e-10 of each other the first."""
+        scores = self.decision_function(X, at)
+        codes = codes_of_scores(scores[:, None] if scores.ndim == 1 else scores)
+        labels: np.ndarray = self.classes_[codes]
+        return labels
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the coefficients against λ, one panel per score function (needs matplotlib)."""
+        check_is_fitted(self)
+        return displays.load("coefficient-path")(self, ax=ax, **options)
+
+    def _solution(self, at: float | None) -> tuple[np.ndarray, np.ndarray]:
+        if at is None:
+            return self.coef_, self.intercept_
+        place = place_of(at, self.lambdas_)
+        if place is None:
+            near = self.lambdas_[np.argmin(abs(self.lambdas_ - at))]
+            raise ValueError(
+                f"at={at!r} is not on the path (the nearest λ is {near:.6g}): name a place in "
+                "lambdas_, or fit with this λ as the parameter `at`."
+            )
+        width = len(self.coef_)
+        coefficients = self.coef_path_[place].reshape(width, -1)
+        return coefficients, self.intercept_path_[place].reshape(width)

@@ -1,0 +1,203 @@
+"""Solutions of LogisticPath at the places that a list of `at` names, all from one path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from truerisk.kernels.logistic import Solutions, logistic_path
+
+__all__ = ["Found", "codes_of_scores", "paths_of", "place_of", "row_weights"]
+
+TIE = 1e-10
+SAME = 1e-9  # λ's of this relative difference are one
+RATIO, RATIO_FEW_ROWS = 1e-4, 1e-2
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The path, and for each `at` asked: its λ, coefficients (f, p), intercepts (f,), converged.
+
+    `warning` says where `max_iter` was not enough.
+    """
+
+    path: Solutions
+    lambdas: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    converged: np.ndarray
+    warning: str | None
+
+
+def paths_of(
+    setting: Mapping[str, Any],
+    ats: Sequence[float | None],
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    n_classes: int,
+    rows: np.ndarray | None = None,
+) -> Found:
+    """Fit the path of a setting (the parameters of LogisticPath) and look up every `at`.
+
+    `rows`, where given, are those of X in the fit, and `codes` and `weights` are theirs. A λ that
+    is not on the path starts from the larger neighbour on it and leads nowhere, so the answer for
+    one `at` does not depend on what else is asked.
+    """
+    check_setting(setting)
+    n_rows = np.count_nonzero(weights)
+    ratio = setting["least_ratio"]
+    if ratio is None:
+        ratio = RATIO_FEW_ROWS if n_rows < X.shape[1] else RATIO
+    lambdas = setting["lambdas"]
+    if lambdas is not None:
+        lambdas = np.sort(np.asarray(lambdas, dtype=np.float64))[::-1]
+    n_main = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
+    more = [float(at) for at in ats if at is not None and _is_lambda(at)]
+    solved = logistic_path(
+        X,
+        codes,
+        weights,
+        n_classes=n_classes,
+        rows=rows,
+        lambdas=lambdas,
+        n_lambdas=n_main,
+        least_ratio=float(ratio),
+        aside=np.array([at for at in more if lambdas is None or place_of(at, lambdas) is None]),
+        l1_ratio=float(setting["l1_ratio"]),
+        standardize=bool(setting["standardize"]),
+        tolerance=float(setting["tol"]),
+        max_passes=int(setting["max_iter"]),
+    )
+    places = np.array([_place(at, solved.lambdas, n_main) for at in ats])
+    path = _part(solved, slice(0, n_main))
+    return Found(
+        path,
+        solved.lambdas[places],
+        solved.coefficients[places],
+        solved.intercepts[places],
+        solved.converged[places],
+        _warning(solved, int(setting["max_iter"])),
+    )
+
+
+def codes_of_scores(scores: np.ndarray) -> np.ndarray:
+    """The class that scores stand for; on the last axis one of two classes, or one per class.
+
+    Scores within 1e-10 of each other are equal, and the first class is answered: an exact tie does
+    not depend on the order in which sums were taken.
+
+    >>> codes_of_scores(np.array([[0.0], [3.0]])), codes_of_scores(np.array([[1.0, 2.0, 2.0]]))
+    (array([0, 1]), array([1]))
+    """
+    if scores.shape[-1] == 1:
+        return (scores[..., 0] > TIE).astype(np.int64)
+    codes: np.ndarray = (scores >= scores.max(axis=-1, keepdims=True) - TIE).argmax(axis=-1)
+    return codes
+
+
+def place_of(at: float, lambdas: np.ndarray) -> int | None:
+    """The place that `at` names among descending λ's; None for a λ that is not among them.
+
+    >>> place_of(-1, np.array([2.0, 1.0])), place_of(2.0, np.array([2.0, 1.0]))
+    (1, 0)
+    """
+    if _is_lambda(at):
+        near = np.flatnonzero(np.abs(lambdas - at) <= SAME * np.abs(lambdas))
+        return int(near[0]) if len(near) else None
+    if isinstance(at, bool) or not isinstance(at, Integral):
+        raise ValueError(f"at={at!r} is neither a place on the path (int) nor a λ (float).")
+    if not -len(lambdas) <= at < len(lambdas):
+        raise ValueError(
+            f"at={at!r}: the path has {len(lambdas)} places, 0 ... {len(lambdas) - 1}."
+        )
+    return int(at) % len(lambdas)
+
+
+def row_weights(given: Any, X: Any) -> np.ndarray:
+    """One weight per row, checked."""
+    n = X.shape[0]
+    if given is None:
+        return np.ones(n)
+    if isinstance(given, Real):
+        return np.full(n, float(given))
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.ndim != 1:
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("Negative or non-finite values in data passed to `sample_weight`")
+    return weights
+
+
+def check_setting(setting: Mapping[str, Any]) -> None:
+    """Raise a ValueError that names the parameter that cannot be used."""
+    bounds = {"l1_ratio": (0.0, 1.0), "tol": (0.0, 1.0), "least_ratio": (0.0, 1.0)}
+    for name, (low, high) in bounds.items():
+        value = setting[name]
+        if name == "least_ratio" and value is None:
+            continue
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        size = float(value) if number else np.nan
+        if not low <= size <= high or (size == 0 and name != "l1_ratio"):
+            raise ValueError(f"{name}={value!r} is no number between {low:g} and {high:g}.")
+    for name in ("n_lambdas", "max_iter"):
+        value = setting[name]
+        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+            raise ValueError(f"{name}={value!r} is no whole number >= 1.")
+    lambdas = setting["lambdas"]
+    if lambdas is not None:
+        lambdas = np.asarray(lambdas, dtype=np.float64)
+        if (
+            lambdas.ndim != 1
+            or not len(lambdas)
+            or not (np.isfinite(lambdas) & (lambdas > 0)).all()
+        ):
+            raise ValueError("lambdas must be positive finite numbers, at least one.")
+
+
+def _is_lambda(at: Any) -> bool:
+    if not isinstance(at, Real) or isinstance(at, Integral):
+        return False
+    if not 0 < float(at) < np.inf:
+        raise ValueError(f"at={at!r} is no penalty: give a positive finite λ.")
+    return True
+
+
+def _place(at: float | None, lambdas: np.ndarray, n_main: int) -> int:
+    """Where the solution for `at` stands: beside the path, or on it."""
+    if at is None:
+        return n_main - 1
+    if _is_lambda(at):
+        beside = np.flatnonzero(lambdas[n_main:] == at)
+        if len(beside):
+            return n_main + int(beside[0])
+    place = place_of(at, lambdas[:n_main])
+    assert place is not None  # every λ is on the path or beside it
+    return place
+
+
+def _part(solved: Solutions, where: slice) -> Solutions:
+    return Solutions(
+        solved.lambdas[where],
+        solved.coefficients[where],
+        solved.intercepts[where],
+        solved.passes[where],
+        solved.converged[where],
+    )
+
+
+def _warning(solved: Solutions, max_iter: int) -> str | None:
+    short = np.flatnonzero(~solved.converged)
+    if not len(short):
+        return None
+    return (
+        f"{len(short)} of {len(solved.lambdas)} penalties did not converge in max_iter={max_iter} "
+        f"passes, the first at λ = {solved.lambdas[short[0]]:.4g}: their coefficients are not the "
+        "minimiser (see converged_). Raise max_iter, or end the path at a larger λ."
+    )
