@@ -23,6 +23,7 @@ SHAPES = {
     "kearns": (50, 1, 2),
 }
 DOCUMENTS = ["colon", "yeast", "satellite", "a1a", "ovarian", "ozone"]  # test_documents.py
+DOCUMENTS.append("ozone-level")
 
 
 def test_the_words_are_those_tested_here() -> None:

@@ -46,6 +46,17 @@ def test_the_table_of_words_tells_the_sizes(name):
     assert FOLDER in about
 
 
+def test_ozone_level_has_the_rows_of_ozone_and_numbers():
+    """Exceeding 150 is the class of the same row; the observed ozone is no feature."""
+    if folder_of_documents() is None:
+        pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
+    level, classes = datasets.load("ozone-level"), datasets.load("ozone")
+    assert (level.task, level.class_names) == ("regression", ())
+    np.testing.assert_array_equal(level.X, classes.X)
+    np.testing.assert_array_equal(level.y > 150, classes.y == 1)
+    assert "O3obs" not in level.feature_names
+
+
 def test_without_the_variable_it_is_said_what_to_set(monkeypatch):
     """The variable, the files and the name of the data set stand in one sentence."""
     monkeypatch.delenv(FOLDER, raising=False)

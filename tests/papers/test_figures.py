@@ -38,3 +38,17 @@ def test_equal_figures_are_equal_files(figure, tmp_path):
 def test_without_figures_nothing_is_written(tmp_path):
     """The folder is there all the same."""
     assert draw([], tmp_path) == []
+
+
+def test_boxes_are_drawn_and_named(tmp_path):
+    """A box per series, its label under it."""
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    from matplotlib.figure import Figure as Canvas
+
+    from truerisk.papers.figures import _draw_panel
+
+    series = tuple(Series(name, np.empty(0), np.arange(5.0)) for name in ("first", "second"))
+    ax = Canvas().subplots()
+    _draw_panel(ax, Panel("", "", "risk", series, kind="boxes"))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["first", "second"]
+    assert ax.get_legend() is None

@@ -110,6 +110,10 @@ registry = Registry(
             "truerisk.datasets.documents:ozone",
             "1041 rows, 13 features, 2 classes (needs TRUERISK_DATA)",
         ),
+        "ozone-level": Line(
+            "truerisk.datasets.documents:ozone_level",
+            "1041 rows, 13 features, a number (needs TRUERISK_DATA)",
+        ),
     },
 )
 """Word -> what has the data and one sentence about them."""

@@ -11,10 +11,12 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from truerisk.core.data import Task
 from truerisk.core.errors import BadData
 from truerisk.datasets.bundle import Bundle
 
@@ -26,13 +28,14 @@ __all__ = [
     "folder_of_documents",
     "ovarian",
     "ozone",
+    "ozone_level",
     "satellite",
     "yeast",
 ]
 
 FOLDER = "TRUERISK_DATA"
 
-Read = tuple[NDArray[np.float64], NDArray[np.int64], tuple[str, ...], tuple[str, ...]]
+Read = tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...], tuple[str, ...]]
 
 
 def folder_of_documents() -> Path | None:
@@ -54,6 +57,7 @@ class DocumentData:
     read: Callable[..., Read]
     description: str
     source: str
+    task: Task = "classification"
 
     def bundle(self) -> Bundle:
         """The data set, or a sentence on what is missing."""
@@ -69,7 +73,7 @@ class DocumentData:
             X=X,
             y=y,
             feature_names=features,
-            task="classification",
+            task=self.task,
             description=self.description,
             source=self.source,
             class_names=classes,
@@ -147,16 +151,21 @@ def _proteins(content: bytes) -> Read:
     return X, stored["y"].astype(np.int64), features, ("Normal", "Cancer")
 
 
-def _exceedance(content: bytes) -> Read:
-    """The forecast columns, one indicator per station, and whether ozone exceeded 150."""
+def _concentration(content: bytes) -> Read:
+    """The forecast columns, one indicator per station, and the ozone observed."""
     head, cells = _table(content)
     stations, station = np.unique(cells[:, head.index("STATION")], return_inverse=True)
     numbers = [name for name in head if name not in ("O3obs", "STATION")]
     X = cells[:, [head.index(name) for name in numbers]].astype(np.float64)
     X = np.hstack([X, np.eye(len(stations))[station.ravel()]])
-    y = (cells[:, head.index("O3obs")].astype(np.float64) > 150).astype(np.int64)
-    features = (*numbers, *(f"STATION={name}" for name in stations))
-    return X, y, features, ("O3obs <= 150", "O3obs > 150")
+    y = cells[:, head.index("O3obs")].astype(np.float64)
+    return X, y, (*numbers, *(f"STATION={name}" for name in stations)), ()
+
+
+def _exceedance(content: bytes) -> Read:
+    """The same, and whether ozone exceeded 150."""
+    X, y, features, _ = _concentration(content)
+    return X, (y > 150).astype(np.int64), features, ("O3obs <= 150", "O3obs > 150")
 
 
 colon = DocumentData(
@@ -211,4 +220,13 @@ ozone = DocumentData(
     _exceedance,
     "1041 days and stations, 8 forecasts and 5 stations; whether ozone exceeded 150",
     "wikistat",
+)
+ozone_level = DocumentData(
+    "ozone-level",
+    ozone.files,
+    ozone.shape,
+    _concentration,
+    "1041 days and stations, 8 forecasts and 5 stations; the ozone observed",
+    "wikistat",
+    "regression",
 )

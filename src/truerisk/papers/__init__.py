@@ -8,6 +8,7 @@ Frame
 Shared by several
     double_cv.py    Wallman's double cross-validation of nearest neighbours
     lecture.py      the lecture's curve and its polynomials
+    ozone_learners.py  the learners of the ozone data
     evaluating.py   a method on a data set
     kearns.py       Kearns' interval problem: apparent, conditional and true risk, LOO, swapping
 Experiments (`names()`), one file each, named like their words
@@ -64,6 +65,10 @@ registry = Registry(
         "insa-optimism": Line(
             "truerisk.papers.insa_optimism:insa_optimism",
             "training and test error as the complexity grows",
+        ),
+        "insa-ozone": Line(
+            "truerisk.papers.insa_ozone:insa_ozone",
+            "nine tuned learners on the ozone data: box plots, ROC curves (needs TRUERISK_DATA)",
         ),
         "aicc-simulation": Line(
             "truerisk.papers.aicc_simulation:aicc_simulation",

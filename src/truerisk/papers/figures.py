@@ -29,13 +29,16 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Lines over one pair of axes, or ("counts") how many points fall into each cell of a grid."""
+    """Lines over one pair of axes.
+
+    Or ("counts") how many points fall into each cell of a grid, or ("boxes") a box per series.
+    """
 
     title: str
     x_label: str
     y_label: str
     series: tuple[Series, ...]
-    kind: Literal["lines", "counts"] = "lines"
+    kind: Literal["lines", "counts", "boxes"] = "lines"
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,11 @@ def draw(figures: Iterable[Figure], folder: Path) -> list[Path]:
 
 
 def _draw_panel(ax: Any, panel: Panel) -> None:
-    for series in panel.series:
+    if panel.kind == "boxes":
+        ax.boxplot([series.y for series in panel.series])
+        labels = [series.label for series in panel.series]
+        ax.set_xticks(range(1, len(labels) + 1), labels, rotation=40, ha="right")
+    for series in panel.series if panel.kind != "boxes" else ():
         if panel.kind == "counts":
             ax.hist2d(series.x, series.y, bins=CELLS, cmap="Greys")
             ax.axvline(series.x.mean(), color="black", linewidth=0.8)

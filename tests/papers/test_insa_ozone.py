@@ -1,0 +1,62 @@
+"""Tuned learners on the ozone data: risks, boxes and ROC curves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_curve
+
+from truerisk.core.errors import BadData
+from truerisk.datasets.documents import FOLDER
+from truerisk.papers import insa_ozone as module
+from truerisk.papers import reproduce
+
+FEW = ("linear", "tree")
+
+
+@pytest.fixture
+def report(monkeypatch):
+    """Two learners on 120 rows whose first column is nearly the concentration."""
+    rng = np.random.default_rng(0)
+    level = rng.uniform(100, 200, 120)
+    X = np.column_stack([level + rng.normal(0, 15, 120), rng.normal(size=(120, 3))])
+    monkeypatch.setattr(module, "_forecasts", lambda: (X, level))
+    monkeypatch.setattr(module, "LEARNERS", FEW)
+    return reproduce("insa-ozone", replicates=3, seed=1)
+
+
+def test_each_learner_has_three_risks(report) -> None:
+    """Squared error near the noise, and few rows on the wrong side of 150."""
+    squared, wrong, area = report.findings.tables
+    assert [[row.name for row in table.rows] for table in (squared, wrong, area)] == [[*FEW]] * 3
+    assert 100 < squared.rows[0].ours < 400
+    assert 0 < wrong.rows[0].ours < 0.3
+    assert 0 < area.rows[0].ours < 0.1
+
+
+def test_boxes_for_both_tasks_and_a_roc_curve_of_each(report) -> None:
+    """One box per learner; each curve from (0, 0) to (1, 1), and the line of chance."""
+    (figure,) = report.findings.figures
+    assert [panel.kind for panel in figure.panels] == ["boxes", "boxes", "lines"]
+    assert [len(panel.series) for panel in figure.panels] == [2, 2, 3]
+    assert all(len(series.y) == 3 for series in figure.panels[0].series)
+    for curve in figure.panels[2].series:
+        assert (curve.x[0], curve.y[0], curve.x[-1], curve.y[-1]) == (0, 0, 1, 1)
+
+
+def test_roc_is_scikit_learn_s() -> None:
+    """Every threshold, ties together."""
+    rng = np.random.default_rng(0)
+    scores, truth = rng.integers(0, 6, 40).astype(float), rng.random(40) > 0.5
+    false, true = module._roc(scores, truth)
+    expected = roc_curve(truth, scores, drop_intermediate=False)
+    np.testing.assert_allclose(false, expected[0])
+    np.testing.assert_allclose(true, expected[1])
+
+
+def test_without_the_data_it_says_what_is_missing(monkeypatch) -> None:
+    """Variable and file are named before anything is drawn."""
+    module._forecasts.cache_clear()
+    monkeypatch.delenv(FOLDER, raising=False)
+    with pytest.raises(BadData, match=r"'ozone-level' .* TRUERISK_DATA is not set: .* ozone\.csv"):
+        reproduce("insa-ozone", quick=True)
