@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import KFold as ScikitKFold
 from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,7 +15,7 @@ from truerisk.core.family import Family
 from truerisk.methods import as_method
 from truerisk.models import IntervalClassifier
 from truerisk.testing import engine_checks, method_checks
-from truerisk.testing.cases import numbers, two_classes
+from truerisk.testing.cases import bagged_classes, numbers, two_classes
 from truerisk.testing.situations import usual_families
 
 WORDS = ["5-fold" if word == "K-fold" else word for word in methods.names()]
@@ -27,11 +28,13 @@ GIVEN = [
     ShuffleSplit(3, random_state=0),
     [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))],
     methods.Nested("3-fold", methods.Complete(5)),
+    methods.Nested("3-fold", "oob"),
     methods.Swapping(n0=np.inf),
     methods.AIC(per_row=True),
 ]
 # Methods that fit every training set there is need few rows where no closed form is known.
 NUMBERS = {"cp", "gcv"}  # those that are stated for regression
+BAGGED = {"oob", "nested (3-fold, inner oob)"}  # those that ask members one by one
 FEW = {"complete": 10, "exact-oob": 5, "nested (3-fold, inner complete (m=5))": 10}
 # Every engine answers for one of these, or `answers_something` fails: add the family of a new one.
 FAMILIES = [
@@ -39,11 +42,14 @@ FAMILIES = [
     Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}),
     Family.of(IntervalClassifier(), {"k": [1, 2, 4]}),
     Family.of(DecisionTreeClassifier(), {"ccp_alpha": [0.0, 0.1, 0.3]}),
+    Family.of(AdaBoostClassifier(), {"n_estimators": [3, 1, 2]}),
 ]
 
 
 def case_of(word):
     """The case that a method is checked on."""
+    if word in BAGGED:
+        return bagged_classes()
     return numbers() if word in NUMBERS else two_classes(FEW.get(word, 40))
 
 

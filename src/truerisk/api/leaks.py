@@ -15,7 +15,7 @@ __all__ = ["warn_of_leaks"]
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
     """Count tested rows whose copy, or whose group, was in the training set."""
-    if not method.splits:
+    if not method.splits and plan.out_of_bag is None:
         return
     if data.groups is not None:
         leaking = plan.straddling(data.groups)

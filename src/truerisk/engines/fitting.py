@@ -13,29 +13,27 @@ import numpy as np
 from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data, has_row_entries, non_finite
-from truerisk.core.errors import BadData, FitFailed, Refusal, TrueRiskError
+from truerisk.core.errors import BadData, FitFailed, TrueRiskError
 from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.tables import n_columns, take_rows
+from truerisk.engines.answering import Asked, answer_of, copied, counts_of
+from truerisk.engines.bags import out_of_bag
 from truerisk.engines.warned import Warned, kept_warnings
 from truerisk.models.freedom import degrees_of_freedom
-from truerisk.models.rows_behind import rows_behind
+from truerisk.models.linear_rule import linear_rule
 
 __all__ = [
-    "Asked",
     "Given",
     "Piece",
-    "answer_of",
-    "answers_of",
     "attempt",
-    "coded",
     "empty_counts",
     "empty_values",
     "error_of",
     "fit_pieces",
     "place_counts",
-    "probabilities",
 ]
 
 
@@ -53,6 +51,7 @@ class Piece:
     trace: str = ""
     counts: tuple[np.ndarray, ...] = ()
     freedom: float = np.nan
+    rules: LinearRules | None = None
     warned: tuple[Warned, ...] = ()
 
 
@@ -120,8 +119,7 @@ def fit_pieces(
     for fit, candidates in jobs:
         given = _training(data, plan, fit)
         questions = order[starts[fit] : starts[fit + 1]]
-        counted = () if plan.counted is None else plan.counted
-        tests = [Asked.of(data, plan, int(q), q in counted) for q in questions]
+        tests = [Asked.of(data, plan, int(q)) for q in questions]
         for candidate in candidates:
             own, asked = given, tests
             if candidate is not candidates[-1]:  # a model may write into its rows (copy=False)
@@ -141,39 +139,17 @@ def fit_pieces(
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What a model is fitted on, and whether its degrees of freedom are asked for."""
+    """What a model is fitted on; whether its degrees of freedom, its linear rule are asked for."""
 
     X: Any
     y: np.ndarray
     params: dict[str, Any]
     free: bool = False
+    ruled: bool = False
 
     def copy(self) -> Given:
-        params = {name: _copied(value) for name, value in self.params.items()}
-        return replace(self, X=_copied(self.X), y=self.y.copy(), params=params)
-
-
-@dataclass(frozen=True, eq=False)
-class Asked:
-    """What a model is asked about."""
-
-    X: Any
-    y: np.ndarray
-    weights: np.ndarray | None
-    counted: bool = False
-
-    @classmethod
-    def of(cls, data: Data, plan: Plan, question: int, counted: bool) -> Asked:
-        rows, _ = plan.test_rows(question)
-        return cls(data.rows(rows), data.y[rows], data.weights(rows), counted)
-
-    def copy(self) -> Asked:
-        return replace(self, X=_copied(self.X))
-
-
-def _copied(value: Any) -> Any:
-    """A copy where a model could write into the value; what has no `copy` cannot be written to."""
-    return value.copy() if hasattr(value, "copy") else value
+        params = {name: copied(value) for name, value in self.params.items()}
+        return replace(self, X=copied(self.X), y=self.y.copy(), params=params)
 
 
 def _training(data: Data, plan: Plan, fit: int) -> Given:
@@ -190,7 +166,8 @@ def _training(data: Data, plan: Plan, fit: int) -> Given:
         name: take_rows(value, rows) if has_row_entries(value, data.n_rows) else value
         for name, value in data.fit_params.items()
     }
-    return Given(data.rows(rows), labels[rows], params, fit in plan.free_fits)
+    asked = fit in plan.free_fits, fit in plan.ruled_fits
+    return Given(data.rows(rows), labels[rows], params, *asked)
 
 
 def _one(
@@ -204,12 +181,18 @@ def _one(
     def say(model: Any) -> dict[str, Any]:
         n = len(given.y)
         return {
-            "answers": [answer_of(model, data, test, request) for test in tests],
-            "counts": tuple(_counts(model, data, test, n) for test in tests if test.counted),
+            "answers": [answer_of(_out_of(model, test), data, test, request) for test in tests],
+            "counts": tuple(counts_of(model, data, test, n) for test in tests if test.counted),
             "freedom": _freedom(model, given) if given.free else np.nan,
+            "rules": linear_rule(model, given.X, data.classes) if given.ruled else None,
         }
 
     return [attempt(family, data, given, place, say)]
+
+
+def _out_of(model: Any, test: Asked) -> Any:
+    """The model itself, or what says its out-of-bag answers."""
+    return model if test.copy_of is None else out_of_bag(model, test)
 
 
 def attempt(
@@ -249,87 +232,11 @@ def attempt(
     return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
 
 
-def answers_of(model: Any, data: Data, request: Request) -> Any:
-    """A fitted model's answers about all rows of the data."""
-    return answer_of(model, data, Asked(data.X, data.y, data.sample_weight), request)
-
-
-def answer_of(model: Any, data: Data, test: Asked, request: Request) -> Any:
-    """A fitted model's answers to one question."""
-    if request.response == "scored":
-        return _scored(model, test, request.scorer)
-    if request.response == "label":
-        labels = coded(model.predict(test.X), data)
-        if len(labels) != len(test.y):  # one label would silently serve for all rows
-            raise ValueError(f"predict gave {len(labels)} labels for {len(test.y)} rows")
-        return labels
-    if request.response == "value":
-        return np.asarray(model.predict(test.X), dtype=np.float64).reshape(test.y.shape)
-    if request.response == "probability":
-        return probabilities(model, data, test)
-    return _positive_scores(model, data, test)
-
-
-def _scored(model: Any, test: Asked, scorer: Any) -> float:
-    if test.weights is None:
-        return float(scorer(model, test.X, test.y))
-    return float(scorer(model, test.X, test.y, sample_weight=test.weights))
-
-
-def coded(labels: Any, data: Data) -> np.ndarray:
-    """Codes of predicted labels; −1 for a label that y does not hold."""
-    assert data.classes is not None
-    labels = np.asarray(labels).ravel()
-    at = np.minimum(np.searchsorted(data.classes, labels), data.n_classes - 1)
-    known = data.classes[at] == labels
-    return np.where(known, at, -1).astype(code_type(data.n_classes))
-
-
-def probabilities(model: Any, data: Data, test: Asked) -> np.ndarray:
-    """Columns in the order of all classes; a class the model never saw has probability 0."""
-    if not hasattr(model, "predict_proba"):
-        raise Refusal(
-            f"{type(model).__name__} gives no probabilities, which this loss needs: use loss="
-            "'zero-one', a model with predict_proba, or CalibratedClassifierCV around this one."
-        )
-    assert data.classes is not None
-    given = np.asarray(model.predict_proba(test.X), dtype=np.float64)
-    codes = coded(model.classes_, data)
-    full = np.zeros((len(given), data.n_classes))
-    full[:, codes[codes >= 0]] = given[:, codes >= 0]
-    return full
-
-
-def _counts(model: Any, data: Data, test: Asked, n_rows: int) -> np.ndarray:
-    """How many training rows of each class an answer rests on: n_x times the probabilities."""
-    if not hasattr(model, "predict_proba"):
-        raise Refusal(
-            f"{type(model).__name__} estimates no probability of a class, which this method needs: "
-            "use a model with predict_proba, CalibratedClassifierCV around this one, or "
-            "Swapping(n0=math.inf), which takes every probability as 1/2."
-        )
-    sizes = rows_behind(model, test.X, n_rows)
-    counts: np.ndarray = sizes[:, None] * probabilities(model, data, test)
-    return counts
-
-
 def _freedom(model: Any, given: Given) -> float:
     """Of the fitted model, by the weights of its rows where it has any."""
     weights = [v for name, v in given.params.items() if name.endswith("sample_weight")]
     weight = np.asarray(weights[0], dtype=np.float64) if weights else None
     return degrees_of_freedom(model, given.X, weight)
-
-
-def _positive_scores(model: Any, data: Data, test: Asked) -> np.ndarray:
-    """Decision values of the second class, or its probabilities where there are none."""
-    if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(test.X), dtype=np.float64).ravel()
-    if hasattr(model, "predict_proba"):
-        return probabilities(model, data, test)[:, 1]
-    raise Refusal(
-        f"{type(model).__name__} gives neither decision values nor probabilities: "
-        "loss 'auc' has nothing to rank by; use loss='zero-one'."
-    )
 
 
 def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, why: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -15,8 +15,10 @@ from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data
 from truerisk.core.errors import FitFailedWarning, UnknownName
 from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
+from truerisk.engines.bags import why_no_bags
 from truerisk.engines.enumerating import enumerated, too_many
 from truerisk.engines.executors import run_batches, workers_of
 from truerisk.engines.fitting import (
@@ -48,6 +50,8 @@ class Generic(Engine):
     draws: ClassVar[bool] = True
     counts: ClassVar[bool] = True
     states_freedom: ClassVar[bool] = True
+    states_rules: ClassVar[bool] = True
+    bags: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.error not in ("raise", "warn"):
@@ -56,6 +60,10 @@ class Generic(Engine):
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if plan.laws is not None and plan.freedom is not None:
             return "train sets drawn at random have no single model with degrees of freedom."
+        if plan.laws is not None and plan.rules is not None:
+            return "train sets drawn at random have no single model with coefficients."
+        if plan.out_of_bag is not None:
+            return why_no_bags(family)
         return too_many(plan, request)
 
     def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
@@ -119,6 +127,7 @@ class _Collected:
         self.counts = empty_counts(data, plan, n_candidates)
         asked = plan.freedom is not None
         self.freedom = np.full((n_candidates, plan.n_fits), np.nan) if asked else None
+        self.rules: list[LinearRules] | None = None if plan.rules is None else []
         self.answered = np.ones((n_candidates, plan.n_questions), dtype=bool)
         self.fit_seconds = np.zeros((n_candidates, plan.n_fits))
         self.answer_seconds = np.zeros((n_candidates, plan.n_fits))
@@ -150,6 +159,11 @@ class _Collected:
         place_counts(self.counts, self.plan, piece, row)
         if self.freedom is not None:
             self.freedom[row, piece.fit] = piece.freedom
+        if self.rules is not None and piece.rules is not None:
+            one = replace(piece.rules, fit=piece.fit, candidates=np.array([row]))
+            if self.rules and self.rules[-1].shares_rows_with(one):
+                one = replace(one, rows=self.rules[-1].rows)  # equal rows are held once
+            self.rules.append(one)
 
     def answers(self, engine: str, total: int) -> Answers:
         say_once(self.warned, total)
@@ -172,6 +186,7 @@ class _Collected:
             n_fits=total,
             counts=self.counts,
             freedom=self.freedom,
+            rules=None if self.rules is None else gathered(self.rules),
         )
 
 

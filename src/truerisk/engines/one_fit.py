@@ -20,7 +20,8 @@ from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.fitting import Asked, Given, Piece, attempt
+from truerisk.engines.answering import Asked
+from truerisk.engines.fitting import Given, Piece, attempt
 from truerisk.engines.generic import run_jobs
 from truerisk.engines.settings import Group, groups_along, last_step, prefix_of, settings_of
 

@@ -23,7 +23,7 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.engines.fitting import Asked, coded
+from truerisk.engines.answering import Asked, coded
 from truerisk.engines.one_fit import OneFit
 from truerisk.engines.pruning import standing_nodes
 from truerisk.engines.settings import Group

@@ -9,6 +9,7 @@
 | `splitter.py` | any scikit-learn splitter, given splits |
 | `swapping.py` | the apparent risk plus what following every label costs |
 | `complete.py`, `exact_out_of_bag.py` | all training sets of a size; all bootstrap samples |
+| `out_of_bag.py` | each row tested by the members of a forest that missed it |
 | `three_way.py`, `nested.py` | tune inside, test outside |
 | `criteria.py`, `likelihood.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |
 | `averages.py`, `intervals.py`, `tuning.py` | what they share |

@@ -34,6 +34,9 @@ registry = Registry(
         "complete": Line(
             f"{_ROOM}.complete:Complete", "all training sets of nine tenths of the rows"
         ),
+        "oob": Line(
+            f"{_ROOM}.out_of_bag:OutOfBag", "forests and bagging, tested out of bag: one fit"
+        ),
         "exact-oob": Line(
             f"{_ROOM}.exact_out_of_bag:ExactOutOfBag", "out-of-bag error of all bootstrap samples"
         ),

@@ -7,7 +7,7 @@ nor with what a Plan says of itself to engines.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,10 +17,12 @@ from sklearn.base import clone
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import Plan
 from truerisk.models.freedom import degrees_of_freedom
+from truerisk.models.linear_rule import linear_rule
 
-__all__ = ["brute_force", "decoded", "freedom_by_brute_force"]
+__all__ = ["brute_force", "decoded", "freedom_by_brute_force", "rules_by_brute_force"]
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,21 @@ def freedom_by_brute_force(family: Family, data: Data, plan: Plan, seed: int = 0
     return table
 
 
+def rules_by_brute_force(
+    family: Family, data: Data, plan: Plan, seed: int = 0
+) -> tuple[LinearRules, ...]:
+    """The linear rule of each candidate in each fit that is asked for it, one by one."""
+    read, content = decoded(plan), plan.to_dict()
+    found = []
+    for fit in sorted({content["fit"][question] for question in content["rules"]}):
+        rows = np.asarray(data.X)[read.train[fit]]
+        for candidate in range(len(family)):
+            model = _fitted(family, candidate, data, read, fit, seed)
+            rule = linear_rule(model, rows, data.classes)
+            found.append(replace(rule, fit=fit, candidates=np.array([candidate])))
+    return tuple(found)
+
+
 def _fitted(family: Family, candidate: int, data: Data, read: Decoded, fit: int, seed: int) -> Any:
     if family.is_random:  # the contract: seeded by the fit, alike for all candidates
         model = family.make(candidate, (seed, fit))
@@ -134,7 +151,7 @@ def _of_classes(model: Any, data: Data, X: np.ndarray, request: Request) -> np.n
         ]
         return np.array(codes)
     if request.response == "score" and hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
+        return np.asarray(model.decision_function(X), dtype=np.float64).reshape(len(X))
     given = model.predict_proba(X)
     full = np.zeros((len(X), len(names)))
     for column, name in enumerate(np.asarray(model.classes_).tolist()):

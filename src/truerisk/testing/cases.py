@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from truerisk.core.losses import Loss, Squared, ZeroOne
 from truerisk.core.plan import Plan
 from truerisk.core.present import plain
 from truerisk.core.results import RiskEstimate, dress
+from truerisk.core.tables import digest
 from truerisk.engines.generic import Generic
 from truerisk.selection.minimum import Minimum
 
@@ -34,6 +35,8 @@ __all__ = [
     "Case",
     "Recorder",
     "all_tested",
+    "bagged",
+    "bagged_classes",
     "content_of",
     "estimates",
     "evaluate",
@@ -74,6 +77,26 @@ def numbers(n_rows: int = 40) -> Case:
     y = X[:, 0] + np.random.default_rng(2).integers(2**20, size=n_rows) / 2**20
     data = Data.check(X, y, task="regression")
     return Case(Family.of(Ridge(), {"alpha": [0.1, 10.0]}), data, Squared())
+
+
+def bagged_classes(n_rows: int = 40) -> Case:
+    """The same rows and settings for bags of nearest-mean rules, which a row can be out of."""
+    from truerisk.testing.learners import NearestMean, SortedBagging
+
+    bags = SortedBagging(NearestMean(), n_estimators=40, random_state=0)
+    family = Family.of(bags, {"estimator__rest": [0.0, 1.0]})
+    return replace(two_classes(n_rows), family=family)
+
+
+def bagged(case: Case) -> Case:
+    """Bags of the case's learner."""
+    from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+
+    of_classes = case.family.task == "classification"
+    kind = BaggingClassifier if of_classes else BaggingRegressor
+    grid = [{f"estimator__{k}": [v] for k, v in c.items()} for c in case.family.candidates]
+    bags = kind(case.family.estimator, n_estimators=40, random_state=0)
+    return replace(case, family=Family.of(bags, grid))
 
 
 def perfect_cases(n_rows: int = 40) -> list[Case]:
@@ -139,6 +162,9 @@ class Recorder(Engine):
 def content_of(answers: Answers) -> bytes:
     """Every byte of the answers."""
     more = [a.tobytes() for a in (answers.counts, answers.freedom) if a is not None]
+    for rules in answers.rules or ():
+        more += [rules.coefficients.tobytes(), rules.intercepts.tobytes()]
+        more += [b"" if rules.rows is None else digest(rules.rows).encode()]
     return b"".join([answers.values.tobytes(), answers.answered.tobytes(), *more])
 
 

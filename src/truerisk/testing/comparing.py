@@ -13,6 +13,7 @@ from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import brute_force
@@ -20,7 +21,9 @@ from truerisk.testing.cases import quiet
 from truerisk.testing.checks import require
 from truerisk.testing.situations import Situation, requests, weight_of, widths_of
 
-__all__ = ["Drawing", "Effort", "require_contract", "require_same"]
+__all__ = ["Drawing", "Effort", "require_contract", "require_same", "require_same_rules"]
+
+Rules = tuple[LinearRules, ...] | None
 
 SEED = 3
 NEAR: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": True}
@@ -145,7 +148,31 @@ def require_same(first: Answers, second: Answers, between: str) -> None:
     if first.freedom is not None and second.freedom is not None:
         same = np.allclose(first.freedom, second.freedom, **NEAR)
         require(same, f"{between} differ in degrees of freedom.")
+    require_same_rules(first.rules, second.rules, between)
     require(first.n_fits == second.n_fits, f"{between}: {first.n_fits}, {second.n_fits} fits.")
+
+
+def require_same_rules(first: Rules, second: Rules, between: str) -> None:
+    """Equal coefficients of every candidate in every fit, over equal rows."""
+    require((first is None) == (second is None), f"{between}: one gives linear rules.")
+    expected, found = _by_model(first), _by_model(second)
+    require(set(expected) == set(found), f"{between} give the rules of different models.")
+    for model, mine in expected.items():
+        pairs = zip(mine, found[model], strict=True)
+        same = all(np.shape(a) == np.shape(b) and np.allclose(a, b, **NEAR) for a, b in pairs)
+        require(same, f"{between} differ in the linear rule of (fit, candidate) {model}.")
+
+
+def _by_model(rules: Rules) -> dict[tuple[int, int], tuple[Any, ...]]:
+    found: dict[tuple[int, int], tuple[Any, ...]] = {}
+    for one in rules or ():
+        rows = one.rows.toarray() if hasattr(one.rows, "toarray") else one.rows
+        meant = np.array([*one.codes, one.pairs], dtype=float)
+        for i, candidate in enumerate(one.candidates):
+            scores = one.coefficients[i], one.intercepts[i]
+            held = np.zeros(0) if rows is None else rows
+            found[one.fit, int(candidate)] = (*scores, meant, held)
+    return found
 
 
 def require_contract(answers: Answers, engine: Engine, s: Situation, rows: int) -> None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.ensemble import BaggingClassifier
 
-__all__ = ["NearestMean", "PerfectClassifier", "PerfectRegressor"]
+__all__ = ["NearestMean", "PerfectClassifier", "PerfectRegressor", "SortedBagging"]
 
 
 class NearestMean(ClassifierMixin, BaseEstimator):
@@ -39,6 +40,15 @@ class NearestMean(ClassifierMixin, BaseEstimator):
     def degrees_of_freedom(self, X: Any) -> float:
         """One linear function of x less than there are classes."""
         return float((len(self.classes_) - 1) * (self.n_features_in_ + 1))
+
+    def linear_rule(self) -> tuple[np.ndarray, np.ndarray]:
+        """Half the difference of the squared distances to two means; one score per mean of more."""
+        importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
+        slopes = self.means_ * importance
+        intercepts = -(self.means_ * slopes).sum(axis=1) / 2
+        if len(self.classes_) == 2:
+            return slopes[1:] - slopes[:1], intercepts[1:] - intercepts[:1]
+        return slopes, intercepts
 
     def _distances(self, X: Any) -> np.ndarray:
         importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
@@ -81,6 +91,20 @@ class PerfectRegressor(RegressorMixin, BaseEstimator):
     def degrees_of_freedom(self, X: Any) -> float:
         """Nothing is learned."""
         return 0.0
+
+
+class SortedBagging(BaggingClassifier):
+    """Bagging whose bags are drawn from the sorted rows, so that their order does not matter."""
+
+    def fit(self, X: Any, y: Any) -> SortedBagging:
+        X, y = np.asarray(X), np.asarray(y)
+        self.order_ = np.lexsort(X.T)
+        super().fit(X[self.order_], y[self.order_])
+        return self
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        return [self.order_[drawn] for drawn in super().estimators_samples_]
 
 
 def _mean(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -16,10 +16,16 @@ from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.engines.generic import Generic
 from truerisk.testing import strategies
-from truerisk.testing.brute_force import freedom_by_brute_force
+from truerisk.testing.brute_force import freedom_by_brute_force, rules_by_brute_force
 from truerisk.testing.changing import frozen
 from truerisk.testing.checks import Check, check_of, raise_failures, require
-from truerisk.testing.comparing import Drawing, Effort, require_contract, require_same
+from truerisk.testing.comparing import (
+    Drawing,
+    Effort,
+    require_contract,
+    require_same,
+    require_same_rules,
+)
 from truerisk.testing.situations import (
     run_on,
     situations,
@@ -196,6 +202,20 @@ def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) 
         require(same, f"degrees of freedom are {found} and not {expected}.")
 
 
+def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> None:
+    """Asked for linear rules, an engine that gives them says what the fitted models say."""
+    for s in willing_on(engine, family):
+        asked = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
+        s = replace(s, plan=replace(s.plan, rules=asked))
+        if not engine.states_rules or engine.refuse(s.family, s.data, s.plan, s.request):
+            continue
+        try:
+            expected = rules_by_brute_force(s.family, s.data, s.plan, seed=3)
+        except Refusal:
+            continue  # it is no linear rule
+        require_same_rules(expected, run_on(engine, s).rules, "the models and the engine")
+
+
 def check_X_and_y_stay_as_they_were(engine: Engine, family: Family) -> None:  # noqa: N802
     """Neither X nor y nor the class codes are written to."""
     for s in willing_on(engine, family):
@@ -246,6 +266,7 @@ PLAIN: tuple[Callable[[Engine, Family], None], ...] = (
     check_same_answers_on_any_executor,
     check_order_of_candidates_does_not_matter,
     check_degrees_of_freedom_are_the_models_own,
+    check_linear_rules_are_the_models_own,
     check_X_and_y_stay_as_they_were,
     check_takes_read_only_arrays,
     check_refusals_are_sentences,

@@ -1,0 +1,133 @@
+"""What a fitted model is asked, and its answers as codes or numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import code_type
+from truerisk.core.contracts import Request
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.plan import Plan
+from truerisk.models.rows_behind import rows_behind
+
+__all__ = ["Asked", "answer_of", "answers_of", "coded", "copied", "counts_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a model is asked about.
+
+    `copy_of[i]` is given where it is asked about its own training rows out of bag: the asked row
+    that training row i is a copy of.
+    """
+
+    X: Any
+    y: np.ndarray
+    weights: np.ndarray | None
+    counted: bool = False
+    copy_of: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, data: Data, plan: Plan, question: int) -> Asked:
+        rows, _ = plan.test_rows(question)
+        counted = plan.counted is not None and question in plan.counted
+        bagged = plan.out_of_bag is not None and question in plan.out_of_bag
+        copy_of = _copies(plan, question, rows) if bagged else None
+        return cls(data.rows(rows), data.y[rows], data.weights(rows), counted, copy_of)
+
+    def copy(self) -> Asked:
+        return replace(self, X=copied(self.X))
+
+
+def _copies(plan: Plan, question: int, rows: np.ndarray) -> np.ndarray:
+    """For each training row, copies one after another, the place of its row among those asked."""
+    seen, counts = plan.train_rows(int(plan.fit[question]))
+    if not np.array_equal(seen, rows):
+        raise BadData(f"question {question} asks out of bag about rows that are not its own.")
+    each = np.arange(len(rows))
+    return each if counts is None else np.repeat(each, counts)
+
+
+def copied(value: Any) -> Any:
+    """A copy where a model could write into the value; what has no `copy` cannot be written to."""
+    return value.copy() if hasattr(value, "copy") else value
+
+
+def answers_of(model: Any, data: Data, request: Request) -> Any:
+    """A fitted model's answers about all rows of the data."""
+    return answer_of(model, data, Asked(data.X, data.y, data.sample_weight), request)
+
+
+def answer_of(model: Any, data: Data, test: Asked, request: Request) -> Any:
+    """A fitted model's answers to one question."""
+    if request.response == "scored":
+        return _scored(model, test, request.scorer)
+    if request.response == "label":
+        labels = coded(model.predict(test.X), data)
+        if len(labels) != len(test.y):  # one label would silently serve for all rows
+            raise ValueError(f"predict gave {len(labels)} labels for {len(test.y)} rows")
+        return labels
+    if request.response == "value":
+        return np.asarray(model.predict(test.X), dtype=np.float64).reshape(test.y.shape)
+    if request.response == "probability":
+        return _probabilities(model, data, test)
+    return _positive_scores(model, data, test)
+
+
+def _scored(model: Any, test: Asked, scorer: Any) -> float:
+    if test.weights is None:
+        return float(scorer(model, test.X, test.y))
+    return float(scorer(model, test.X, test.y, sample_weight=test.weights))
+
+
+def coded(labels: Any, data: Data) -> np.ndarray:
+    """Codes of predicted labels; −1 for a label that y does not hold."""
+    assert data.classes is not None
+    labels = np.asarray(labels).ravel()
+    at = np.minimum(np.searchsorted(data.classes, labels), data.n_classes - 1)
+    known = data.classes[at] == labels
+    return np.where(known, at, -1).astype(code_type(data.n_classes))
+
+
+def _probabilities(model: Any, data: Data, test: Asked) -> np.ndarray:
+    """Columns in the order of all classes; a class the model never saw has probability 0."""
+    if not hasattr(model, "predict_proba"):
+        raise Refusal(
+            f"{type(model).__name__} gives no probabilities, which this loss needs: use loss="
+            "'zero-one', a model with predict_proba, or CalibratedClassifierCV around this one."
+        )
+    assert data.classes is not None
+    given = np.asarray(model.predict_proba(test.X), dtype=np.float64)
+    codes = coded(model.classes_, data)
+    full = np.zeros((len(given), data.n_classes))
+    full[:, codes[codes >= 0]] = given[:, codes >= 0]
+    return full
+
+
+def counts_of(model: Any, data: Data, test: Asked, n_rows: int) -> np.ndarray:
+    """How many training rows of each class an answer rests on: n_x times the probabilities."""
+    if not hasattr(model, "predict_proba"):
+        raise Refusal(
+            f"{type(model).__name__} estimates no probability of a class, which this method needs: "
+            "use a model with predict_proba, CalibratedClassifierCV around this one, or "
+            "Swapping(n0=math.inf), which takes every probability as 1/2."
+        )
+    sizes = rows_behind(model, test.X, n_rows)
+    counts: np.ndarray = sizes[:, None] * _probabilities(model, data, test)
+    return counts
+
+
+def _positive_scores(model: Any, data: Data, test: Asked) -> np.ndarray:
+    """Decision values of the second class, or its probabilities where there are none."""
+    if hasattr(model, "decision_function"):
+        return np.asarray(model.decision_function(test.X), dtype=np.float64).ravel()
+    if hasattr(model, "predict_proba"):
+        return _probabilities(model, data, test)[:, 1]
+    raise Refusal(
+        f"{type(model).__name__} gives neither decision values nor probabilities: "
+        "loss 'auc' has nothing to rank by; use loss='zero-one'."
+    )
