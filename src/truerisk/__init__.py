@@ -20,6 +20,7 @@ _WHERE = {
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
     "assess": "truerisk.api.assess",
+    "bayesian_error": "truerisk.api.bayesian_error",
     "estimate_risk": "truerisk.api.estimate",
     "risk_curve": "truerisk.api.estimate",
 }
@@ -41,6 +42,7 @@ __all__ = [
     "RiskEstimate",
     "__version__",
     "assess",
+    "bayesian_error",
     "datasets",
     "engines",
     "estimate_risk",
@@ -61,6 +63,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk import testing as testing
     from truerisk.api.assess import Assessment as Assessment
     from truerisk.api.assess import assess as assess
+    from truerisk.api.bayesian_error import bayesian_error as bayesian_error
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
     from truerisk.api.search import HonestSearchCV as HonestSearchCV

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -45,6 +45,10 @@ class LinearRules:
         k, m = places
         slopes = self.coefficients[:, m] - self.coefficients[:, k]
         return slopes, self.intercepts[:, m] - self.intercepts[:, k]
+
+    def class_pairs(self) -> Iterator[tuple[int, int]]:
+        """Codes of all pairs of classes that the scores speak of."""
+        return combinations(self.codes, 2)
 
     def shares_rows_with(self, other: LinearRules) -> bool:
         """Whether both are of one fit and stand over the same rows with the same scores."""

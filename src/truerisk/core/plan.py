@@ -34,8 +34,8 @@ class Plan:
     `fold[q]` of its part; an inner question serves outer split `unit[q]` (-1 elsewhere).
     Questions in `counted` (ascending) ask, besides, how many training rows of each class the
     answers rest on. Fits with a law in `laws` see train sets drawn at random. Questions
-    in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers, those
-    in `rules` for its linear rule.
+    in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers,
+    those in `rules` for its linear rule.
     Questions in `out_of_bag` (ascending) ask an ensemble about its own training rows: each row is
     answered by the members that were fitted without it.
     """

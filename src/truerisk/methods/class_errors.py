@@ -40,18 +40,20 @@ class ClassErrors:
         r"""h0 = −c g* √(α/b) √(ν*/(ν*+1)): the mean error is Student's T with 2α at h0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             h = -self.margin * np.sqrt(self.alpha / self.b * self.nu / (self.nu + 1))
-        return np.where(self.is_sure, -np.sign(self.margin) * np.inf, h)
+        sure = np.where(self.margin > 0, -np.inf, np.where(self.margin < 0, np.inf, 0.0))
+        return np.where(self.is_sure, sure, h)
 
     def log_mean(self) -> np.ndarray:
-        """log E[error], exact in the tail where the error itself would underflow."""
+        """The log of E[error], exact in the tail where the error itself would underflow."""
         h = self.quantity()
         tail = _log_wedge(np.abs(h), self.alpha, 0.0)
         with np.errstate(divide="ignore"):
-            return np.where(h <= 0, tail, np.log1p(-np.exp(np.minimum(tail, np.log(0.5)))))
+            rest = np.log1p(-np.exp(np.minimum(tail, np.log(0.5))))
+        return np.asarray(np.where(h <= 0, tail, rest))
 
     def mean(self) -> np.ndarray:
         """E[error]."""
-        return np.exp(self.log_mean())
+        return np.asarray(np.exp(self.log_mean()))
 
     def second_moment(self) -> np.ndarray:
         """E[error²]: a bivariate t probability with correlation 1/(ν*+1) at (h0, h0)."""
@@ -62,7 +64,8 @@ class ClassErrors:
         h = np.abs(self.quantity())
         turn = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
         mean = np.exp(_log_wedge(h, self.alpha, 0.0))
-        return np.maximum(np.exp(_log_wedge(h, self.alpha, turn)) - mean**2, 0.0)
+        both = np.exp(_log_wedge(h, self.alpha, turn))
+        return np.asarray(np.maximum(both - mean**2, 0.0))
 
 
 def proper(
@@ -121,7 +124,7 @@ def _with_constants(
 
 
 def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: float) -> np.ndarray:
-    r"""log of :math:`\frac1\pi\int_s^{\pi/2} (1 + h^2 / (2\alpha\cos^2\theta))^{-\alpha} d\theta`.
+    r"""Log :math:`\frac1\pi\int_s^{\pi/2} (1 + h^2 / (2\alpha\cos^2\theta))^{-\alpha} d\theta`.
 
     From s = 0 it is Student's t with 2α degrees of freedom below −h (Craig's formula, mixed over
     the variance); from s = arctan √((1−ρ)/(1+ρ)) both of a pair with correlation ρ below −h. The

@@ -37,7 +37,7 @@ class ScoreLaw:
 
     @property
     def slope(self) -> float:
-        """t = c g* / √b."""
+        """The slope t = c g* / √b."""
         return float(self.margin / np.sqrt(self.b))
 
     @cached_property
@@ -80,7 +80,7 @@ class ScoreLaw:
         """P(W ≤ w)."""
         low, high = self.ends
         inside: np.ndarray = self._cumulative(np.clip(w, low, high)) / self._cumulative(high)
-        return np.clip(inside, 0.0, 1.0)
+        return np.asarray(np.clip(inside, 0.0, 1.0))
 
     def cdf(self, q: np.ndarray) -> np.ndarray:
         """P(ε ≤ q)."""

@@ -1,0 +1,148 @@
+"""`bayesian_error`: the posterior of the error of a linear rule given by its coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.linear_rules import LinearRules
+from truerisk.core.losses import ZeroOne
+from truerisk.methods.bayesian_error import BayesianError
+from truerisk.methods.error_law import ErrorLaw
+from truerisk.methods.rule_errors import Credible, pairwise
+from truerisk.methods.scaled_rows import ScaledRows
+
+__all__ = ["RulePosterior", "bayesian_error"]
+
+
+@dataclass(frozen=True)
+class RulePosterior:
+    """What the rows say about the error of a rule.
+
+    `value` is the posterior mean, `log_value` its log (which is there where the value underflows),
+    `per_class` the mean error of each of `classes`, `gamma` their shares. With several classes
+    `value` is the pairwise error, `per_class` adds over the pairs of a class, and there is no
+    standard error and no interval.
+    """
+
+    value: float
+    log_value: float
+    per_class: tuple[float, ...]
+    classes: tuple[Any, ...]
+    gamma: tuple[float, ...]
+    std_error: float | None
+    prior: str
+    law: ErrorLaw | None = field(default=None, repr=False)
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Equal-tailed credible interval, from the exact posterior."""
+        if not 0 < level < 1:
+            raise BadData(f"level={level}: use a level between 0 and 1.")
+        return Credible(self._posterior("interval"), level)()
+
+    def cdf(self, e: float) -> float:
+        """P(error ≤ e)."""
+        return self._posterior("distribution").cdf(float(e))
+
+    def _posterior(self, wanted: str) -> ErrorLaw:
+        if self.law is None:
+            raise Refusal(
+                f"no {wanted} is stated for the pairwise error of {len(self.classes)} classes: it "
+                "serves to choose among rules; for its uncertainty hold rows out."
+            )
+        return self.law
+
+
+def bayesian_error(
+    coef: Any,
+    intercept: Any,
+    X: Any,
+    y: Any,
+    *,
+    prior: Literal["proper", "improper"] = "proper",
+    gamma: float | Sequence[float] | None = None,
+    standardize: bool = False,
+) -> RulePosterior:
+    """The Bayesian error estimate of a linear rule from the rows it was trained on.
+
+    Parameters
+    ----------
+    coef : array, shape (n_features,), (1, n_features) or (n_classes, n_features)
+        One score, positive for the second class in sorted order, or one score per class.
+    intercept : float or array
+        One for each score.
+    X, y : table of numbers and labels
+        The training rows.
+    prior : {"proper", "improper"}
+        As in `tr.methods.BayesianError`.
+    gamma : float or sequence, optional
+        The share of the first of two classes, or of every class; by default those of y.
+    standardize : bool, default=False
+        Measure X in units in which each feature has mean 0 and variance 1 (the rule stays what it
+        is). The proper prior assumes features of that size; `method="bee"` does it by default.
+
+    Returns
+    -------
+    RulePosterior
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> X = [(0, 0), (1, 2), (2, 1), (-1, 1), (3, 2), (2, 4), (4, 3)]
+    >>> b = tr.bayesian_error([1, 0.5], -2.5, X, [0, 0, 0, 0, 1, 1, 1])
+    >>> round(b.value, 6), [round(e, 6) for e in b.per_class]
+    (0.152668, [0.109991, 0.209572])
+    >>> print(b.interval(0.95))
+    [0.0269, 0.3653]
+    """
+    data = Data.check(X, y, task="classification")
+    assert data.classes is not None and data.codes is not None
+    method = BayesianError(prior, gamma, standardize)
+    method.check(data, ZeroOne())
+    rules = _given(coef, intercept, data)
+    rows = ScaledRows.of(data.X, data.codes, standardize=standardize)
+    if rows.X.shape[1] != rules.coefficients.shape[2]:
+        raise BadData(
+            f"coef has {rules.coefficients.shape[2]} features and X {rows.X.shape[1]} columns."
+        )
+    shares = method.shares(rows, rules)
+    pairs = pairwise(rows, rules, shares, prior)
+    log_value = float(np.logaddexp.reduce([pair.log_means() for pair in pairs])[0])
+    two = len(pairs) == 1
+    per_class = np.zeros(data.n_classes)
+    for (k, m), pair in zip(rules.class_pairs(), pairs, strict=True):
+        per_class[[k, m]] += [float(errors.mean()[0]) for errors in pair.classes]
+    return RulePosterior(
+        value=float(np.exp(log_value)),
+        log_value=log_value,
+        per_class=tuple(per_class.tolist()),
+        classes=tuple(data.classes.tolist()),
+        gamma=tuple(shares.values()),
+        std_error=float(np.sqrt(pairs[0].variances()[0])) or None if two else None,
+        prior=prior,
+        law=pairs[0].law(0) if two else None,
+    )
+
+
+def _given(coef: Any, intercept: Any, data: Data) -> LinearRules:
+    """The rule a user gave, checked."""
+    slopes = np.array(coef, dtype=np.float64, ndmin=2)
+    starts = np.array(intercept, dtype=np.float64, ndmin=1).ravel()
+    n_scores = 1 if data.n_classes == 2 else data.n_classes
+    if slopes.ndim != 2 or slopes.shape[0] != n_scores or starts.shape != (n_scores,):
+        raise BadData(
+            f"coef has shape {np.shape(coef)} and intercept {np.shape(intercept)}; y has "
+            f"{data.n_classes} classes, so give {n_scores} score(s), each with its intercept."
+        )
+    if not (np.isfinite(slopes).all() and np.isfinite(starts).all()):
+        raise BadData("coef and intercept must be finite numbers.")
+    if data.non_finite is not None:
+        raise BadData(data.non_finite)
+    codes = tuple(range(data.n_classes))
+    return LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], codes)

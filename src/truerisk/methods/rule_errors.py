@@ -1,0 +1,120 @@
+"""Posteriors of the errors of linear rules: of two classes, and of all pairs of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.linear_rules import LinearRules
+from truerisk.methods.class_errors import ClassErrors, improper, proper
+from truerisk.methods.error_law import ErrorLaw, ScoreLaw
+from truerisk.methods.scaled_rows import ScaledRows
+
+__all__ = ["Credible", "Prior", "RuleErrors", "check_prior", "pairwise"]
+
+Prior = Literal["proper", "improper"]
+
+
+@dataclass(frozen=True, eq=False)
+class RuleErrors:
+    """The errors of some rules between two classes: `shares` times those of each class, added."""
+
+    shares: tuple[float, float]
+    classes: tuple[ClassErrors, ClassErrors]
+
+    @classmethod
+    def of(
+        cls,
+        rows: ScaledRows,
+        rules: LinearRules,
+        pair: tuple[int, int],
+        shares: tuple[float, float],
+        prior: Prior,
+    ) -> RuleErrors:
+        """Of every rule, from the training rows of two classes given by their codes."""
+        slopes, intercepts = rules.between(*pair)
+        found = [
+            _of_class(rows, slopes, intercepts, code, sign, prior)
+            for code, sign in zip(pair, (-1, 1), strict=True)
+        ]
+        return cls(shares, (found[0], found[1]))
+
+    def log_means(self) -> np.ndarray:
+        """The log of the posterior mean: tells rules apart whose errors are 1e-400."""
+        with np.errstate(divide="ignore"):
+            logs = [
+                np.log(share) + errors.log_mean()
+                for share, errors in zip(self.shares, self.classes, strict=True)
+            ]
+        return np.asarray(np.logaddexp(*logs))
+
+    def variances(self) -> np.ndarray:
+        """Of the posterior."""
+        parts = zip(self.shares, self.classes, strict=True)
+        return np.asarray(sum(share**2 * errors.variance() for share, errors in parts))
+
+    def law(self, rule: int) -> ErrorLaw:
+        """The posterior of one rule."""
+        one, two = (
+            ScoreLaw(float(e.alpha[rule]), float(e.b[rule]), e.nu, float(e.margin[rule]))
+            for e in self.classes
+        )
+        return ErrorLaw(self.shares, (one, two))
+
+
+@dataclass(frozen=True)
+class Credible:
+    """The credible interval of a posterior, made when it is called."""
+
+    law: ErrorLaw
+    confidence_level: float
+
+    def __call__(self) -> Interval:
+        low, high = self.law.interval(self.confidence_level)
+        return Interval(low, high, "credible", self.confidence_level)
+
+
+def check_prior(prior: str) -> None:
+    """Refuse an unknown prior."""
+    if prior not in ("proper", "improper"):
+        raise BadData(f"prior={prior!r} is unknown: it is 'proper' or 'improper'.")
+
+
+def pairwise(
+    rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], prior: Prior
+) -> list[RuleErrors]:
+    """Of every pair of classes; the sum over pairs is the pairwise error of the document."""
+    return [
+        RuleErrors.of(rows, rules, (k, m), (shares[k], shares[m]), prior)
+        for k, m in rules.class_pairs()
+    ]
+
+
+def _of_class(
+    rows: ScaledRows,
+    slopes: np.ndarray,
+    intercepts: np.ndarray,
+    code: int,
+    sign: int,
+    prior: Prior,
+) -> ClassErrors:
+    scores = rows.scores(slopes, intercepts, code)
+    scaled = rows.slopes(slopes)
+    squares = (scaled**2).sum(axis=1)
+    starts = rows.intercepts(slopes, intercepts)
+    if prior == "proper":
+        return proper(scores, starts, squares, sign)
+    if rows.size(code) < 2:
+        raise Refusal(
+            "the improper prior has no posterior from a single row of a class: use 'bee', whose "
+            "prior is proper."
+        )
+    selected = scaled != 0
+    traces = rows.traces(selected, code)
+    n_selected = selected.sum(axis=1)
+    return improper(scores, starts, squares, sign, traces=traces, n_selected=n_selected)
