@@ -107,12 +107,22 @@ def test_a_class_of_one_row() -> None:
     require_equal(ENGINE, FAMILY, data_of(X, y), LOO, ASKED[:1])
 
 
-def test_one_class_alone_fails_as_the_learner_does() -> None:
+@pytest.mark.parametrize("threshold", ["least-squares", "balanced"])
+def test_one_class_alone_fails_as_the_learner_does(threshold) -> None:
     """A fit that sees one class only is the learner's error, with its place."""
     X, y = drawn(12, 2, 2, sizes=[11, 1])
-    data = data_of(X, y)
+    data, family = data_of(X, y), family_of(FisherClassifier(threshold))
     with pytest.raises(FitFailed, match="fold 11.*y holds one class only"):
-        ENGINE.run(FAMILY, data, LOO.plan(data, Streams(0)), RESPONSES[0], Run())
+        ENGINE.run(family, data, LOO.plan(data, Streams(0)), RESPONSES[0], Run())
+
+
+@pytest.mark.parametrize("weighty", [0, 1])
+def test_a_class_without_weight(weighty) -> None:
+    """A class all of whose rows, or all but the one left out, have weight 0 still has rows."""
+    X, y = drawn(20, 2, 2)
+    weights = np.ones(20)
+    weights[np.flatnonzero(y == "b")[weighty:]] = 0
+    require_equal(ENGINE, FAMILY, data_of(X, y, sample_weight=weights), LOO, ASKED)
 
 
 def test_ties_are_asked() -> None:

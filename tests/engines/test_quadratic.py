@@ -181,7 +181,9 @@ def outcome(engine, family, data, plan):
     return answers.values, said
 
 
-@pytest.mark.parametrize("what", ["copied", "constant", "in one class", "once", "nearly", "small"])
+@pytest.mark.parametrize(
+    "what", ["copied", "constant", "in one class", "once", "nearly", "small", "small in b", "far"]
+)
 @pytest.mark.parametrize("reg_param", [0.0, 1e-6, 0.01])
 def test_ranks_are_decided_by_scikit_learn(what, reg_param) -> None:
     """Where it warns or fails, the engine does as it does; where it does not, numbers are equal."""
@@ -193,6 +195,8 @@ def test_ranks_are_decided_by_scikit_learn(what, reg_param) -> None:
         "once": (np.arange(40) == 7).astype(float),
         "nearly": X[:, 0] + 0.01 * X[:, 1] ** 2,
         "small": 0.012 * X[:, 1] ** 2,
+        "far": 1e10 + 10 * X[:, 1] ** 2,
+        "small in b": np.where(y == "b", 1e-3, 1) * X[:, 1] ** 2,
     }[what]
     data = data_of(np.c_[X, column], y)
     for grid in ({"reg_param": [reg_param]}, {"reg_param": [reg_param, 0.5]}):

@@ -1,0 +1,106 @@
+"""Class scatter, and two ways to invert it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.engines.scatter import Classes, root_of, spectrum_of
+
+RNG = np.random.default_rng(4)
+CODES = np.array([2, 0, 0, 2, 4, 4, 2, 0, 2, 4, 0, 2])
+X = RNG.normal(size=(12, 3)) + 50
+TIMES = np.array([1, 2, 1, 3, 1, 1, 2, 1, 1, 2, 1, 1])
+
+
+def with_variances(values, n=40):
+    """Rows whose products have these eigenvalues, along random axes."""
+    left = np.linalg.qr(RNG.normal(size=(n, len(values))))[0]
+    axes = np.linalg.qr(RNG.normal(size=(len(values), len(values))))[0]
+    return left * np.sqrt(values) @ axes
+
+
+@pytest.mark.parametrize("times", [None, TIMES])
+def test_classes_hold_means_and_deviations(times) -> None:
+    """Copies count; classes that are not there have no place."""
+    found = Classes.of(X, CODES, times)
+    copies = np.ones(12, int) if times is None else times
+    assert found.present.tolist() == [0, 2, 4]
+    for place, code in enumerate(found.present):
+        rows = np.repeat(X[code == CODES], copies[code == CODES], axis=0)
+        assert found.sizes[place] == len(rows)
+        assert np.allclose(found.means[place], rows.mean(axis=0), rtol=1e-14)
+        assert np.allclose(found.centred[code == CODES] + found.means[place], X[code == CODES])
+        alone, factor = found.only(place).rows(np.ones(1))
+        expected = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0))
+        assert np.allclose(factor * alone.T @ alone, expected)
+
+
+@pytest.mark.parametrize("factors", [[0.5, 0.5, 0.5], [0.1, 2.0, 0.5]])
+@pytest.mark.parametrize("times", [None, TIMES])
+def test_each_class_has_its_factor(factors, times) -> None:
+    """Products of the rows sum to the scatters of the classes times their factors."""
+    classes = Classes.of(X, CODES, times)
+    rows, factor = classes.rows(np.array(factors))
+    parts = [classes.only(place).rows(np.array([f])) for place, f in enumerate(factors)]
+    assert np.allclose(factor * rows.T @ rows, sum(own * part.T @ part for part, own in parts))
+
+
+def test_flat_columns_are_seen() -> None:
+    """What varies by a millionth of its size is half noise once it is centred."""
+    for spread, flat in ((1e-3, False), (1e-9, True), (0.0, True)):
+        column = 50 + spread * RNG.normal(size=12)
+        assert Classes.of(np.c_[X, column], CODES).has_flat_columns is flat
+    assert not Classes.of(X, CODES).has_flat_columns
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
+def test_a_root_whitens(scale) -> None:
+    """T'T is the inverse of the scatter, in any units; the determinant is known."""
+    rows = with_variances(np.array([1.0, 2.0, 5.0, 30.0])) * [1, scale, 1, 1 / scale]
+    root = root_of(rows, 0.5)
+    scatter = 0.5 * rows.T @ rows
+    white = root.whiten(rows)
+    assert np.allclose(white.T @ white, 2 * np.eye(4), atol=1e-12)
+    assert np.allclose(root.solve(rows) @ scatter, rows, rtol=1e-9, atol=1e-12 * abs(rows).max())
+    assert root.log_determinant == pytest.approx(np.linalg.slogdet(scatter)[1], rel=1e-12)
+
+
+def test_a_root_bounds_the_least_eigenvalue() -> None:
+    """From below by the trace, within a factor p; exactly where that does not decide."""
+    rows = with_variances(np.array([0.1, 2.0, 5.0, 30.0]))
+    root, scatter = root_of(rows), rows.T @ rows
+    scale = np.sqrt(np.diag(scatter))
+    for bound, exact, matrix in (
+        (root.least, root.least_exactly(), scatter / scale / scale[:, None]),
+        (root.least_unscaled, root.least_unscaled_exactly(), scatter),
+    ):
+        least = np.linalg.eigvalsh(matrix)[0]
+        assert exact == pytest.approx(least, rel=1e-10)
+        assert least / 4 <= bound <= least
+
+
+@pytest.mark.parametrize(
+    "rows", [X[:2], np.c_[X, X[:, 0]], np.c_[X, np.zeros(12)], np.c_[X, X[:, 0] + 1e-5 * CODES]]
+)
+def test_there_is_no_root_of_what_cannot_be_inverted(rows) -> None:
+    """Fewer rows than columns, copies, zeros, and near copies."""
+    assert root_of(rows) is None
+
+
+@pytest.mark.parametrize("least", [1.0, 1e-4, 1e-6, 1e-10])
+def test_small_eigenvalues_keep_their_digits(least) -> None:
+    """Relative to themselves, not to the largest: the product X'X is left where it loses them."""
+    values = np.array([least, 1.0, 3.0, 7.0])
+    found = spectrum_of(with_variances(values), 2.0)
+    assert np.allclose(np.sort(found.values), 2 * values, rtol=2e-10, atol=0)
+    assert found.trace == pytest.approx(2 * values.sum())
+    assert not found.has_rest
+
+
+def test_the_spectrum_of_wide_rows_has_a_rest() -> None:
+    """Fewer rows than columns: as many axes as rows, and all other directions have value 0."""
+    rows = RNG.normal(size=(3, 5))
+    found = spectrum_of(rows)
+    assert found.has_rest
+    assert np.allclose(found.vectors * found.values @ found.vectors.T, rows.T @ rows)
