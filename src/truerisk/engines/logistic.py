@@ -4,9 +4,9 @@ It serves LogisticPath over `at` and scikit-learn's LogisticRegression over `C`.
 are picked out of one column-major X inside the kernel.
 
 LogisticPath is answered with the very iterations that its own fit goes through, to the bit.
-LogisticRegression is answered with the minimiser of its objective, to about ten digits, whatever
-solver is set: its own solvers stop within `tol` of it (decision 14). The penalty is
-λ = 1 / (C Σ w), C as it stands in every train set, however many rows it holds.
+LogisticRegression is answered with the minimiser of its objective, to about ten digits, whichever
+solver is set; one that may stop elsewhere is refused unless the minimiser is asked for (decision
+14). The penalty is λ = 1 / (C Σ w), C as it stands in every train set, whatever its size.
 """
 
 from __future__ import annotations
@@ -40,10 +40,22 @@ OPEN = 1e-9  # scores of LogisticRegression this close to a tie are asked of its
 
 @dataclass(frozen=True)
 class LogisticPaths(OnePass):
-    """Serves LogisticPath over `at` and LogisticRegression over `C`, also last in a pipeline."""
+    """Serves LogisticPath over `at` and LogisticRegression over `C`, also last in a pipeline.
+
+    With `minimiser` a LogisticRegression is answered with the minimum of its objective also where
+    its `tol` (up to the default, 1e-4) lets the solver stop short of it.
+
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = tr.datasets.make_simple(50, random_state=0)
+    >>> engine = tr.engines.LogisticPaths(minimiser=True)
+    >>> tr.estimate_risk(LogisticRegression(), X, y, engine=engine).engine
+    'logistic-path'
+    """
 
     word: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
+    minimiser: bool = False
 
     def learners(self) -> Sequence[type]:
         from sklearn.linear_model import LogisticRegression
@@ -53,7 +65,9 @@ class LogisticPaths(OnePass):
         return LogisticPath, LogisticRegression
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        return regression_refusal(setting) if "C" in setting else path_refusal(setting)
+        if "C" in setting:
+            return regression_refusal(setting, self.minimiser)
+        return path_refusal(setting)
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
         own = "at" in settings_of(family)[0]  # LogisticPath computes in double precision

@@ -11,7 +11,7 @@ from truerisk.models.logistic_places import check_setting, place_of
 
 __all__ = ["l1_ratio_of", "path_refusal", "regression_refusal"]
 
-USUAL_TOL, USUAL_STEPS = 1e-4, 100
+TIGHT, USUAL, USUAL_STEPS = 1e-6, 1e-4, 100
 PENALTIES = {"l1": 1.0, "l2": 0.0}
 
 
@@ -28,8 +28,11 @@ def path_refusal(setting: Mapping[str, Any]) -> str | None:
     return None
 
 
-def regression_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Why a setting of LogisticRegression does not ask for the minimiser that the engine finds."""
+def regression_refusal(setting: Mapping[str, Any], minimiser: bool) -> str | None:
+    """Why a setting of LogisticRegression does not ask for the minimiser that the engine finds.
+
+    With `minimiser` that is what is wanted, wherever the solver would stop.
+    """
     solver = setting["solver"]
     cost: Any = setting["C"]
     if solver == "liblinear":
@@ -49,11 +52,14 @@ def regression_refusal(setting: Mapping[str, Any]) -> str | None:
             return f"{name}={setting[name]!r} is not served."
     if setting.get("multi_class", "auto") not in ("auto", "deprecated"):
         return f"multi_class={setting['multi_class']!r} is not served."
-    if not setting["tol"] <= USUAL_TOL or not setting["max_iter"] >= USUAL_STEPS:
+    tol, steps = setting["tol"], setting["max_iter"]
+    if not 0 < tol <= (USUAL if minimiser else TIGHT):
         return (
-            f"tol={setting['tol']!r} with max_iter={setting['max_iter']!r} stops short of the "
-            "minimum, which is what it answers."
+            f"tol={tol!r} lets the solver stop short of the minimum: set tol to {TIGHT:g} or less, "
+            "or ask for the minimum by engine=tr.engines.LogisticPaths(minimiser=True)."
         )
+    if not steps >= USUAL_STEPS:
+        return f"max_iter={steps!r} stops the solver short of the minimum."
     return None
 
 
