@@ -37,7 +37,7 @@ class InsaOzone(Experiment):
         f"inner {FOLDS}-fold, outer Monte-Carlo; the concentration, and whether it exceeds "
         f"{THRESHOLD}"
     )
-    replicates: ClassVar[int] = 20
+    replicates: ClassVar[int] = 10
     quick: ClassVar[int] = 2
     unit: ClassVar[str] = "splits"
 

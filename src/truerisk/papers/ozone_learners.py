@@ -88,7 +88,7 @@ def _forest(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     kind = RandomForestClassifier if classes else RandomForestRegressor
-    return kind(200, random_state=SEED), {"max_features": [2, 4, 8]}
+    return kind(100, random_state=SEED), {"max_features": [2, 4, 8]}
 
 
 def _boosting(classes: bool) -> tuple[Any, dict[str, list[Any]]]:
