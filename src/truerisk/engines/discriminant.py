@@ -87,7 +87,7 @@ class LinearDiscriminants(OnePass):
         rule = Rule.of(group.settings[0])
         if not rule.can_fit(classes.sizes, classes.n_features):
             return None
-        slopes = [rule.slopes(classes, shrinkage_of(setting)) for setting in group.settings]
+        slopes = rule.slopes(classes, [shrinkage_of(setting) for setting in group.settings])
         open_ = np.array([slope is None for slope in slopes])
         answers = []
         for rows in tests:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,16 +74,26 @@ class Rule:
             return np.ones(np.shape(least), dtype=bool)
         return np.asarray(least > self.tol**2 * CLEARLY)
 
-    def slopes(self, classes: Classes, shrinkage: float) -> np.ndarray | None:
+    def slopes(self, classes: Classes, shrinkages: Sequence[float]) -> list[np.ndarray | None]:
         """The inverse of the (shrunk) scatter times each class mean, less their mean.
 
         None where scikit-learn would have to decide a rank, or too few digits are known.
         """
         offsets = classes.means - classes.means.mean(axis=0)
         rows, factor = classes.rows(self.of_classes(classes.sizes))
-        if shrinkage:
-            return _shrunk_solution(spectrum_of(rows, factor), offsets, shrinkage)
-        root = None if classes.has_flat_columns else root_of(rows, factor)
+        spectrum = spectrum_of(rows, factor) if any(shrinkages) else None  # serves all of them
+        found = []
+        for shrinkage in shrinkages:
+            if shrinkage and spectrum is not None:
+                found.append(_shrunk_solution(spectrum, offsets, shrinkage))
+            else:
+                root = None if classes.has_flat_columns else root_of(rows, factor)
+                found.append(self._plain_slopes(root, classes, offsets))
+        return found
+
+    def _plain_slopes(
+        self, root: Root | None, classes: Classes, offsets: np.ndarray
+    ) -> np.ndarray | None:
         if root is None or not self._accepts(root):
             return None
         if self.solver == "svd" and len(offsets) > 2:
