@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from truerisk.core.errors import Refusal
 from truerisk.models.freedom import degrees_of_freedom
+from truerisk.models.logistic_path import LogisticPath
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)) * [1.0, 2.0, 0.5] + 1
@@ -125,3 +126,22 @@ def test_too_many_coefficients_are_refused() -> None:
     wide = RNG.normal(size=(20, 3001))
     with pytest.raises(Refusal, match="3,002 penalised coefficients"):
         degrees_of_freedom(LogisticRegression().fit(wide, TWO[:20]), wide)
+
+
+@pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
+def test_a_path_has_the_freedom_of_its_place(labels):
+    """LogisticPath with C = 1/(n λ) is LogisticRegression; the lasso counts what is not 0."""
+    at = 0.05
+    ridge = LogisticPath(l1_ratio=0.0, at=at, standardize=False).fit(X, labels)
+    same = LogisticRegression(C=1 / (len(X) * at), tol=1e-10, max_iter=10_000).fit(X, labels)
+    assert degrees_of_freedom(ridge, X) == pytest.approx(degrees_of_freedom(same, X), rel=1e-5)
+    scaled = LogisticPath(l1_ratio=0.0, at=at).fit(X, labels)
+    alike = LogisticPath(l1_ratio=0.0, at=at, standardize=False).fit(X / X.std(axis=0), labels)
+    expected = degrees_of_freedom(alike, X / X.std(axis=0))
+    assert degrees_of_freedom(scaled, X) == pytest.approx(expected, rel=1e-6)
+    lasso = LogisticPath(at=at).fit(X, labels)
+    count = np.count_nonzero(lasso.coef_) + len(lasso.classes_) - 1
+    assert degrees_of_freedom(lasso, X) == count
+    net = LogisticPath(l1_ratio=0.5, at=at).fit(X, labels)
+    held = np.count_nonzero(net.coef_) + len(net.classes_) - 1
+    assert 1 < degrees_of_freedom(net, X) < held

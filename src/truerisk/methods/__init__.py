@@ -12,6 +12,9 @@
 | `out_of_bag.py` | each row tested by the members of a forest that missed it |
 | `three_way.py`, `nested.py` | tune inside, test outside |
 | `criteria.py`, `likelihood.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |
+| `ebic.py` | the extended BIC of linear models |
+| `bayesian_error.py`, `bolstered.py` | the error of linear classifiers from one fit |
+| `rule_errors.py`, `class_errors.py`, `error_law.py`, `scaled_rows.py` | their posteriors |
 | `averages.py`, `intervals.py`, `tuning.py` | what they share |
 | `words.py` | the registry of words |
 """

@@ -50,6 +50,21 @@ registry = Registry(
         "aic": Line(f"{_ROOM}.criteria:AIC", "-2 log L + 2 k, as R counts it"),
         "aicc": Line(f"{_ROOM}.criteria:AICc", "AIC corrected for small samples"),
         "bic": Line(f"{_ROOM}.criteria:BIC", "-2 log L + k log n, as R counts it"),
+        "ebic": Line(
+            f"{_ROOM}.ebic:EBIC", "BIC plus a price for the choice of the features of linear models"
+        ),
+        "bee": Line(
+            f"{_ROOM}.bayesian_error:BayesianError",
+            "Bayesian error estimate of linear classifiers, proper prior; one fit",
+        ),
+        "bee-improper": Line(
+            f"{_ROOM}.bayesian_error:ImproperBayesianError",
+            "the same with a flat prior and one variance for all features",
+        ),
+        "bolstered": Line(
+            f"{_ROOM}.bolstered:Bolstered",
+            "training rows of linear classifiers spread over Gaussians; one fit",
+        ),
         "nested": Line(
             f"{_ROOM}.nested:Nested", "tune inside every outer training set, test outside"
         ),

@@ -28,6 +28,7 @@ _FORMULAS = {
     "sklearn.linear_model.ElasticNet": "freedom_of_lines:elastic_net",
     "sklearn.kernel_ridge.KernelRidge": "freedom_of_lines:kernel_ridge",
     "sklearn.linear_model.LogisticRegression": "freedom_of_classes:logistic",
+    "truerisk.models.logistic_path.LogisticPath": "freedom_of_classes:logistic_path",
     "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": "freedom_of_classes:linear",
     "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis": "freedom_of_classes:quadratic",
     "sklearn.naive_bayes.GaussianNB": "freedom_of_classes:naive_bayes",

@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.models.freedom_of_lines import rank_of, table
 
-__all__ = ["linear", "logistic", "naive_bayes", "quadratic"]
+__all__ = ["linear", "logistic", "logistic_path", "naive_bayes", "quadratic"]
 
 MOST_PARAMETERS = 3000  # the information matrix of a penalised fit is inverted
 
@@ -26,13 +26,42 @@ def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     n_free = len(model.classes_) - 1
     if lasso == 0 and ridge == 0:
         return float(rank_of(columns) * n_free)
-    coefficients = np.atleast_2d(model.coef_)
     if ridge == 0:
-        return float(np.count_nonzero(coefficients) + bool(model.fit_intercept) * n_free)
-    active = np.ones((len(coefficients), columns.shape[1]), dtype=bool)
-    if lasso:
-        active[:, -coefficients.shape[1] :] = coefficients != 0
+        return float(np.count_nonzero(model.coef_) + bool(model.fit_intercept) * n_free)
     penalty = np.where(held, ridge, 0.0)
+    return _trace(model, X, columns, penalty, sample_weight, selects=lasso > 0)
+
+
+def logistic_path(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+    """As `logistic`, at the λ that the path answers with; its penalty is per weight of a row."""
+    if model.l1_ratio == 1:
+        return float(np.count_nonzero(model.coef_) + len(model.classes_) - 1)
+    rows = table(X)
+    weights = np.ones(len(rows)) if sample_weight is None else sample_weight
+    ridge = model.lambda_ * (1 - model.l1_ratio) * weights.sum()
+    penalty = np.full(rows.shape[1], ridge)
+    if model.standardize:
+        centre = np.average(rows, axis=0, weights=weights)
+        penalty *= np.average((rows - centre) ** 2, axis=0, weights=weights)
+    columns = np.hstack([np.ones((len(rows), 1)), rows])
+    held = np.append(0.0, penalty)
+    return _trace(model, X, columns, held, sample_weight, selects=model.l1_ratio > 0)
+
+
+def _trace(
+    model: Any,
+    X: Any,
+    columns: np.ndarray,
+    penalty: np.ndarray,
+    sample_weight: np.ndarray | None,
+    *,
+    selects: bool,
+) -> float:
+    """That of F (F + P)⁻¹ over the coefficients that are not 0, where the penalty selects."""
+    coefficients = np.atleast_2d(model.coef_)
+    active = np.ones((len(coefficients), columns.shape[1]), dtype=bool)
+    if selects:
+        active[:, -coefficients.shape[1] :] = coefficients != 0
     if active.sum() > MOST_PARAMETERS:
         raise Refusal(
             f"the effective degrees of freedom of {active.sum():,} penalised coefficients need "

@@ -1,0 +1,98 @@
+"""`bayesian_error`: goldens, sampling of the whole posterior, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import truerisk as tr
+from truerisk.core.errors import BadData, Refusal
+
+X = [(0, 0), (1, 2), (2, 1), (-1, 1), (3, 2), (2, 4), (4, 3)]
+Y = ["a", "a", "a", "a", "b", "b", "b"]
+RULE = [1.0, 0.5], -2.5
+
+
+@pytest.mark.parametrize(
+    ("prior", "minus", "plus", "value"),
+    [
+        ("improper", 0.071062179600, 0.017143853235, 0.047954325443),
+        ("proper", 0.109990606765, 0.209572087443, 0.152668384198),
+    ],
+)
+def test_equals_the_golden_numbers(prior, minus, plus, value):
+    """Both priors on seven rows, by class and together."""
+    found = tr.bayesian_error(*RULE, X, Y, prior=prior)
+    assert found.per_class == pytest.approx((minus, plus), abs=5e-13)
+    assert found.value == pytest.approx(value, abs=5e-13)
+    assert found.log_value == pytest.approx(np.log(value))
+    assert found.classes == ("a", "b")
+    assert found.gamma == pytest.approx((4 / 7, 3 / 7))
+    assert found.prior == prior
+
+
+def test_interval_and_distribution_belong_together():
+    """The ends of the 90 % interval have 5 % and 95 % below them."""
+    found = tr.bayesian_error(*RULE, X, Y)
+    interval = found.interval(0.9)
+    assert found.cdf(interval.low) == pytest.approx(0.05)
+    assert found.cdf(interval.high) == pytest.approx(0.95)
+    assert (interval.method, interval.confidence_level) == ("credible", 0.9)
+
+
+def test_is_the_method_with_units_as_they_are():
+    """`standardize=True` is what method="bee" does with the fitted rule."""
+    from sklearn.linear_model import RidgeClassifier
+
+    rows = np.array(X, dtype=float) * [1, 30]
+    fitted = RidgeClassifier().fit(rows, Y)
+    found = tr.bayesian_error(fitted.coef_, fitted.intercept_, rows, Y, standardize=True)
+    estimate = tr.estimate_risk(RidgeClassifier(), rows, Y, method="bee")
+    assert estimate.value == pytest.approx(found.value, rel=1e-12)
+    assert estimate.std_error == pytest.approx(found.std_error, rel=1e-12)
+    sparse = tr.bayesian_error(
+        fitted.coef_, fitted.intercept_, csr_matrix(rows), Y, standardize=True
+    )
+    assert sparse.value == pytest.approx(found.value)
+
+
+def test_several_classes():
+    """One score per class; errors by class add up to the pairwise error; no interval."""
+    labels = [0, 0, 1, 1, 2, 2, 2]
+    slopes = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]])
+    starts = np.array([0.0, -1.0, -4.0])
+    found = tr.bayesian_error(slopes, starts, X, labels)
+    shares = np.array([2, 2, 3]) / 7
+    assert found.value == pytest.approx(shares @ found.per_class)
+    pair = tr.bayesian_error(slopes[1] - slopes[0], -1.0, X[:4], labels[:4])
+    rest = tr.bayesian_error(slopes[2] - slopes[0], -4.0, X[:2] + X[4:], [0, 0, 2, 2, 2])
+    assert found.per_class[0] == pytest.approx(pair.per_class[0] + rest.per_class[0])
+    assert found.std_error is None
+    for ask in (found.interval, lambda: found.cdf(0.1)):
+        with pytest.raises(Refusal, match="stated for the pairwise error of 3 classes"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "why"),
+    [
+        (([1.0], -2.5), {}, "1 features and X 2 columns"),
+        (([1.0, np.nan], 0.0), {}, "finite"),
+        (([[1.0, 2.0], [2.0, 1.0]], 0.0), {}, r"give 1 score\(s\)"),
+        (RULE, {"prior": "flat"}, "unknown"),
+        (RULE, {"gamma": 1.5}, "no shares"),
+    ],
+)
+def test_bad_input_is_refused(rule, options, why):
+    """Shapes that do not fit, numbers that are none, unknown priors."""
+    with pytest.raises(BadData, match=why):
+        tr.bayesian_error(*rule, X, Y, **options)
+
+
+def test_bad_rows_and_levels_are_refused():
+    """NaN in X, and a level that is none."""
+    with pytest.raises(BadData, match="NaN"):
+        tr.bayesian_error(*RULE, [*X[:-1], (np.nan, 1)], Y)
+    with pytest.raises(BadData, match="between 0 and 1"):
+        tr.bayesian_error(*RULE, X, Y).interval(95)
