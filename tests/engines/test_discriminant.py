@@ -234,6 +234,19 @@ def test_collinear_columns(word, what, monkeypatch) -> None:
         assert (seen["asked"] > 0) == (word == "svd" or what == "once")
 
 
+@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
+def test_columns_far_from_zero_are_asked_where_they_are_shrunk(solver, monkeypatch) -> None:
+    """Beside cells of 1e9 scikit-learn's scores keep few digits: they are its own."""
+    X, y = drawn(30, 3, 2)
+    family = family_of(LinearDiscriminantAnalysis(solver=solver), {"shrinkage": [0.1, 0.5]})
+    for far, asks in ((1e3, False), (1e9, True)):
+        for method in (LOO, FOLDS):
+            with counted(monkeypatch) as seen:
+                data = data_of(X + np.array([0, far, 0]), y)
+                require_equal(ENGINE, family, data, method, [RESPONSES[1]])
+            assert (seen["asked"] > 0) == asks
+
+
 def test_a_row_whose_leverage_is_one_is_asked(monkeypatch) -> None:
     """Without the only row in which a column differs there is no inverse: one fit per response."""
     X, y = drawn(30, 3, 2)

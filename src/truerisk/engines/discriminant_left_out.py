@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from truerisk.engines.discriminant_rule import WORST, Rule, spreads
-from truerisk.engines.scatter import Classes, Root, Spectrum, root_of, spectrum_of
+from truerisk.engines.scatter import FLAT, Classes, Root, Spectrum, root_of, spectrum_of
 
 __all__ = ["Without"]
 
@@ -124,6 +124,7 @@ class Without:
         lowest = 0.0 if spectrum.has_rest else spectrum.values.min()
         highest = (1 - s) * spectrum.values.max() + added
         sound = highest[:, 0] < WORST * ((1 - s) * lowest + added)[:, 0]
+        sound &= (FLAT * self.classes.farthest) ** 2 <= added[:, 0]
         return _Products(own, across, between, (1 - s) * part, sound)
 
     def _means_spread(self, found: _Products, c: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.scatter import Classes, Root, Spectrum, root_of, spectrum_of
+from truerisk.engines.scatter import FLAT, Classes, Root, Spectrum, root_of, spectrum_of
 
 __all__ = ["Rule", "is_number_in", "priors_refusal", "setting_refusal", "shrinkage_of", "spreads"]
 
@@ -85,7 +85,7 @@ class Rule:
         found = []
         for shrinkage in shrinkages:
             if shrinkage and spectrum is not None:
-                found.append(_shrunk_solution(spectrum, offsets, shrinkage))
+                found.append(_shrunk_solution(spectrum, offsets, shrinkage, classes.farthest))
             else:
                 root = None if classes.has_flat_columns else root_of(rows, factor)
                 found.append(self._plain_slopes(root, classes, offsets))
@@ -118,12 +118,14 @@ class Rule:
         return found
 
 
-def _shrunk_solution(spectrum: Spectrum, rows: np.ndarray, s: float) -> np.ndarray | None:
-    """((1 − s) A + s tr(A)/p I)⁻¹ times each row."""
+def _shrunk_solution(
+    spectrum: Spectrum, rows: np.ndarray, s: float, farthest: float
+) -> np.ndarray | None:
+    """((1 − s) A + s tr(A)/p I)⁻¹ times each row, None where too few digits are known."""
     added = s * spectrum.trace / len(spectrum.vectors)
     shrunk = (1 - s) * spectrum.values + added
     lowest = added if spectrum.has_rest else shrunk.min()
-    if not shrunk.max() < WORST * lowest:
+    if not (shrunk.max() < WORST * lowest and (FLAT * farthest) ** 2 <= added):
         return None
     turned = rows @ spectrum.vectors
     found: np.ndarray = (turned / shrunk) @ spectrum.vectors.T

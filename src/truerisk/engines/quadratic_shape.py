@@ -119,7 +119,7 @@ def shape_of(one: Classes, regs: np.ndarray, setting: Mapping[str, Any]) -> Shap
     size, p = one.n_rows, one.n_features
     if len(one.centred) <= p:
         return None
-    if (one.largest.max() * FLAT) ** 2 > regs.min() and one.has_flat_columns:
+    if (FLAT * one.farthest) ** 2 > regs.min() and one.has_flat_columns:
         return None
     (rows, _), mean = one.rows(np.ones(1)), one.means[0]
     if len(regs) == 1 and regs[0] == 0:

@@ -80,6 +80,11 @@ class Classes:
             self.largest,
         )
 
+    @property
+    def farthest(self) -> float:
+        """The largest cell, whatever its sign."""
+        return float(self.largest.max())
+
     @cached_property
     def has_flat_columns(self) -> bool:
         """Whether some column hardly varies within classes, beside the size of its cells."""
