@@ -300,9 +300,9 @@ def test_at_names_a_place_or_a_penalty():
     np.testing.assert_array_equal(path.predict(X, at=float(path.lambdas_[7])), place.predict(X))
     assert place.lambda_ == path.lambdas_[7]
     lam = float(np.sqrt(path.lambdas_[7] * path.lambdas_[8]))
-    beside = clone(path).set_params(at=lam, tol=1e-14).fit(X, y)
+    beside = clone(path).set_params(at=lam, tol=1e-18).fit(X, y)
     np.testing.assert_array_equal(beside.lambdas_, path.lambdas_)
-    alone = LogisticPath(lambdas=[lam], tol=1e-14).fit(X, y)
+    alone = LogisticPath(lambdas=[lam], tol=1e-18).fit(X, y)
     np.testing.assert_allclose(beside.coef_, alone.coef_, atol=1e-5)
     above = clone(path).set_params(at=10 * path.lambdas_[0]).fit(X, y)
     assert not above.coef_.any()

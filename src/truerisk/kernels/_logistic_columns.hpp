@@ -95,8 +95,12 @@ class Dense {
         add(y, centred_[j].get(), d, rows_.length);
     }
 
-    // Keep a work vector; then `product` is Σ x_j r for any column.
-    void keep(const double* r) { std::copy(r, r + rows_.length, residual_.begin()); }
+    // Keep a work vector; then `product` is Σ (x_j − mean) r for any column.
+    void keep(const double* r) {
+        std::copy(r, r + rows_.length, residual_.begin());
+        sum_ = 0.0;
+        for (std::size_t i = 0; i < rows_.length; ++i) sum_ += r[i];
+    }
     double product(std::size_t j) const {
         const double* const in = column(j);
         const std::size_t n = rows_.at.size(), even = n / BLOCK * BLOCK;
@@ -106,7 +110,7 @@ class Dense {
             std::copy(in + even, in + n, last);
             total += dot(last, residual_.data() + even, BLOCK);
         }
-        return total;
+        return total - moments.mean[j] * sum_;
     }
 
     Moments moments;
@@ -135,6 +139,7 @@ class Dense {
     std::unique_ptr<double[]> picked_;
     std::vector<std::unique_ptr<double[]>> centred_;
     Vector residual_;
+    double sum_ = 0.0;
 };
 
 // Compressed columns. Work vectors hold all rows of X, those without weight too; nothing is
@@ -145,7 +150,7 @@ class Sparse {
   public:
     Sparse(const double* value, const Index* row, const Index* start, std::size_t p,
            const Rows& rows)
-        : value_(value), row_(row), start_(start), full_(rows.length) {
+        : value_(value), row_(row), start_(start), residual_(rows.length) {
         moments.mean.resize(p);
         moments.deviation.resize(p);
         for (std::size_t j = 0; j < p; ++j) {
@@ -196,8 +201,14 @@ class Sparse {
         each(j, [&](std::size_t i, double x) { y[i] += d * x; });
     }
 
-    void keep(const double* r) { std::copy(r, r + full_.size(), full_.begin()); }
-    double product(std::size_t j) const { return dot_with(j, full_.data()); }
+    void keep(const double* r) {
+        std::copy(r, r + residual_.size(), residual_.begin());
+        sum_ = 0.0;
+        for (std::size_t i = 0; i < residual_.size(); ++i) sum_ += r[i];
+    }
+    double product(std::size_t j) const {
+        return dot_with(j, residual_.data()) - moments.mean[j] * sum_;
+    }
 
     Moments moments;
 
@@ -211,7 +222,8 @@ class Sparse {
     const double* value_;
     const Index* row_;
     const Index* start_;
-    Vector full_;
+    Vector residual_;
+    double sum_ = 0.0;
 };
 
 }  // namespace logistic

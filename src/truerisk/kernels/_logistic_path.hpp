@@ -31,6 +31,54 @@ struct Found {
     std::uint8_t* converged;
 };
 
+// The point on the line through two remembered residuals that is nearest to one of now.
+struct Line;
+struct Remembered {
+    Vector residual, older, slope, older_slope;
+    std::size_t spent = 0;  // gradients computed since all were
+
+    void start(const Vector& r, std::size_t p) {
+        residual = older = r;
+        slope.assign(p, 0.0);
+        older_slope.assign(p, 0.0);
+    }
+    void shift(const Vector& r) {  // the caller fills `slope`
+        older.swap(residual);
+        older_slope.swap(slope);
+        residual = r;
+        spent = 0;
+    }
+    inline Line through(const Vector& r, const Vector& weight) const;
+};
+
+struct Line {
+    double ahead, rest;
+
+    // The largest size that gradient j can have
+    double most(const Remembered& known, std::size_t j, double deviation) const {
+        const double g = known.slope[j];
+        return std::fabs(g + ahead * (g - known.older_slope[j])) + deviation * rest;
+    }
+};
+
+inline Line Remembered::through(const Vector& r, const Vector& weight) const {
+    double along = 0.0, length = 0.0, rest = 0.0;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        const double d = residual[i] - older[i];
+        if (!(weight[i] > 0.0) || d == 0.0) continue;
+        along += d * (r[i] - residual[i]) / weight[i];
+        length += d * d / weight[i];
+    }
+    const double ahead = length > 0.0 ? along / length : 0.0;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        if (!(weight[i] > 0.0)) continue;
+        const double e = r[i] - residual[i] - ahead * (residual[i] - older[i]);
+        rest += e * e / weight[i];
+    }
+    // the room is for rounding in the gradients remembered
+    return {ahead, std::sqrt(rest) * (1.0 + 1e-9) + 1e-13 * (1.0 + std::fabs(ahead))};
+}
+
 template <typename Columns>
 class Path {
   public:
@@ -38,8 +86,8 @@ class Path {
         : columns_(columns), rows_(rows), setting_(setting), n_(rows.length),
           p_(columns.moments.mean.size()), fitted_(n_classes == 2 ? 1 : n_classes),
           scale_(p_, 1.0), y_(fitted_ * n_, 0.0), exponential_(fitted_ > 1 ? fitted_ * n_ : 0),
-          whole_(n_, 1.0), r_(n_), v_(n_), change_(n_), reference_(fitted_ * n_),
-          slope_at_reference_(fitted_ * p_), quadratic_(columns, scale_, n_) {
+          whole_(n_, 1.0), r_(n_), v_(n_), change_(n_), known_(fitted_),
+          quadratic_(columns, scale_, n_) {
         if (setting.standardize) scale_ = columns.moments.deviation;
         start(n_classes);
     }
@@ -137,11 +185,12 @@ class Path {
         largest_ = 0.0;
         for (std::size_t k = 0; k < fitted_; ++k) {
             residual_of(k);
-            std::copy(r_.begin(), r_.end(), reference_.begin() + static_cast<std::ptrdiff_t>(k * n_));
+            known_[k].start(r_, p_);
             columns_.keep(r_.data());
             for (std::size_t j = 0; j < p_; ++j) {
                 const double g = columns_.moments.deviation[j] > 0.0 ? columns_.product(j) : 0.0;
-                state_.slope[k * p_ + j] = slope_at_reference_[k * p_ + j] = std::fabs(g);
+                state_.slope[k * p_ + j] = std::fabs(g);
+                known_[k].slope[j] = known_[k].older_slope[j] = g;
                 if (scale_[j] > 0.0) largest_ = std::max(largest_, std::fabs(g) / scale_[j]);
             }
         }
@@ -221,19 +270,35 @@ class Path {
         while (true) {
             double moved = tolerance;
             int sweeps = 0;
+            double work = 0.0;
             while (moved >= tolerance) {
                 if (*passes <= 0) return false;
                 moved = 0.0;
-                for (std::size_t k = 0; k < fitted_; ++k)
+                for (std::size_t k = 0; k < fitted_; ++k) {
+                    const std::int64_t before = *passes;
                     moved = std::max(moved, newton(k, penalty, tolerance, passes));
+                    work += static_cast<double>(before - *passes) * nonzero(k);
+                }
                 if (fitted_ > 1 && moved >= tolerance) {
                     shift_columns();
-                    if (++sweeps % 4 == 0) together(penalty, passes);
+                    double all = 0.0;
+                    for (std::size_t k = 0; k < fitted_; ++k) all += nonzero(k);
+                    // when creeping has cost as much as a step of all classes at once
+                    if (++sweeps >= 4 && work > 0.3 * all * all) {
+                        together(penalty, passes);
+                        work = 0.0;
+                    }
                 }
             }
             centre_intercepts();
             if (setting_.l1_ratio == 0.0 || !missed(lambda, next)) return *passes > 0;
         }
+    }
+
+    double nonzero(std::size_t k) {
+        double count = 0.0;
+        for (const std::int32_t j : state_.set[k]) count += b_of(k)[j] != 0.0;
+        return count;
     }
 
     // One Newton step of a class; the largest weighted squared move
@@ -473,35 +538,35 @@ class Path {
         refresh_all();
     }
 
-    // Admit columns outside the set whose gradient exceeds the penalty; whether there were any
+    // Admit columns outside the set whose gradient exceeds the penalty; whether there were any.
+    //
+    // Two residuals with all their gradients are remembered. The residual of now is a point on the
+    // line through them plus a rest e, and so is every gradient, where the part of e is no more than
+    // deviation · |e| (Cauchy–Schwarz; e adds up to zero). What that bounds is not computed.
     bool missed(double lambda, double next) {
         const double least = setting_.l1_ratio * std::min(lambda, 2.0 * next - lambda);
+        const Vector& deviation = columns_.moments.deviation;
         bool any = false;
         for (std::size_t k = 0; k < fitted_; ++k) {
             residual_of(k);
-            double* const at = reference_.data() + k * n_;
-            double* const told = slope_at_reference_.data() + k * p_;
+            Remembered& known = known_[k];
+            const Line line = known.through(r_, rows_.weight);
             double* const slope = state_.slope.data() + k * p_;
-            const Vector& deviation = columns_.moments.deviation;
-            double far = 0.0;  // Cauchy–Schwarz: a gradient moves by no more than deviation · far
-            for (std::size_t i = 0; i < n_; ++i) {
-                const double d = r_[i] - at[i];
-                if (d != 0.0) far += d * d / rows_.weight[i];
-            }
-            far = std::sqrt(far) * (1.0 + 1e-9);
             std::size_t open = 0;
             for (std::size_t j = 0; j < p_; ++j)
-                open += told[j] + deviation[j] * far >= least * scale_[j];
-            const bool anew = 3 * open > p_;
-            if (anew) std::copy(r_.begin(), r_.end(), at);
+                open += line.most(known, j, deviation[j]) >= least * scale_[j];
+            known.spent += open;
+            const bool anew = known.spent > p_ / 2;
+            if (anew) known.shift(r_);
             columns_.keep(r_.data());
             for (std::size_t j = 0; j < p_; ++j) {
-                if (!anew && !(told[j] + deviation[j] * far >= least * scale_[j])) {
+                if (!anew && !(line.most(known, j, deviation[j]) >= least * scale_[j])) {
                     slope[j] = 0.0;  // too small to enter here or at the next λ
                     continue;
                 }
-                slope[j] = deviation[j] > 0.0 ? std::fabs(columns_.product(j)) : 0.0;
-                if (anew) told[j] = slope[j];
+                const double g = deviation[j] > 0.0 ? columns_.product(j) : 0.0;
+                slope[j] = std::fabs(g);
+                if (anew) known.slope[j] = g;
                 const double most = lambda * setting_.l1_ratio * scale_[j];
                 if (!state_.in[k * p_ + j] && slope[j] > most * (1.0 + 1e-9)) {
                     admit(k, j);
@@ -535,8 +600,8 @@ class Path {
     const Rows& rows_;
     Setting setting_;
     std::size_t n_, p_, fitted_;
-    Vector column_, scale_, y_, exponential_, whole_, r_, v_, change_, old_, reference_;
-    Vector slope_at_reference_, cross_;
+    Vector column_, scale_, y_, exponential_, whole_, r_, v_, change_, old_, cross_;
+    std::vector<Remembered> known_;  // per class
     std::vector<std::pair<std::size_t, std::size_t>> joint_;  // (class, column) not zero
     Orthant orthant_;
     std::vector<Vector> centred_;

@@ -20,6 +20,8 @@ struct Penalty {
     double l1, l2;  // of a coefficient in units of `scale`
 };
 
+constexpr double LOOSE = 0.1;
+
 template <typename Columns>
 class Quadratic {
   public:
@@ -28,7 +30,8 @@ class Quadratic {
           curvature_(scale.size()), known_(scale.size(), 0), work_(length) {}
 
     // Moves b (of the columns in `set`) and b0; r becomes the residual of the quadratic. False:
-    // `passes` ran out. The stopping rule is on v-weighted squared moves.
+    // `passes` ran out. The stopping rule is on v-weighted squared moves, against LOOSE times the
+    // largest of the first pass where that is more: the next Newton step goes on from there.
     bool solve(std::vector<std::int32_t>& set, double* b, double* b0, double* r, const double* v,
                Penalty penalty, double tolerance, std::int64_t* passes, double weight) {
         ++stamp_;
@@ -42,6 +45,7 @@ class Quadratic {
         bool solved = false, everything = true;
         active_.clear();
         std::size_t slow = 0;
+        bool first = true;
         while (*passes > 0) {
             --*passes;
             double moved = 0.0;
@@ -55,6 +59,7 @@ class Quadratic {
                 for (const std::int32_t j : active_)
                     moved = std::max(moved, update(static_cast<std::size_t>(j)));
             }
+            if (first) tolerance = std::max(tolerance, LOOSE * moved);
             if (moved < tolerance) {
                 if (everything) {
                     solved = true;
@@ -63,10 +68,11 @@ class Quadratic {
                 everything = true;
                 continue;
             }
-            everything = false;
+            everything = first = false;
             const std::size_t n_active = active_.size();
-            if (++slow > 6 + n_active / 4 + n_active * n_active / (10 * length_) &&
-                n_active > 1 && n_active <= LARGEST_DIRECT) {
+            // as many passes as cost what solving costs; whatever the number of rows, so that a
+            // weight of two goes the way of two rows
+            if (++slow > 6 + n_active / 3 && n_active > 1 && n_active <= LARGEST_DIRECT) {
                 jump();
                 slow = 0;
                 everything = true;
