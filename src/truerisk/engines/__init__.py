@@ -23,7 +23,9 @@
 | `deciding.py` | class scores as answers, and which labels rounding would decide |
 | `left_out.py` | fits without one row, and where their answers go |
 | `least_squares.py`, `linear_targets.py` | LinearRegression, Ridge, RidgeClassifier |
-| `linear_fit.py`, `linear_table.py`, `linear_singles.py` | one train set; products that fits share; one row less |
+| `linear_fit.py`, `linear_table.py`, `linear_singles.py` | one fit; shared products; one row less |
+| `kernel_ridge.py`, `kernel_part.py`, `kernel_table.py` | KernelRidge; one train set; all rows |
+| `single_answers.py` | where answers about one row each go |
 | `single_row.py` | which fits differ from all rows by one row |
 | `logistic.py`, `logistic_setting.py` | penalised logistic regression: a path per train set |
 | `choice.py` | which engine answers, and why others do not |
@@ -37,6 +39,7 @@ _NAMES = {
     "Ensembles": "ensemble",
     "Generic": "generic",
     "Intervals": "interval",
+    "KernelRidges": "kernel_ridge",
     "LeastSquares": "least_squares",
     "LinearDiscriminants": "discriminant",
     "LogisticPaths": "logistic",
@@ -52,6 +55,7 @@ __all__ = [
     "Ensembles",
     "Generic",
     "Intervals",
+    "KernelRidges",
     "LeastSquares",
     "LinearDiscriminants",
     "LogisticPaths",
@@ -70,7 +74,7 @@ def names() -> list[str]:
     >>> import truerisk as tr
     >>> tr.engines.names()
     ['knn', 'interval', 'tree', 'discriminant', 'quadratic', 'fisher', 'logistic-path', 'ensemble',
-     'least-squares', 'generic']
+     'least-squares', 'kernel-ridge', 'generic']
     """
     from truerisk.engines.choice import registry
 

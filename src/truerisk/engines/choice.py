@@ -52,6 +52,10 @@ registry = Registry(
             "truerisk.engines.least_squares:LeastSquares",
             "least squares and ridge: every penalty, every row left out, one decomposition",
         ),
+        "kernel-ridge": Line(
+            "truerisk.engines.kernel_ridge:KernelRidges",
+            "KernelRidge: every penalty, every row left out, one kernel of all rows",
+        ),
         "generic": Line(
             "truerisk.engines.generic:Generic", "clone, fit, predict: any model, any plan"
         ),

@@ -28,7 +28,7 @@ from truerisk.engines.one_pass import OnePass, Shown, Task, dense
 from truerisk.engines.settings import Group
 from truerisk.engines.single_row import single_row_fits
 
-__all__ = ["LeastSquares", "penalty_refusal"]
+__all__ = ["LeastSquares", "negative_weights", "penalty_refusal"]
 
 EXACT = ("auto", "svd", "cholesky")
 
@@ -61,7 +61,7 @@ class LeastSquares(OnePass):
             return "RidgeClassifier gives no probabilities."
         if request.response == "score" and data.n_classes != 2:
             return f"y has {data.n_classes} classes, and each has a score of its own."
-        return _weights_refusal(data)
+        return negative_weights(data)
 
     def together(self, task: Task) -> np.ndarray:
         setting = task.group.settings[0]
@@ -145,7 +145,8 @@ def _penalties(group: Group) -> np.ndarray:
     return group.values("alpha").astype(np.float64)
 
 
-def _weights_refusal(data: Data) -> str | None:
+def negative_weights(data: Data) -> str | None:
+    """Why the weights are none, or None."""
     for name, values in data.fit_params.items():
         weights = np.asarray(values, dtype=np.float64)
         if not np.isfinite(weights).all() or (weights < 0).any():

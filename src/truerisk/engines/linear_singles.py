@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.plan import spread
 from truerisk.engines.linear_fit import DOUBT, TrainSet, location_doubts
 from truerisk.engines.linear_table import Part, Table
 from truerisk.engines.linear_targets import Coding
+from truerisk.engines.single_answers import place_singles, winners
 from truerisk.kernels.leverage import LeftOut, leave_out_dual, leave_out_primal
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
 
@@ -204,25 +204,13 @@ class Singles:
         hopeless: np.ndarray,
     ) -> np.ndarray:
         """Put answers where they belong; which of the fits need no pass of their own."""
-        task, plan = self.table.task, self.table.task.plan
+        task = self.table.task
         answers, tied = coding.answers(numbers)
-        open_ = tied | hopeless[:, None]
-        order, starts = plan.questions_of
-        offsets, inside = spread(starts, fits)
-        position = plan.test_offsets[order[inside]]
-        asked = np.repeat(np.arange(len(fits)), np.diff(offsets))
-        candidates = task.group.candidates
-        if task.run.only is None:
-            task.values[np.ix_(candidates, position)] = answers[:, asked]
-            done: np.ndarray = (sure | hopeless[:, None]).all(axis=0)
-            for at in np.flatnonzero(done & open_.any(axis=0)):
-                task.leave_open(fits[at], candidates[open_[:, at]])
-            return done
-        match = task.run.only[fits] == candidates[:, None]
-        mine, line = match.any(axis=0), match.argmax(axis=0)
-        number = np.arange(len(fits))
-        task.values[0, position[mine[asked]]] = answers[line, number][asked[mine[asked]]]
-        done = (sure | hopeless[:, None])[line, number] | ~mine
-        for at in np.flatnonzero(mine & done & open_[line, number]):
-            task.leave_open(fits[at], candidates[line[at], None])
+        settled, won = sure | hopeless[:, None], winners(task, fits)
+        if won is None:
+            done: np.ndarray = settled.all(axis=0)
+        else:
+            mine, line = won
+            done = settled[line, np.arange(len(fits))] | ~mine
+        place_singles(task, fits, answers, (tied | hopeless[:, None]) & done)
         return done

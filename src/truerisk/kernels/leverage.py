@@ -69,10 +69,9 @@ def leave_out_dual(
     """
     c = answers_at(back, spectrum, penalties)
     own = _squared_lengths(back, spectrum.over(penalties))
-    least = np.maximum(spectrum.values.min(initial=np.inf) + penalties, 1e-300)
     safe = np.maximum(own, 1e-300)
     missed = c / safe[:, :, None]
-    turned = 1.0 / np.sqrt(safe * least[:, None])  # at least the length of M_·i over M_ii
+    turned = np.sqrt(_squared_lengths(back, spectrum.over(penalties) ** 2)) / safe
     solved = longest((spectrum.right / scale).T, spectrum, penalties)[:, None]
     solved = solved + turned * np.abs(c / scale).max(axis=2, initial=0.0)
     rest = penalties[:, None] * own
