@@ -67,6 +67,7 @@ void register_nearest(nb::module_& m);
 void register_walk(nb::module_& m);
 void register_interval(nb::module_& m);
 void register_logistic(nb::module_& m);
+void register_svm(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Compiled loops of truerisk; call them through their Python callers, which check.";
@@ -78,4 +79,5 @@ NB_MODULE(_native, m) {
     register_walk(m);
     register_interval(m);
     register_logistic(m);
+    register_svm(m);
 }
