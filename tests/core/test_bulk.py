@@ -192,3 +192,20 @@ def test_degrees_of_freedom_are_asked_of_inner_questions_alone():
     back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     assert back.freedom.tolist() == plan.freedom.tolist()
     assert replace(plan, freedom=None).fingerprint != plan.fingerprint
+
+
+def test_linear_rules_are_asked_of_inner_questions_alone():
+    """As degrees of freedom: nested, cut and stored."""
+    builder = PlanBuilder(6)
+    builder.ask((ALL, ()), (ALL, ()))
+    inner = replace(builder.build(), rules=np.zeros(1, np.int32))
+    plan = nest(leave_out(9, [np.arange(9) % 3]), [inner] * 3)
+    assert plan.rules.tolist() == plan.questions("inner").tolist()
+    assert plan.ruled_fits.tolist() == [0, 1, 2]
+    assert plan.only(plan.questions("outer")).rules is None
+    assert plan.only(plan.questions("outer")).ruled_fits.tolist() == []
+    second = plan.only(plan.questions("inner")[1:2])
+    assert (second.rules.tolist(), second.ruled_fits.tolist()) == ([0], [0])
+    back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    assert back.rules.tolist() == plan.rules.tolist()
+    assert replace(plan, rules=None).fingerprint != plan.fingerprint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
@@ -77,3 +78,12 @@ def test_auto_takes_the_next_and_remembers_why(monkeypatch) -> None:
     monkeypatch.setattr(table, "load", lambda w: Shy)
     with pytest.raises(Refusal, match=r"no engine can answer: shy, knn, .*generic: it is shy\.$"):
         estimate("auto")
+
+
+def test_an_engine_without_coefficients_is_not_asked_for_rules() -> None:
+    """A plan that asks for linear rules goes to an engine that gives them."""
+    model, options = LinearDiscriminantAnalysis(), {"method": "bee", "engine": "auto"}
+    found = tr.estimate_risk(model, X, Y, **options)
+    assert found.refusals["knn"] == "it does not give the coefficients of its models."
+    with pytest.raises(Refusal, match="engine 'knn' cannot answer: it does not give the coeff"):
+        tr.estimate_risk(model, X, Y, method="bee", engine="knn")

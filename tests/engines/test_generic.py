@@ -5,6 +5,7 @@ from __future__ import annotations
 import tracemalloc
 import warnings
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 
 import numpy as np
@@ -463,3 +464,39 @@ def test_a_linear_model_is_fitted_as_given() -> None:
     for k in range(4):
         model = LogisticRegression().fit(X[k != FOLDS], Y[k != FOLDS], OWN[k != FOLDS])
         assert (DATA.classes[found.of(k)[0]] == model.predict(X[k == FOLDS])).all()
+
+
+def test_linear_rules_come_with_rows_held_once():
+    """Of each candidate in the fits asked; equal rows after a step are one array."""
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    family = Family.of(model, {"logisticregression__C": [0.1, 1.0, 10.0]})
+    data = Data.check(X, Y, task="classification")
+    plan = KFold(folds=FOLDS).plan(data, Streams(0))
+    plan = replace(plan, rules=np.array([1], dtype=np.int32))
+    for executor in (None, 2):
+        answers = Generic().run(family, data, plan, Request("label"), Run(executor=executor))
+        assert len(answers.rules) == 1
+        rules = answers.rules[0]
+        assert (rules.fit, rules.candidates.tolist()) == (1, [0, 1, 2])
+        rows, _ = plan.train_rows(1)
+        fitted = model.set_params(logisticregression__C=1.0).fit(X[rows], Y[rows])
+        assert rules.coefficients[1] == pytest.approx(fitted[-1].coef_)
+        assert rules.rows == pytest.approx(fitted[:-1].transform(X[rows]))
+    assert (
+        Generic().run(family, data, replace(plan, rules=None), Request("label"), Run()).rules
+        is None
+    )
+    only = Generic().run(family, data, plan, Request("label"), Run(only=np.full(plan.n_fits, 2)))
+    assert only.rules[0].candidates.tolist() == [0]
+    cut = answers.only(np.array([1]))
+    assert (cut.rules[0].fit, answers.only(np.array([0])).rules) == (0, None)
+
+
+def test_a_law_has_no_rules():
+    """Train sets drawn at random have no single model whose coefficients could be asked for."""
+    data = Data.check(X, Y, task="classification")
+    plan = replace(
+        tr.methods.as_method("complete").plan(data, Streams(0)), rules=np.zeros(1, np.int32)
+    )
+    reason = Generic().refuse(Family.of(LogisticRegression()), data, plan, Request("loss"))
+    assert reason == "train sets drawn at random have no single model with coefficients."

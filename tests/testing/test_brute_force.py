@@ -12,7 +12,13 @@ from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import ALL
 from truerisk.core.planning import PlanBuilder
-from truerisk.testing.brute_force import brute_force, decoded, freedom_by_brute_force
+from truerisk.testing.brute_force import (
+    brute_force,
+    decoded,
+    freedom_by_brute_force,
+    rules_by_brute_force,
+)
+from truerisk.testing.learners import NearestMean
 
 LABEL = Request("label")
 
@@ -64,3 +70,17 @@ def test_degrees_of_freedom_are_those_of_the_fits_asked():
     family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 2]})
     found = freedom_by_brute_force(family, data, plan)
     np.testing.assert_array_equal(found, [[4, np.nan], [2, np.nan]])
+
+
+def test_linear_rules_are_those_of_the_fits_asked():
+    """The rule of each candidate of fit 1, and none of fit 0."""
+    builder = PlanBuilder(6)
+    for fold, block in enumerate(builder.partition(np.array([0, 0, 1, 1, 1, 1]))):
+        builder.ask((ALL, (block,)), (block, ()), fold=fold)
+    plan = replace(builder.build(), rules=np.ones(1, np.int32))
+    data = Data.check([[0.0], [2.0], [4.0], [5.0], [6.0], [7.0]], [0, 1] * 3, task="classification")
+    family = Family.of(NearestMean(), {"rest": [0.0, 1.0]})
+    found = rules_by_brute_force(family, data, plan)
+    assert [(r.fit, r.candidates.tolist()) for r in found] == [(1, [0]), (1, [1])]
+    assert found[0].coefficients.tolist() == [[[2.0]]]
+    assert found[0].intercepts.tolist() == [[-2.0]]

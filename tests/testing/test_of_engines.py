@@ -206,6 +206,20 @@ class CountsTheVariance(Double):
         return answers if plan.freedom is None else replace(answers, freedom=answers.freedom + 1)
 
 
+class TurnsRules(Double):
+    """Every rule says the other class, as scores of the first class would."""
+
+    breaks = "linear_rules_are_the_models_own"
+    states_rules = True
+
+    def run(self, family, data, plan, request, run):
+        answers = super().run(family, data, plan, request, run)
+        if answers.rules is None:
+            return answers
+        turned = tuple(replace(r, coefficients=-r.coefficients) for r in answers.rules)
+        return replace(answers, rules=turned)
+
+
 class Scales(Double):
     """Doubling is exact: no label changes."""
 

@@ -228,6 +228,12 @@ def test_what_a_double_breaks_besides_is_so(double):
             run(double, name)
 
 
+def test_a_method_may_say_that_it_smooths():
+    """With `perfect_is_0 = False` a perfect rule may have a risk."""
+    saying = type("Saying", (Smoothed,), {"perfect_is_0": False})
+    run(saying, Smoothed.breaks)
+
+
 def test_one_error_names_every_failing_check():
     """`check_method` reports all failing checks at once, with what each establishes."""
     with pytest.raises(NotConforming) as caught:
