@@ -22,6 +22,9 @@ registry = Registry(
         "discriminants": Line(
             f"{_HERE}.discriminants:results", "W6: leave-one-out of linear and quadratic rules"
         ),
+        "trees": Line(
+            f"{_HERE}.trees:results", "W7, W5b: prunings, numbers of members, out of bag"
+        ),
         "loo-plan": Line(f"{_HERE}.loo_plan:results", "the memory of leave-one-out of many rows"),
     },
 )

@@ -255,3 +255,17 @@ def test_nested_folds_are_never_copied() -> None:
     plan = Nested("10-fold", "10-fold").plan(data, Streams(0))
     assert plan.n_fits == 110
     assert plan.nbytes < 5000 * 4 * 12
+
+
+def test_questions_out_of_bag_keep_their_mark() -> None:
+    """Nested, cut out, written as JSON: the inner questions stay marked, the outer ones are not."""
+    plan = Nested("2-fold", "oob").plan(ten_rows(), Streams(0))
+    assert (plan.n_fits, plan.n_questions) == (2, 4)
+    assert plan.out_of_bag.tolist() == plan.questions("inner").tolist()
+    back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    assert (back.fingerprint, back.out_of_bag.tolist()) == (
+        plan.fingerprint,
+        plan.out_of_bag.tolist(),
+    )
+    assert plan.only(plan.questions("inner")).out_of_bag.tolist() == [0, 1]
+    assert plan.only(plan.questions("outer")).out_of_bag is None

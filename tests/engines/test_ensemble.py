@@ -22,7 +22,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
@@ -169,7 +169,7 @@ def test_jobs_of_the_ensemble_round_otherwise() -> None:
     plan = as_method("3-fold").plan(data, Streams(0))
     for model in (
         RandomForestClassifier(n_jobs=2),
-        BaggingClassifier(LogisticRegression(), n_jobs=2),
+        BaggingClassifier(DecisionTreeClassifier(min_samples_leaf=7), n_jobs=2),
     ):
         family = Family.of(model, {"n_estimators": SIZES})
         ours, theirs = (
