@@ -25,6 +25,10 @@ registry = Registry(
         "trees": Line(
             f"{_HERE}.trees:results", "W7, W5b: prunings, numbers of members, out of bag"
         ),
+        "closed-forms": Line(
+            f"{_HERE}.closed_forms:results", "W6: ridge and kernel ridge, 100 penalties"
+        ),
+        "logistic": Line(f"{_HERE}.logistic:results", "W2a, W2b: L1 logistic paths, 5-fold"),
         "loo-plan": Line(f"{_HERE}.loo_plan:results", "the memory of leave-one-out of many rows"),
     },
 )

@@ -51,8 +51,8 @@ _NAMES = {
 }
 
 __all__ = [
-    "FisherDiscriminants",
     "Ensembles",
+    "FisherDiscriminants",
     "Generic",
     "Intervals",
     "KernelRidges",

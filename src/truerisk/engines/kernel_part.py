@@ -78,7 +78,8 @@ class KernelPart:
 
     @cached_property
     def targets(self) -> np.ndarray:
-        return self.Y * self.root[:, None]
+        found: np.ndarray = self.Y * self.root[:, None]
+        return found
 
     @cached_property
     def scale(self) -> np.ndarray:

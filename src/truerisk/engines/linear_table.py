@@ -25,6 +25,7 @@ from truerisk.kernels.spectral import (
 
 __all__ = ["Part", "Table"]
 
+NEAR = 0.5  # of the rows' mean square: what their mean may have of it
 BYTES = 1 << 28  # a product of all rows may take so much
 
 
@@ -40,18 +41,33 @@ class Table:
     def origin(self) -> np.ndarray:
         """Where the columns are moved to, so that no digit is lost on where they lie."""
         assert self.task.X is not None
-        n_columns = self.task.X.shape[1]
-        return self.task.X.mean(axis=0) if self.manner.intercept else np.zeros(n_columns)
+        if not self.manner.intercept or self.kernel_as_given is not None:
+            return np.zeros(self.task.X.shape[1])
+        found: np.ndarray = self.task.X.mean(axis=0)
+        return found
+
+    @cached_property
+    def kernel_as_given(self) -> np.ndarray | None:
+        """XX' of a wide table whose rows lie around zero, which spares a copy of it."""
+        X = self.task.X
+        assert X is not None
+        if len(X) >= X.shape[1] or not self.shares_kernel:
+            return None
+        kernel: np.ndarray = X @ X.T
+        near = not self.manner.intercept or kernel.mean() <= NEAR * kernel.diagonal().mean()
+        return kernel if near else None
 
     @cached_property
     def moved(self) -> np.ndarray:
-        assert self.task.X is not None
-        found: np.ndarray = self.task.X - self.origin if self.manner.intercept else self.task.X
+        """The columns less their origin."""
+        X = self.task.X
+        assert X is not None
+        found: np.ndarray = X - self.origin if self.origin.any() else X
         return found
 
     @property
     def n(self) -> int:
-        return len(self.moved)
+        return self.task.plan.n_rows
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -67,6 +83,8 @@ class Table:
 
     @cached_property
     def kernel(self) -> np.ndarray:
+        if self.kernel_as_given is not None:
+            return self.kernel_as_given
         found: np.ndarray = self.moved @ self.moved.T
         return found
 
@@ -139,7 +157,7 @@ class Part:
     def mean(self) -> np.ndarray:
         """Of the moved columns; zero without an intercept."""
         if not self.table.manner.intercept:
-            return self.table.origin  # zero
+            return np.zeros(self.table.moved.shape[1])
         found: np.ndarray = self.weights @ self.table.moved / self.total
         return found
 

@@ -204,8 +204,8 @@ class OnePass(Engine):
 
     def table(self, group: Group, data: Data) -> Any:
         """X after the steps that treat each row by itself."""
-        if group.rowwise is None:
-            return dense(data.X)
+        if group.rowwise is None:  # it was looked through before
+            return np.ascontiguousarray(data.X, dtype=np.float64)
         every = data.rows(np.arange(data.n_rows))  # a step may write into its rows (copy=False)
         return dense(group.rowwise.fit_transform(every))
 
