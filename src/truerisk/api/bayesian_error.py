@@ -15,7 +15,7 @@ from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne
 from truerisk.methods.bayesian_error import BayesianError
 from truerisk.methods.error_law import ErrorLaw
-from truerisk.methods.rule_errors import Credible, pairwise
+from truerisk.methods.rule_errors import pairwise
 from truerisk.methods.scaled_rows import ScaledRows
 
 __all__ = ["RulePosterior", "bayesian_error"]
@@ -44,7 +44,7 @@ class RulePosterior:
         """Equal-tailed credible interval, from the exact posterior."""
         if not 0 < level < 1:
             raise BadData(f"level={level}: use a level between 0 and 1.")
-        return Credible(self._posterior("interval"), level)()
+        return Interval(*self._posterior("interval").interval(level), "credible", level)
 
     def cdf(self, e: float) -> float:
         """P(error ≤ e)."""

@@ -27,6 +27,7 @@ _PAIRWISE = (
     "pairwise error: the errors between two classes, added over all pairs; it is not below the "
     "error and may exceed 1. For choosing only: no standard error or interval is stated."
 )
+_SURE = "the rule is constant, or a class has no spread: its error is sure, so there is no interval"
 
 
 @dataclass(frozen=True)
@@ -96,16 +97,18 @@ class BayesianError(Method):
     def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
         if answers.rules is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
-        tested = [
-            Tested(np.nan, notes=failure_notes(answers, c), rank=np.nan)
-            for c in range(answers.n_candidates)
-        ]
+        tested = [Tested(np.nan, rank=np.nan)] * answers.n_candidates
         for rules in answers.rules:
             rows = scaled_rows(answers, rules, data, self.word, standardize=self.standardize)
             pairs = pairwise(rows, rules, self.shares(rows, rules), self.prior)
             found = self._tested(rows, rules, pairs, setting)
             for c, one in zip(rules.candidates, found, strict=True):
-                tested[int(c)] = replace(one, notes=one.notes + tested[int(c)].notes)
+                tested[int(c)] = one
+        if answers.failures:
+            return [
+                replace(one, notes=one.notes + failure_notes(answers, c))
+                for c, one in enumerate(tested)
+            ]
         return tested
 
     def shares(self, rows: ScaledRows, rules: LinearRules) -> dict[int, float]:
@@ -122,36 +125,46 @@ class BayesianError(Method):
     ) -> list[Tested]:
         """One estimate per rule."""
         logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
-        ranks = np.maximum(logs, _LEAST_RANK)
+        values, ranks = np.exp(logs), np.maximum(logs, _LEAST_RANK)
         notes = self._notes(rows, rules, logs)
-        tested = [
-            Tested(float(np.exp(log)), split_risks=np.exp([log]), notes=told, rank=float(rank))
-            for log, rank, told in zip(logs, ranks, notes, strict=True)
-        ]
         if not setting.with_errors or len(pairs) > 1:
-            return tested
-        errors = np.sqrt(pairs[0].variances())
+            return [
+                Tested(float(value), split_risks=values[i : i + 1], notes=notes[i], rank=rank)
+                for i, (value, rank) in enumerate(zip(values, ranks.tolist(), strict=True))
+            ]
+        sure = pairs[0].are_sure()
+        errors = np.where(sure, 0.0, np.sqrt(pairs[0].variances())).tolist()
         level = setting.confidence_level
-        return [_sure(one, pairs[0], i, errors[i], level) for i, one in enumerate(tested)]
+        return [
+            Tested(
+                float(value),
+                std_error=errors[i] or None,
+                split_risks=values[i : i + 1],
+                notes=(*notes[i], _SURE) if sure[i] else notes[i],
+                later=None if sure[i] else Credible(pairs[0], i, level),
+                rank=rank,
+            )
+            for i, (value, rank) in enumerate(zip(values, ranks.tolist(), strict=True))
+        ]
 
     def _notes(
         self, rows: ScaledRows, rules: LinearRules, logs: np.ndarray
     ) -> list[tuple[str, ...]]:
-        common = [_PAIRWISE] if len(rules.codes) > 2 else []
+        common = (_PAIRWISE,) if len(rules.codes) > 2 else ()
+        notes: list[tuple[str, ...]] = [common] * len(logs)
+        for i in np.flatnonzero(logs < np.log(1e-15)):
+            notes[i] += (f"the estimate is 10^{logs[i] / np.log(10):.1f}",)
+        if self.prior == "proper":
+            return notes
         least = min(rows.size(code) for code in rules.codes)
-        told = []
-        for i, log in enumerate(logs):
-            mine = list(common)
-            if log < np.log(1e-15):
-                mine.append(f"the estimate is 10^{log / np.log(10):.1f}")
-            n_selected = np.count_nonzero(rows.slopes(rules.coefficients[i]).any(axis=0))
-            if self.prior == "improper" and n_selected > least:
-                mine.append(
-                    f"{n_selected} features and {least} rows in the smallest class: this prior "
-                    "counts the square of the features, so the estimate is far too small"
-                )
-            told.append(tuple(mine))
-        return told
+        n_selected = ((rules.coefficients != 0).any(axis=1) & (rows.scale > 0)).sum(axis=1)
+        for i in np.flatnonzero(n_selected > least):
+            told = (
+                f"{n_selected[i]} features and {least} rows in the smallest class: this prior "
+                "counts the square of the features, so the estimate is far too small"
+            )
+            notes[i] += (told,)
+        return notes
 
 
 @dataclass(frozen=True)
@@ -199,12 +212,3 @@ def check_gamma(gamma: float | Sequence[float] | None) -> None:
             f"gamma={gamma!r} are no shares of classes: give that of the first of two classes, "
             "between 0 and 1, or one for each class, which add up to 1."
         )
-
-
-def _sure(tested: Tested, errors: RuleErrors, rule: int, error: float, level: float) -> Tested:
-    """With the posterior standard deviation, and the interval when someone reads it."""
-    law = errors.law(rule)
-    if law.is_sure:
-        note = "the rule is constant, or a class has no spread: its error is sure, no interval"
-        return replace(tested, notes=(*tested.notes, note))
-    return replace(tested, std_error=float(error) or None, later=Credible(law, level))

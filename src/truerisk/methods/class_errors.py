@@ -9,6 +9,7 @@ out, one entry per rule; the class is c = −1 or +1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -45,11 +46,14 @@ class ClassErrors:
 
     def log_mean(self) -> np.ndarray:
         """The log of E[error], exact in the tail where the error itself would underflow."""
-        h = self.quantity()
-        tail = _log_wedge(np.abs(h), self.alpha, 0.0)
         with np.errstate(divide="ignore"):
-            rest = np.log1p(-np.exp(np.minimum(tail, np.log(0.5))))
-        return np.asarray(np.where(h <= 0, tail, rest))
+            rest = np.log1p(-np.exp(np.minimum(self._tail, np.log(0.5))))
+        return np.asarray(np.where(self.quantity() <= 0, self._tail, rest))
+
+    @cached_property
+    def _tail(self) -> np.ndarray:
+        """The log of the mean of the error or of 1 − error, whichever is smaller."""
+        return _log_wedge(np.abs(self.quantity()), self.alpha, 0.0)
 
     def mean(self) -> np.ndarray:
         """E[error]."""
@@ -61,11 +65,9 @@ class ClassErrors:
 
     def variance(self) -> np.ndarray:
         """Var[error]; that of 1 − error, whichever lies in the tail."""
-        h = np.abs(self.quantity())
-        turn = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
-        mean = np.exp(_log_wedge(h, self.alpha, 0.0))
-        both = np.exp(_log_wedge(h, self.alpha, turn))
-        return np.asarray(np.maximum(both - mean**2, 0.0))
+        turn = float(np.arctan(np.sqrt(self.nu / (self.nu + 2))))
+        both = np.exp(_log_wedge(np.abs(self.quantity()), self.alpha, turn))
+        return np.asarray(np.maximum(both - np.exp(2 * self._tail), 0.0))
 
 
 def proper(
@@ -131,7 +133,6 @@ def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: float) -> np.ndarray:
     integrand falls from its start, so that the log of its first value comes out of the integral.
     The variable is φ = π/2 − θ: for small h the integrand falls within √k of φ = 0.
     """
-    h, alpha = np.broadcast_arrays(np.asarray(h, np.float64), np.asarray(alpha, np.float64))
     sure = np.isinf(h)
     k = np.where(sure, 1.0, h) ** 2 / (2 * alpha)
     first = k / np.cos(start) ** 2
@@ -140,9 +141,10 @@ def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: float) -> np.ndarray:
         least = np.arcsin(np.sqrt(k / np.expm1(np.log1p(first) + _NEGLIGIBLE / alpha)))
     least = np.where(k > 0, np.fmin(least, np.pi / 2 - start), 0.0)
     width = np.pi / 2 - start - least
-    sine = np.sin(least[..., None] + width[..., None] * _NODES)
-    grown = np.log1p(k[..., None] / sine**2) - np.log1p(first)[..., None]
-    total = width * (np.exp(-alpha[..., None] * grown) @ _WEIGHTS)
+    nodes, weights = _SMOOTH if h.size and h.min() > _NEAR else _SHARP
+    sine = np.sin(least[:, None] + width[:, None] * nodes)
+    grown = np.log1p(k[:, None] / sine**2) - np.log1p(first)[:, None]
+    total = width * (np.exp(-alpha[:, None] * grown) @ weights)
     found: np.ndarray = np.where(sure, -np.inf, np.log(total / np.pi) - alpha * np.log1p(first))
     return found
 
@@ -156,4 +158,12 @@ def _ends_first(n: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
     return nodes, weights
 
 
-_NODES, _WEIGHTS = _ends_first(144, 3.3)
+def _evenly(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights of Gauss and Legendre on (0, 1)."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    return (1 + nodes) / 2, weights / 2
+
+
+_NEAR = 0.25  # below it the integrand falls too sharply near φ = 0 for evenly laid nodes
+_SHARP = _ends_first(144, 3.3)
+_SMOOTH = _evenly(64)

@@ -58,6 +58,13 @@ class RuleErrors:
         parts = zip(self.shares, self.classes, strict=True)
         return np.asarray(sum(share**2 * errors.variance() for share, errors in parts))
 
+    def are_sure(self) -> np.ndarray:
+        """Where the posterior is a point."""
+        parts = zip(self.shares, self.classes, strict=True)
+        return np.asarray(
+            np.all([errors.is_sure | (share == 0) for share, errors in parts], axis=0)
+        )
+
     def law(self, rule: int) -> ErrorLaw:
         """The posterior of one rule."""
         one, two = (
@@ -69,13 +76,14 @@ class RuleErrors:
 
 @dataclass(frozen=True)
 class Credible:
-    """The credible interval of a posterior, made when it is called."""
+    """The credible interval of one of several rules, made when it is called."""
 
-    law: ErrorLaw
+    errors: RuleErrors
+    rule: int
     confidence_level: float
 
     def __call__(self) -> Interval:
-        low, high = self.law.interval(self.confidence_level)
+        low, high = self.errors.law(self.rule).interval(self.confidence_level)
         return Interval(low, high, "credible", self.confidence_level)
 
 

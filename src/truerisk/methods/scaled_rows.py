@@ -41,17 +41,19 @@ class ScaledRows:
 
     def rows_of(self, code: int) -> Any:
         """The rows of a class."""
-        return self.X[np.flatnonzero(self.codes == code)]
+        return self._by_class[code]
 
     def size(self, code: int) -> int:
         """How many there are."""
-        return int(np.count_nonzero(self.codes == code))
+        return int(self._by_class[code].shape[0])
 
     def scores(self, slopes: np.ndarray, intercepts: np.ndarray, code: int) -> np.ndarray:
         """`(rule, row)` of the rows of a class; slopes and intercepts in the units of X."""
-        used = np.flatnonzero((slopes != 0).any(axis=0))
-        found = np.asarray(self.rows_of(code)[:, used] @ slopes[:, used].T).T
-        return np.asarray(found + intercepts[:, None])
+        rows = self.rows_of(code)
+        used = (slopes != 0).any(axis=0)
+        if 2 * used.sum() < len(used):  # along an L1 path most are 0 in all rules
+            rows, slopes = rows[:, np.flatnonzero(used)], slopes[:, used]
+        return np.asarray((rows @ slopes.T).T + intercepts[:, None])
 
     def intercepts(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
         """Of the rules for z."""
@@ -66,11 +68,16 @@ class ScaledRows:
         return np.asarray(selected @ self._scatters[code])
 
     @cached_property
+    def _by_class(self) -> dict[int, Any]:
+        return {
+            int(code): self.X[np.flatnonzero(self.codes == code)] for code in np.unique(self.codes)
+        }
+
+    @cached_property
     def _scatters(self) -> dict[int, np.ndarray]:
         inverse = np.divide(1, self.scale**2, out=np.zeros_like(self.scale), where=self.scale > 0)
         return {
-            int(code): _moments(self.rows_of(int(code)))[1] * inverse
-            for code in np.unique(self.codes)
+            code: np.asarray(_moments(rows)[1] * inverse) for code, rows in self._by_class.items()
         }
 
 
@@ -80,12 +87,15 @@ def scaled_rows(
     """The training rows of the one fit of a plan, as these rules see them."""
     plan = answers.plan
     rows, counts = plan.train_rows(rules.fit)
+    whole = len(rows) == data.n_rows
     if counts is not None:
         raise Refusal(
             f"'{word}' takes rows as independent, and a bootstrap sample holds copies: "
             "use outer splits without copies, such as '10-fold'."
         )
-    X = data.rows(rows) if rules.rows is None else rules.rows
+    X = rules.rows
+    if X is None:
+        X = data.X if whole else data.rows(rows)
     try:
         found = ScaledRows.of(X, data.codes_of(rows), standardize=standardize)
     except (TypeError, ValueError) as error:
@@ -104,8 +114,11 @@ def _moments(table: Any) -> tuple[np.ndarray, np.ndarray]:
     if hasattr(table, "tocsc"):
         return _sparse_moments(table.tocsc(), n)
     centre = table.mean(axis=0)
-    scatter = ((table - centre) ** 2).sum(axis=0)
-    return centre, np.where((table == table[:1]).all(axis=0), 0.0, scatter)
+    gaps = table - centre
+    scatter = np.einsum("ij,ij->j", gaps, gaps)
+    flat = np.flatnonzero(scatter <= 1e-20 * n * centre**2)  # may be rounding of the mean
+    scatter[flat[(table[:, flat] == table[:1, flat]).all(axis=0)]] = 0.0
+    return centre, scatter
 
 
 def _sparse_moments(table: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
