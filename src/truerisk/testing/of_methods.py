@@ -240,13 +240,15 @@ def check_fingerprint_changes_with_the_plan(method: Method, case: Case) -> None:
 def check_no_fit_is_asked_about_its_own_rows(method: Method, case: Case) -> None:
     """No tested row was trained on, unless the method splits nothing or the part is "apparent".
 
-    Train sets that are drawn by a law are those without the tested row.
+    Train sets that are drawn by a law are those without the tested row, and questions out of bag
+    are answered by members that were fitted without it.
     """
     plan = _plan(method, case)
     if not method.splits:
         return
     for q in range(plan.n_questions):
-        if plan.law_of(int(plan.fit[q])) is not None:
+        bagged = plan.out_of_bag is not None and q in plan.out_of_bag
+        if bagged or plan.law_of(int(plan.fit[q])) is not None:
             continue
         part = plan.parts[int(plan.part[q])]
         seen, _ = plan.train_rows(int(plan.fit[q]))
