@@ -309,3 +309,15 @@ def test_with_failed_fits_the_rest_is_kept():
         )
     assert curve[0].value is None
     assert curve.best == 1
+
+
+@pytest.mark.parametrize("word", ["bee", "bee-improper"])
+def test_columns_that_no_rule_uses_do_not_matter(word):
+    """Twenty further features with coefficients 0 change nothing."""
+    rng = np.random.default_rng(0)
+    wide = np.hstack([X, rng.normal(size=(7, 20))])
+    longer = Given(np.hstack([[[1.0, 0.5]], np.zeros((1, 20))]), [-2.5])
+    one = tr.estimate_risk(Given(), X, Y, method=word)
+    two = tr.estimate_risk(longer, wide, Y, method=word)
+    assert two.value == pytest.approx(one.value, rel=1e-12)
+    assert two.std_error == pytest.approx(one.std_error, rel=1e-12)

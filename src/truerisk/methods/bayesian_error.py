@@ -99,7 +99,7 @@ class BayesianError(Method):
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
         tested = [Tested(np.nan, rank=np.nan)] * answers.n_candidates
         for rules in answers.rules:
-            rows = scaled_rows(answers, rules, data, self.word, standardize=self.standardize)
+            rules, rows = self._seen(answers, rules, data)
             pairs = pairwise(rows, rules, self.shares(rows, rules), self.prior)
             found = self._tested(rows, rules, pairs, setting)
             for c, one in zip(rules.candidates, found, strict=True):
@@ -110,6 +110,19 @@ class BayesianError(Method):
                 for c, one in enumerate(tested)
             ]
         return tested
+
+    def _seen(
+        self, answers: Answers, rules: LinearRules, data: Data
+    ) -> tuple[LinearRules, ScaledRows]:
+        """The rules and the rows, cut to the columns that some rule uses: no other matters."""
+        used = np.flatnonzero((rules.coefficients != 0).any(axis=(0, 1)))
+        columns = used if 2 * len(used) < rules.coefficients.shape[2] else None
+        rows = scaled_rows(
+            answers, rules, data, self.word, standardize=self.standardize, columns=columns
+        )
+        if columns is not None:
+            rules = replace(rules, coefficients=rules.coefficients[:, :, columns], rows=None)
+        return rules, rows
 
     def shares(self, rows: ScaledRows, rules: LinearRules) -> dict[int, float]:
         """γ by class code."""

@@ -82,9 +82,15 @@ class ScaledRows:
 
 
 def scaled_rows(
-    answers: Answers, rules: LinearRules, data: Data, word: str, *, standardize: bool
+    answers: Answers,
+    rules: LinearRules,
+    data: Data,
+    word: str,
+    *,
+    standardize: bool,
+    columns: np.ndarray | None = None,
 ) -> ScaledRows:
-    """The training rows of the one fit of a plan, as these rules see them."""
+    """The training rows of the one fit of a plan, as these rules see them; some columns, or all."""
     plan = answers.plan
     rows, counts = plan.train_rows(rules.fit)
     whole = len(rows) == data.n_rows
@@ -97,15 +103,16 @@ def scaled_rows(
     if X is None:
         X = data.X if whole else data.rows(rows)
     try:
-        found = ScaledRows.of(X, data.codes_of(rows), standardize=standardize)
+        table = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise BadData(f"'{word}' needs rows of numbers: {error}.") from error
-    if found.X.shape[1] != rules.coefficients.shape[2]:
+    if table.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
             f"'{word}': the rule has {rules.coefficients.shape[2]} coefficients and the rows have "
-            f"{found.X.shape[1]} columns; name the steps before the model in a Pipeline."
+            f"{table.shape[1]} columns; name the steps before the model in a Pipeline."
         )
-    return found
+    table = table if columns is None else table[:, columns]
+    return ScaledRows.of(table, data.codes_of(rows), standardize=standardize)
 
 
 def _moments(table: Any) -> tuple[np.ndarray, np.ndarray]:
