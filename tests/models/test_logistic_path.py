@@ -125,6 +125,19 @@ def test_every_solution_satisfies_the_conditions_of_a_minimum(
         assert violation(X, y, weights, model).max() < 1e-6
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_columns_that_are_passed_over_are_rightly_so(n_classes):
+    """With many columns most gradients are bounded, not computed, and KKT holds for all of them."""
+    rng = np.random.default_rng(3)
+    y = np.arange(60) % n_classes
+    shared = rng.normal(size=(60, 6))
+    X = rng.normal(size=(60, 900)) + 2 * shared @ rng.normal(size=(6, 900))
+    X[:, :5] += rng.normal(size=(n_classes, 5))[y]
+    for standardize in (True, False):
+        model = LogisticPath(n_lambdas=60, standardize=standardize, tol=1e-15).fit(X, y)
+        assert violation(X, y, np.ones(60), model).max() < 1e-6
+
+
 def test_a_wrong_solution_is_seen():
     """The check of the conditions fails where coefficients are slightly off."""
     X, y, weights = problem(np.random.default_rng(0))

@@ -22,7 +22,8 @@ def path_refusal(setting: Mapping[str, Any]) -> str | None:
         check_setting(setting)
         if at is not None:
             n = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
-            place_of(at, np.ones(n))
+            if not (type(at) is int and 0 <= at < n):
+                place_of(at, np.ones(n))
     except (TypeError, ValueError) as error:
         return f"LogisticPath cannot be set so: {str(error).splitlines()[0].rstrip('.')}."
     return None

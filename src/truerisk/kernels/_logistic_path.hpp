@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "_logistic_bounds.hpp"
 #include "_logistic_quadratic.hpp"
 
 namespace logistic {
@@ -31,53 +32,7 @@ struct Found {
     std::uint8_t* converged;
 };
 
-// The point on the line through two remembered residuals that is nearest to one of now.
-struct Line;
-struct Remembered {
-    Vector residual, older, slope, older_slope;
-    std::size_t spent = 0;  // gradients computed since all were
-
-    void start(const Vector& r, std::size_t p) {
-        residual = older = r;
-        slope.assign(p, 0.0);
-        older_slope.assign(p, 0.0);
-    }
-    void shift(const Vector& r) {  // the caller fills `slope`
-        older.swap(residual);
-        older_slope.swap(slope);
-        residual = r;
-        spent = 0;
-    }
-    inline Line through(const Vector& r, const Vector& weight) const;
-};
-
-struct Line {
-    double ahead, rest;
-
-    // The largest size that gradient j can have
-    double most(const Remembered& known, std::size_t j, double deviation) const {
-        const double g = known.slope[j];
-        return std::fabs(g + ahead * (g - known.older_slope[j])) + deviation * rest;
-    }
-};
-
-inline Line Remembered::through(const Vector& r, const Vector& weight) const {
-    double along = 0.0, length = 0.0, rest = 0.0;
-    for (std::size_t i = 0; i < r.size(); ++i) {
-        const double d = residual[i] - older[i];
-        if (!(weight[i] > 0.0) || d == 0.0) continue;
-        along += d * (r[i] - residual[i]) / weight[i];
-        length += d * d / weight[i];
-    }
-    const double ahead = length > 0.0 ? along / length : 0.0;
-    for (std::size_t i = 0; i < r.size(); ++i) {
-        if (!(weight[i] > 0.0)) continue;
-        const double e = r[i] - residual[i] - ahead * (residual[i] - older[i]);
-        rest += e * e / weight[i];
-    }
-    // the room is for rounding in the gradients remembered
-    return {ahead, std::sqrt(rest) * (1.0 + 1e-9) + 1e-13 * (1.0 + std::fabs(ahead))};
-}
+constexpr std::size_t FEW = 48;  // columns whose gradients are computed sooner than bounded
 
 template <typename Columns>
 class Path {
@@ -86,9 +41,12 @@ class Path {
         : columns_(columns), rows_(rows), setting_(setting), n_(rows.length),
           p_(columns.moments.mean.size()), fitted_(n_classes == 2 ? 1 : n_classes),
           scale_(p_, 1.0), y_(fitted_ * n_, 0.0), exponential_(fitted_ > 1 ? fitted_ * n_ : 0),
-          whole_(n_, 1.0), r_(n_), v_(n_), change_(n_), known_(fitted_),
+          whole_(n_, 1.0), ones_(n_, 1.0), per_root_(n_, 0.0), r_(n_), v_(n_), change_(n_),
+          known_(fitted_),
           quadratic_(columns, scale_, n_) {
         if (setting.standardize) scale_ = columns.moments.deviation;
+        for (std::size_t i = 0; i < n_; ++i)
+            if (rows.weight[i] > 0.0) per_root_[i] = 1.0 / std::sqrt(rows.weight[i]);
         start(n_classes);
     }
 
@@ -308,8 +266,7 @@ class Path {
         old_.clear();
         double* const b = b_of(k);
         for (const std::int32_t j : state_.set[k]) old_.push_back(b[j]);
-        double weight = 0.0;
-        for (std::size_t i = 0; i < n_; ++i) weight += v_[i];
+        const double weight = dot(v_.data(), ones_.data(), n_);
         double shift = 0.0;
         quadratic_.solve(state_.set[k], b, &shift, r_.data(), v_.data(), penalty, tolerance, passes,
                          weight);
@@ -324,10 +281,9 @@ class Path {
         }
         state_.b0[k] += shift;
         if (!any) return 0.0;
-        double bend = 0.0;  // of the smooth part along the step; padding has v = 0
-        for (std::size_t i = 0; i < n_; ++i) bend += v_[i] * change_[i] * change_[i];
-        double* const eta = eta_of(k);
-        for (std::size_t i = 0; i < n_; ++i) eta[i] += change_[i];
+        double first = 0.0, bend = 0.0;  // of the smooth part along the step; padding has v = 0
+        curve(change_.data(), v_.data(), n_, &first, &bend);
+        add(eta_of(k), change_.data(), 1.0, n_);
         refresh(k);
         shorten(k, penalty, shift, bend);
         return bend;
@@ -336,12 +292,10 @@ class Path {
     // Halve a step at whose end the objective still rises steeply: the quadratic was far off
     void shorten(std::size_t k, Penalty penalty, double shift, double bend) {
         double* const b = b_of(k);
-        double* const eta = eta_of(k);
         double part = 1.0;
         for (int halving = 0; halving < 40; ++halving) {
             residual_of(k);
-            double slope = 0.0;
-            for (std::size_t i = 0; i < n_; ++i) slope -= r_[i] * change_[i];
+            double slope = -dot(r_.data(), change_.data(), n_);
             for (std::size_t t = 0; t < old_.size(); ++t) {
                 const auto j = static_cast<std::size_t>(state_.set[k][t]);
                 const double d = (b[j] - old_[t]) / part, s = scale_[j];
@@ -356,7 +310,7 @@ class Path {
                 b[j] = old_[t] + 0.5 * (b[j] - old_[t]);
             }
             state_.b0[k] -= part * shift;
-            for (std::size_t i = 0; i < n_; ++i) eta[i] -= part * change_[i];
+            add(eta_of(k), change_.data(), -part, n_);
             refresh(k);
         }
     }
@@ -550,14 +504,12 @@ class Path {
         for (std::size_t k = 0; k < fitted_; ++k) {
             residual_of(k);
             Remembered& known = known_[k];
-            const Line line = known.through(r_, rows_.weight);
+            const Line line = p_ > FEW ? known.through(r_, per_root_) : Line{0.0, 0.0};
             double* const slope = state_.slope.data() + k * p_;
-            std::size_t open = 0;
-            for (std::size_t j = 0; j < p_; ++j)
-                open += line.most(known, j, deviation[j]) >= least * scale_[j];
-            known.spent += open;
-            const bool anew = known.spent > p_ / 2;
-            if (anew) known.shift(r_);
+            for (std::size_t j = 0; p_ > FEW && j < p_; ++j)
+                known.spent += line.most(known, j, deviation[j]) >= least * scale_[j];
+            const bool anew = p_ <= FEW || known.spent > p_ / 2;
+            if (anew && p_ > FEW) known.shift(r_, per_root_);
             columns_.keep(r_.data());
             for (std::size_t j = 0; j < p_; ++j) {
                 if (!anew && !(line.most(known, j, deviation[j]) >= least * scale_[j])) {
@@ -600,7 +552,8 @@ class Path {
     const Rows& rows_;
     Setting setting_;
     std::size_t n_, p_, fitted_;
-    Vector column_, scale_, y_, exponential_, whole_, r_, v_, change_, old_, cross_;
+    Vector column_, scale_, y_, exponential_, whole_, ones_, per_root_, r_, v_, change_,
+        old_, cross_;
     std::vector<Remembered> known_;  // per class
     std::vector<std::pair<std::size_t, std::size_t>> joint_;  // (class, column) not zero
     Orthant orthant_;

@@ -27,7 +27,7 @@ class Quadratic {
   public:
     Quadratic(Columns& columns, const Vector& scale, std::size_t length)
         : columns_(columns), scale_(scale), length_(length), mean_(scale.size()),
-          curvature_(scale.size()), known_(scale.size(), 0), work_(length) {}
+          curvature_(scale.size()), known_(scale.size(), 0), work_(length), ones_(length, 1.0) {}
 
     // Moves b (of the columns in `set`) and b0; r becomes the residual of the quadratic. False:
     // `passes` ran out. The stopping rule is on v-weighted squared moves, against LOOSE times the
@@ -36,8 +36,7 @@ class Quadratic {
                Penalty penalty, double tolerance, std::int64_t* passes, double weight) {
         ++stamp_;
         r_ = r, v_ = v, b_ = b, penalty_ = penalty, weight_ = weight, put_off_ = 0.0;
-        double total = 0.0;
-        for (std::size_t i = 0; i < length_; ++i) total += r[i];
+        const double total = dot(r, ones_.data(), length_);
         // rounding alone moves nothing: classes of equal weight keep the intercept 0
         shift_ = std::fabs(total) > 1e-15 ? total / weight : 0.0;
         if (shift_ != 0.0) put_off_ = -shift_;
@@ -168,7 +167,7 @@ class Quadratic {
     Vector mean_, curvature_;
     std::vector<std::int64_t> known_;
     std::int64_t stamp_ = 0;
-    Vector work_;
+    Vector work_, ones_;
     Orthant orthant_;
     std::vector<std::int32_t> active_;
     double* r_ = nullptr;

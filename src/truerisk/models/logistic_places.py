@@ -73,7 +73,7 @@ def paths_of(
         tolerance=float(setting["tol"]),
         max_passes=int(setting["max_iter"]),
     )
-    places = np.array([_place(at, solved.lambdas, n_main) for at in ats])
+    places = _places(ats, solved.lambdas, n_main)
     path = _part(solved, slice(0, n_main))
     return Found(
         path,
@@ -109,7 +109,7 @@ def place_of(at: float, lambdas: np.ndarray) -> int | None:
     if _is_lambda(at):
         near = np.flatnonzero(np.abs(lambdas - at) <= SAME * np.abs(lambdas))
         return int(near[0]) if len(near) else None
-    if isinstance(at, bool) or not isinstance(at, Integral):
+    if type(at) is not int and (isinstance(at, bool) or not isinstance(at, Integral)):
         raise ValueError(f"at={at!r} is neither a place on the path (int) nor a λ (float).")
     if not -len(lambdas) <= at < len(lambdas):
         raise ValueError(
@@ -142,13 +142,14 @@ def check_setting(setting: Mapping[str, Any]) -> None:
         value = setting[name]
         if name == "least_ratio" and value is None:
             continue
-        number = isinstance(value, Real) and not isinstance(value, bool)
+        number = type(value) is float or (isinstance(value, Real) and not isinstance(value, bool))
         size = float(value) if number else np.nan
         if not low <= size <= high or (size == 0 and name != "l1_ratio"):
             raise ValueError(f"{name}={value!r} is no number between {low:g} and {high:g}.")
     for name in ("n_lambdas", "max_iter"):
         value = setting[name]
-        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        whole = type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+        if not whole or int(value) < 1:
             raise ValueError(f"{name}={value!r} is no whole number >= 1.")
     lambdas = setting["lambdas"]
     if lambdas is not None:
@@ -162,11 +163,21 @@ def check_setting(setting: Mapping[str, Any]) -> None:
 
 
 def _is_lambda(at: Any) -> bool:
+    if type(at) is int:  # a grid has many; asking for abstract numbers takes long
+        return False
     if not isinstance(at, Real) or isinstance(at, Integral):
         return False
     if not 0 < float(at) < np.inf:
         raise ValueError(f"at={at!r} is no penalty: give a positive finite λ.")
     return True
+
+
+def _places(ats: Sequence[Any], lambdas: np.ndarray, n_main: int) -> np.ndarray:
+    """Where the solutions for every `at` stand: beside the path, or on it."""
+    plain = [at for at in ats if type(at) is int and -n_main <= at < n_main]
+    if len(plain) == len(ats):  # places alone, as in most grids, are looked up together
+        return np.array(plain) % n_main
+    return np.array([_place(at, lambdas, n_main) for at in ats])
 
 
 def _place(at: float | None, lambdas: np.ndarray, n_main: int) -> int:
