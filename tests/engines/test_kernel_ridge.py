@@ -100,6 +100,18 @@ def test_one_kernel_serves_all_fits(monkeypatch, kernel, method):
     assert seen == {"asked": 0, "passes": 0}
 
 
+@pytest.mark.parametrize("method", ["loo", "4-fold"])
+def test_weights_count(method):
+    """Each fit weighs its rows by the weights that were given."""
+    rng = np.random.default_rng(2)
+    weights = {"sample_weight": rng.random(20) + 0.1}
+    data = Data.check(
+        rng.normal(size=(20, 3)), rng.normal(size=20), task="regression", fit_params=weights
+    )
+    plan = tr.methods.as_method(method).plan(data, Streams(0))
+    require_equal(family_of(KernelRidge(kernel="rbf"), {"alpha": [0.1, 1.0]}), data, plan)
+
+
 def test_a_linear_kernel_is_ridge_without_intercept():
     """Two engines that share nothing but a decomposition agree: x'x is the linear kernel."""
     rng = np.random.default_rng(1)
