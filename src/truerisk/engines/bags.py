@@ -118,7 +118,11 @@ class _Members:
 
     def seen(self) -> Iterator[np.ndarray]:
         """The training rows that each member drew."""
-        yield from self.model.estimators_samples_
+        model = self.model
+        if type(model) in forests():  # it draws anew by each member's seed
+            model, stream = copy.copy(model), np.random.RandomState(0)
+            model.estimators_ = [_Seed(m.random_state, stream) for m in model.estimators_]
+        yield from model.estimators_samples_
 
     def _table(self, X: Any) -> Any:
         """X as the members see it, after the ensemble's own checks of it."""
@@ -133,6 +137,19 @@ class _Members:
             dtype=np.float32 if self.is_forest else None,
             ensure_all_finite=False,
         )
+
+
+class _Seed:
+    """Stands for a member by its seed: to seed a generator again is quicker than to make one."""
+
+    def __init__(self, seed: int, stream: np.random.RandomState) -> None:
+        self.seed, self.stream = seed, stream
+
+    @property
+    def random_state(self) -> np.random.RandomState:
+        """The generator at the beginning of what the seed gives."""
+        self.stream.seed(self.seed)
+        return self.stream
 
 
 def _means(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
