@@ -10,6 +10,7 @@ Shared by several
     lecture.py      the lecture's curve and its polynomials
     ozone_learners.py  the learners of the ozone data
     evaluating.py   a method on a data set
+    bee_synthetic.py  two normal classes with 14 features that tell them apart
     kearns.py       Kearns' interval problem: apparent, conditional and true risk, LOO, swapping
 Experiments (`names()`), one file each, named like their words
 
@@ -69,6 +70,10 @@ registry = Registry(
         "insa-ozone": Line(
             "truerisk.papers.insa_ozone:insa_ozone",
             "nine tuned learners on the ozone data: box plots, ROC curves (needs TRUERISK_DATA)",
+        ),
+        "bee-table-2": Line(
+            "truerisk.papers.bee_table_2:bee_table_2",
+            "the penalty chosen by the Bayesian error estimate, by CV and by EBIC",
         ),
         "aicc-simulation": Line(
             "truerisk.papers.aicc_simulation:aicc_simulation",
