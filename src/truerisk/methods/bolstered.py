@@ -130,7 +130,7 @@ def kernel_width(rows: np.ndarray) -> float:
     step = max(1, _BLOCK // n)
     for start in range(0, n, step):
         part = rows[start : start + step]
-        gaps = squares[start : start + step, None] + squares - 2 * part @ rows.T
+        gaps = squares - 2 * part @ rows.T  # squared distances, less what a row shares
         gaps[np.arange(len(part)), np.arange(start, start + len(part))] = np.inf
         at = gaps.argmin(axis=1)  # the distance anew: differences of squares lose digits
         nearest[start : start + step] = np.sqrt(((part - rows[at]) ** 2).sum(axis=1))
