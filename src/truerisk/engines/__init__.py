@@ -28,6 +28,8 @@
 | `single_answers.py` | where answers about one row each go |
 | `single_row.py` | which fits differ from all rows by one row |
 | `logistic.py`, `logistic_setting.py` | penalised logistic regression: a path per train set |
+| `svm.py`, `svm_setting.py`, `svm_solving.py` | support vectors: problems of pairs and their votes |
+| `svm_gram.py`, `svm_left_out.py` | one Gram matrix per kernel; one row less |
 | `choice.py` | which engine answers, and why others do not |
 """
 
@@ -45,6 +47,7 @@ _NAMES = {
     "LogisticPaths": "logistic",
     "NearestNeighbours": "knn",
     "QuadraticDiscriminants": "quadratic",
+    "SupportVectors": "svm",
     "Trees": "tree",
     "choose_engine": "choice",
     "registry": "choice",
@@ -61,6 +64,7 @@ __all__ = [
     "LogisticPaths",
     "NearestNeighbours",
     "QuadraticDiscriminants",
+    "SupportVectors",
     "Trees",
     "choose_engine",
     "names",
@@ -73,8 +77,8 @@ def names() -> list[str]:
 
     >>> import truerisk as tr
     >>> tr.engines.names()
-    ['knn', 'interval', 'tree', 'discriminant', 'quadratic', 'fisher', 'logistic-path', 'ensemble',
-     'least-squares', 'kernel-ridge', 'generic']
+    ['knn', 'interval', 'tree', 'discriminant', 'quadratic', 'fisher', 'logistic-path', 'svm',
+     'ensemble', 'least-squares', 'kernel-ridge', 'generic']
     """
     from truerisk.engines.choice import registry
 

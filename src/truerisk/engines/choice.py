@@ -44,6 +44,10 @@ registry = Registry(
             "truerisk.engines.logistic:LogisticPaths",
             "LogisticPath and LogisticRegression: every penalty from one path per train set",
         ),
+        "svm": Line(
+            "truerisk.engines.svm:SupportVectors",
+            "SVC: every C, gamma and fold from one Gram matrix per kernel, one path along C",
+        ),
         "ensemble": Line(
             "truerisk.engines.ensemble:Ensembles",
             "forests, bagging and boosting: every number of members from the largest",

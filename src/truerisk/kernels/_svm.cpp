@@ -27,8 +27,8 @@ void svm_path(Input<float, nb::ndim<2>> gram, Input<std::int32_t, nb::ndim<1>> r
               Input<double, nb::ndim<1>> Cs, double tolerance, double hopeless,
               std::int64_t max_steps, bool started,
               Output<double, nb::ndim<2>> beta, Output<double, nb::ndim<1>> intercept,
-              Output<double, nb::ndim<1>> violation, Output<double, nb::ndim<1>> gap,
-              Output<std::int64_t, nb::ndim<1>> steps, Output<std::uint8_t, nb::ndim<1>> converged) {
+              Output<double, nb::ndim<1>> violation, Output<double, nb::ndim<1>> loose,
+              Output<double, nb::ndim<1>> gap, Output<std::int64_t, nb::ndim<1>> steps, Output<std::uint8_t, nb::ndim<1>> converged) {
     const std::size_t m = rows.shape(0), n = Cs.shape(0);
     const svm::Problem problem{gram.data(), gram.shape(1), rows.data(),
                                sign.data(), share.data(),  m};
@@ -39,7 +39,7 @@ void svm_path(Input<float, nb::ndim<2>> gram, Input<std::int32_t, nb::ndim<1>> r
     for (std::size_t c = 0; c < n; ++c) {
         const double C = Cs.data()[c];
         if (lost) {
-            violation.data()[c] = gap.data()[c] = std::numeric_limits<double>::infinity();
+            violation.data()[c] = gap.data()[c] = loose.data()[c] = std::numeric_limits<double>::infinity();
             intercept.data()[c] = 0.0;
             continue;
         }
@@ -51,6 +51,7 @@ void svm_path(Input<float, nb::ndim<2>> gram, Input<std::int32_t, nb::ndim<1>> r
         std::copy(solver.beta().begin(), solver.beta().end(), beta.data() + c * m);
         intercept.data()[c] = ends.intercept;
         violation.data()[c] = ends.violation;
+        loose.data()[c] = ends.loose;
         gap.data()[c] = ends.gap;
         steps.data()[c] = ends.steps;
         converged.data()[c] = ends.converged;

@@ -36,6 +36,7 @@ struct Problem {
 struct Ends {
     double intercept;
     double violation;   // of the worst pair, below the tolerance if it converged
+    double loose;       // by how much the intercept could be another
     double gap;         // of duality, as a part of the primal objective
     std::int64_t steps;
     bool converged;
@@ -219,15 +220,19 @@ class Solver {
         double sum = 0.0;
         std::size_t free = 0;
         bool inside = true;
+        double low_end = -FAR, high_end = FAR;  // of the intercept
         for (std::size_t t = 0; t < p_.m; ++t) {
-            const bool can_rise = up_[t] == 0.0, can_fall = low_[t] == 0.0;
+            const double slack = LOOSE * (highest_[t] - lowest_[t]);
+            const bool can_rise = beta_[t] < highest_[t] - slack;
+            const bool can_fall = beta_[t] > lowest_[t] + slack;
+            if (can_rise) low_end = std::max(low_end, F_[t]);
+            if (can_fall) high_end = std::min(high_end, F_[t]);
             if (can_rise && can_fall) sum += F_[t], ++free;
-            if (p_.sign[t] > 0 ? !can_rise : !can_fall) inside = false;
+            if (p_.sign[t] > 0 ? up_[t] != 0.0 : low_[t] != 0.0) inside = false;
         }
-        const double middle = 0.5 * (worst.largest + worst.smallest);
-        const double b = free ? sum / static_cast<double>(free) : middle;
+        const double b = free ? sum / static_cast<double>(free) : 0.5 * (low_end + high_end);
         const double violation = worst.largest - worst.smallest;
-        return {b, violation, gap(C, b), steps, violation < tolerance_, inside};
+        return {b, violation, std::max(0.0, high_end - low_end), gap(C, b), steps, violation < tolerance_, inside};
     }
 
     double gap(double C, double b) const {
@@ -244,6 +249,7 @@ class Solver {
 
     static constexpr std::size_t MOST_WORK = 2'000'000;
     static constexpr double ROUNDING = 1e-14;
+    static constexpr double LOOSE = 1e-9;  // of a box: rows this close to its end may be at it
     static constexpr double LEAST_CURVE = 1e-12;
 
     Problem p_;

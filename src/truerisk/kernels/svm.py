@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ class Machines:
     """The solution at every C: the decision value of x is Σ βᵢ k(xᵢ, x) + b, βᵢ = yᵢ αᵢ.
 
     `violation[c]` is how far the worst pair of rows is from the conditions of the minimum,
+    `loose[c]` the width of the range that its intercept may lie in (0 where a row is free),
     `gap[c]` the duality gap as a part of the primal objective, `converged[c]` whether the
     violation is below the tolerance; where it is not, the line is not the solution.
     """
@@ -23,6 +24,7 @@ class Machines:
     beta: np.ndarray
     intercept: np.ndarray
     violation: np.ndarray
+    loose: np.ndarray
     gap: np.ndarray
     steps: np.ndarray
     converged: np.ndarray
@@ -33,7 +35,7 @@ def support_vectors(
     rows: np.ndarray,
     sign: np.ndarray,
     share: np.ndarray,
-    Cs: np.ndarray,  # noqa: N803  the statistician's letter
+    Cs: np.ndarray,
     *,
     tolerance: float = 1e-3,
     hopeless: float = np.inf,
@@ -47,9 +49,9 @@ def support_vectors(
         \quad\text{subject to}\quad \sum_i y_i \alpha_i = 0
 
     by moves of two rows (sequential minimal optimisation), the second picked by the second-order
-    rule of Fan, Chen and Lin (2005), and by moves of all free rows where they are few. Each C starts from the solution at the C before it; once no
-    row is at the end of its box the solution is the same for every larger C.
-    Without free rows the intercept is the middle of where it may lie, as libsvm has it.
+    rule of Fan, Chen and Lin (2005), and by moves of all free rows where they are few. Each C
+    starts from the solution at the C before it; once no row is at the end of its box the solution
+    is the same for every larger C. Without free rows the intercept is the middle of its range.
 
     Parameters
     ----------
@@ -84,7 +86,7 @@ def support_vectors(
     rows = np.ascontiguousarray(rows, dtype=np.int32)
     sign = np.ascontiguousarray(sign, dtype=np.float64)
     share = np.ascontiguousarray(share, dtype=np.float64)
-    Cs = np.ascontiguousarray(Cs, dtype=np.float64)  # noqa: N806
+    Cs = np.ascontiguousarray(Cs, dtype=np.float64)
     _check(gram, rows, sign, share, Cs)
     if not tolerance > 0 or max_steps < 0:
         raise ValueError(f"tolerance={tolerance!r} and max_steps={max_steps!r} end no search.")
@@ -96,15 +98,30 @@ def support_vectors(
         beta=beta,
         intercept=np.empty(n),
         violation=np.empty(n),
+        loose=np.empty(n),
         gap=np.empty(n),
         steps=np.zeros(n, dtype=np.int64),
         converged=np.zeros(n, dtype=np.uint8),
     )
-    ends = (found.beta, found.intercept, found.violation, found.gap, found.steps, found.converged)
-    given = (gram, rows, sign, share, Cs, float(tolerance), float(hopeless))
-    given = (*given, int(max_steps), start is not None)
-    native().svm_path(*given, *ends)
-    return Machines(*ends[:-1], found.converged.astype(bool))
+    native().svm_path(
+        gram,
+        rows,
+        sign,
+        share,
+        Cs,
+        float(tolerance),
+        float(hopeless),
+        int(max_steps),
+        start is not None,
+        found.beta,
+        found.intercept,
+        found.violation,
+        found.loose,
+        found.gap,
+        found.steps,
+        found.converged,
+    )
+    return replace(found, converged=found.converged.astype(bool))
 
 
 def _check(
@@ -112,7 +129,7 @@ def _check(
     rows: np.ndarray,
     sign: np.ndarray,
     share: np.ndarray,
-    Cs: np.ndarray,  # noqa: N803
+    Cs: np.ndarray,
 ) -> None:
     """Everything that the kernel would read out of bounds or never end on."""
     n = len(gram)

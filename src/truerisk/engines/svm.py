@@ -1,0 +1,154 @@
+"""The support vector engine: SVC at every C, folds on rows of one Gram matrix per kernel.
+
+The inner products of all rows are computed once; each kernel and gamma takes one matrix off them,
+and every train set is a list of its rows. (gamma='scale' is another number in every train set, and
+takes a matrix each.) C's are solved in ascending order, each from the one before; once no row is at
+the end of its box, all larger C's have the same solution. Copies of a row widen its box. With
+leave-one-out, a row of weight 0 in the solution on all rows is left out for nothing.
+
+The answer is the minimiser (decision 14): the kernel stops at a violation of 1e-9 where libsvm
+stops at `tol`. A label whose decision value is too near 0 to be sure of, and a problem that did not
+get that far, are asked of SVC itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.core.progress import tell
+from truerisk.engines.one_pass import OnePass, Shown, Task
+from truerisk.engines.settings import Group
+from truerisk.engines.svm_gram import Gram, Products, gamma_of
+from truerisk.engines.svm_left_out import left_out_decisions
+from truerisk.engines.svm_setting import svm_refusal
+from truerisk.engines.svm_solving import Decisions, Rows, decisions
+from truerisk.kernels import why_not
+
+__all__ = ["SupportVectors"]
+
+MOST_ROWS = 12_000  # of a Gram matrix: 1.7 GB in double and single precision
+KERNEL = ("kernel", "gamma", "degree", "coef0")
+
+
+@dataclass(frozen=True)
+class SupportVectors(OnePass):
+    """Serves scikit-learn's SVC over C, gamma and the kernel, alone or last in a pipeline."""
+
+    word: ClassVar[str] = "svm"
+    along: ClassVar[tuple[str, ...]] = ("C", *KERNEL)
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.svm import SVC
+
+        return (SVC,)
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        return svm_refusal(setting)
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        reason = why_not()
+        if reason is not None:
+            return f"{reason}."
+        if data.codes is None or data.codes.ndim != 1:
+            return "y is not one class per row."
+        if request.response == "probability":
+            return "SVC has decision values, and no probabilities."
+        if request.response == "score" and data.n_classes != 2:
+            return "more than two classes have no single score."
+        if data.n_rows > MOST_ROWS:
+            return f"the Gram matrix of {data.n_rows} rows is too large (at most {MOST_ROWS})."
+        for given in data.fit_params.values():
+            weights = np.asarray(given, dtype=np.float64)
+            if not (np.isfinite(weights).all() and (weights > 0).all()):
+                return "weights are not all finite and positive."
+        return None
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        if task.X is None:
+            return done
+        products = Products(task.X)
+        for part in _by_kernel(task.group):
+            own = replace(task, group=part)
+            shared = part.settings[0]["kernel"] == "linear" or part.settings[0]["gamma"] != "scale"
+            gram = products.gram(part.settings[0], gamma_of(part.settings[0], task.X, None))
+            told = left_out_decisions(own, gram) if shared else {}
+            for fit in range(task.plan.n_fits):
+                self._answer_from(own, fit, products, gram if shared else None, told.get(fit))
+        done[:] = True
+        tell(task.plan.n_fits, task.plan.n_fits)
+        return done
+
+    def _answer_from(
+        self, task: Task, fit: int, products: Products, gram: Gram | None, told: Decisions | None
+    ) -> None:
+        """All candidates of one kernel in one fit, on rows of the matrix of all rows."""
+        group = task.of_fit(fit)
+        if group is None:
+            return
+        asked = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
+        if told is None:
+            rows, times = task.plan.train_rows(fit)
+            setting = group.settings[0]
+            if gram is None:
+                gram = products.gram(setting, gamma_of(setting, task.X[rows], times))
+            weights = None if task.weights is None else task.weights[rows]
+            shown = Rows(rows, task.labels(fit)[rows], times, weights)
+            told = decisions(gram, shown, group, task.data.classes, np.concatenate(asked))
+        if told is None:
+            task.leave_open(fit, group.candidates)
+            return
+        answers, open_ = told.answers(task.request, task.data.n_classes)
+        if answers.shape[1] < sum(map(len, asked)):  # one row is left out, and asked about again
+            answers = np.repeat(answers, len(asked), axis=1)
+        task.leave_open(fit, group.candidates[open_])
+        cuts = np.cumsum([len(a) for a in asked])[:-1]
+        for question, part in zip(task.questions(fit), np.split(answers, cuts, 1), strict=True):
+            task.place(int(question), group, part)
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        asked = np.vstack(tests)
+        products = Products(shown.X, asked)
+        rows = Rows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
+        columns = len(shown.rows) + np.arange(len(asked))
+        every: np.ndarray | None = None
+        for part in _by_kernel(group):
+            setting = part.settings[0]
+            gram = products.gram(setting, gamma_of(setting, shown.X, shown.times))
+            told = decisions(gram, rows, part, task.data.classes, columns)
+            if told is None:
+                return None
+            answers, open_ = told.answers(task.request, task.data.n_classes)
+            task.leave_open(shown.fit, part.candidates[open_])
+            if every is None:
+                every = np.zeros((len(group.candidates), answers.shape[1]), dtype=answers.dtype)
+            every[np.isin(group.candidates, part.candidates)] = answers
+        assert every is not None
+        return np.split(every, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+
+
+def _by_kernel(group: Group) -> Iterator[Group]:
+    """The candidates of a group that share a Gram matrix."""
+    members: dict[tuple[Any, ...], list[int]] = {}
+    for place, setting in enumerate(group.settings):
+        kernel = setting["kernel"]
+        key = (kernel, *(setting[name] for name in KERNEL[1:])) if kernel != "linear" else (kernel,)
+        key = key[:2] if kernel == "rbf" else key
+        members.setdefault(key, []).append(place)
+    for places in members.values():
+        yield Group(
+            group.candidates[places],
+            tuple(group.settings[place] for place in places),
+            group.preparation,
+            group.rowwise,
+        )
