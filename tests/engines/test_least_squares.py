@@ -411,6 +411,15 @@ def test_what_it_does_not_serve_it_refuses(model, why):
     assert why in ENGINE.refuse(family_of(model), data, plan, Request("value"))
 
 
+def test_no_columns_are_left_to_the_learner():
+    """A table, or a step's output, without columns: scikit-learn says what is missing."""
+    X, y = np.arange(16.0).reshape(8, 2), np.arange(8.0)
+    nothing = make_pipeline(FunctionTransformer(lambda X: X[:, :0]), Ridge())
+    for model, table in ((Ridge(), X[:, :0]), (nothing, X)):
+        with pytest.raises(FitFailed, match=r"0 feature\(s\)"):
+            tr.estimate_risk(model, table, y, method="4-fold")
+
+
 def test_weights_below_zero_and_probabilities_are_refused():
     """scikit-learn knows neither; the generic engine says so in its words."""
     X, y = np.arange(12.0).reshape(6, 2), np.arange(6) % 2

@@ -195,6 +195,8 @@ class OnePass(Engine):
             return "X is sparse."
         if len(np.shape(data.X)) != 2:
             return "X is no table."
+        if not np.shape(data.X)[1]:
+            return "X has no columns."
         dtype = np.asarray(data.X).dtype
         if dtype.kind == "f" and dtype.itemsize < 8:
             return "X is in single precision, and scikit-learn would compute in it."
@@ -303,8 +305,8 @@ def dense(table: Any) -> np.ndarray:
     if array.dtype.kind == "f" and array.dtype.itemsize < 8:
         raise OwnArithmetic("in single precision")
     array = np.ascontiguousarray(array, dtype=np.float64)
-    if not np.isfinite(array.sum()):
-        raise OwnArithmetic("not finite")
+    if not array.size or not np.isfinite(array.sum()):
+        raise OwnArithmetic("empty or not finite")
     return array
 
 
