@@ -66,7 +66,7 @@ def gamma_of(setting: Mapping[str, Any], X: np.ndarray, times: np.ndarray | None
     """The number that gamma stands for on these training rows, copies and all."""
     gamma = setting["gamma"]
     if setting["kernel"] == "linear" or gamma == "auto":
-        return 1.0 / X.shape[1]
+        return 1.0 / float(X.shape[1])
     if gamma != "scale":
         return float(gamma)
     every = X if times is None else np.repeat(X, times, axis=0)

@@ -77,6 +77,10 @@ class Decisions:
         """What every candidate answers, and which candidates are to be asked of SVC."""
         if request.response == "score":
             return self.values[0], np.maximum(self.off[0], self.loose[0]) > SURE
+        if len(self.pairs) == 1:
+            values, code = self.values[0], code_type(n_classes)
+            labels = np.where(values > 0, *np.array(self.pairs[0][::-1], dtype=code))
+            return labels, ~(np.abs(values) > self.off[0][:, None]).all(axis=1)
         votes = np.zeros((*self.values.shape[1:], n_classes), dtype=np.int32)
         doubts = np.zeros_like(votes)
         for (first, second), values, off in zip(self.pairs, self.values, self.off, strict=True):
@@ -90,9 +94,7 @@ class Decisions:
         labels = rank.argmax(axis=-1)
         best = rank + doubts * n_classes
         np.put_along_axis(best, labels[..., None], -1, axis=-1)
-        open_ = (best.max(axis=-1) > rank.max(axis=-1)) | (doubts.sum(axis=-1) > 0) & (
-            n_classes == 2
-        )
+        open_ = best.max(axis=-1) > rank.max(axis=-1)
         return labels.astype(code_type(n_classes)), open_.any(axis=1)
 
 

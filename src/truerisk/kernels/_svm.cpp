@@ -46,8 +46,7 @@ void svm_path(Input<float, nb::ndim<2>> gram, Input<std::int32_t, nb::ndim<1>> r
         const bool same = c > 0 && !started && ends.inside && ends.converged;
         if (started) solver.start(beta.data() + c * m);
         if (!started && c > 0 && !same) solver.scale(C / Cs.data()[c - 1]);
-        if (same) ends.steps = 0;
-        else ends = solver.solve(C);
+        ends = solver.solve(C);
         std::copy(solver.beta().begin(), solver.beta().end(), beta.data() + c * m);
         intercept.data()[c] = ends.intercept;
         violation.data()[c] = ends.violation;
