@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.ensemble import AdaBoostClassifier
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold as ScikitKFold
 from sklearn.model_selection import ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
@@ -43,6 +44,7 @@ FAMILIES = [
     Family.of(IntervalClassifier(), {"k": [1, 2, 4]}),
     Family.of(DecisionTreeClassifier(), {"ccp_alpha": [0.0, 0.1, 0.3]}),
     Family.of(AdaBoostClassifier(), {"n_estimators": [3, 1, 2]}),
+    Family.of(KernelRidge(), {"alpha": [0.1, 10.0]}),
 ]
 
 
