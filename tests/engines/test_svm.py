@@ -187,9 +187,10 @@ def test_more_columns_than_rows():
     assert (found[-1] == found[-2]).all()
 
 
-def test_a_tie_is_asked_of_svc(monkeypatch):
-    """A row halfway between the classes has decision value 0, and SVC itself says its label."""
-    X = np.array([[-1.0], [1.0], [0.0], [-2.0], [2.0], [0.0]])
+@pytest.mark.parametrize("middle", [0.0, 1e-8])
+def test_a_tie_is_asked_of_svc(middle, monkeypatch):
+    """A row (all but) halfway between the classes has no sure label: SVC itself says it."""
+    X = np.array([[-1.0], [1.0], [middle], [-2.0], [2.0], [0.0]])
     data = data_of(X, np.array(["a", "b", "a", "a", "b", "b"]))
     family = family_of(exact(kernel="linear"), {"C": [1.0, 50.0]})
     builder = PlanBuilder(6)
