@@ -18,6 +18,13 @@ X = RNG.normal(size=(14, 4)) + 3
 Y = X @ [1.0, -2.0, 0.0, 0.5] + RNG.normal(size=14)
 WEIGHTS = RNG.uniform(0.2, 3.0, 14)
 SHARP = {"tol": 1e-14, "max_iter": 100_000}
+
+
+def squared_product(a, b):
+    """A kernel as a function."""
+    return (a @ b + 1) ** 2
+
+
 SMOOTH = [
     LinearRegression(),
     LinearRegression(fit_intercept=False),
@@ -27,7 +34,7 @@ SMOOTH = [
     ElasticNet(0.1, l1_ratio=0.3, **SHARP),
     ElasticNet(0.3, l1_ratio=0.9, fit_intercept=False, **SHARP),
     KernelRidge(alpha=0.7, kernel="rbf", gamma=0.1),
-    KernelRidge(alpha=0.7, kernel=lambda a, b: (a @ b + 1) ** 2),
+    KernelRidge(alpha=0.7, kernel=squared_product),
 ]
 
 
@@ -45,7 +52,7 @@ def trace(model, weights=None):
     return total
 
 
-@pytest.mark.parametrize("model", SMOOTH, ids=str)
+@pytest.mark.parametrize("model", SMOOTH, ids=[str(m).split(" at 0x")[0] for m in SMOOTH])
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 def test_it_is_the_trace(model, weights) -> None:
     """Moving each label by a little moves its own fitted value by the leverage."""
