@@ -19,6 +19,7 @@ from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.plan import ALL
 from truerisk.core.planning import PlanBuilder
+from truerisk.engines import one_pass
 from truerisk.engines.svm import SupportVectors
 from truerisk.methods.holdout import MonteCarlo
 from truerisk.testing import engine_checks
@@ -226,6 +227,26 @@ def test_what_does_not_converge_is_asked_of_svc(monkeypatch):
             found = ENGINE.run(family, data, plan, request, Run()).values
         assert seen["asked"] == 4 * len(CS)
     assert np.array_equal(found, both(ENGINE, family, data, plan, SCORE)[1])
+
+
+def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
+    """Inner products beyond single precision give no answer of ours, in folds and leave-one-out."""
+    X, y = drawn(12, 2, 2)
+    family = family_of(SVC(kernel="linear"), {"C": [1.0]})
+    for method in (tr.methods.KFold(3), tr.methods.LeaveOneOut()):
+        data = data_of(X * 1e25, y)
+        plan = method.plan(data, Streams(0))
+        monkeypatch.setattr("truerisk.engines.one_pass.Task.ask_the_learner", lambda task: None)
+        for request in (LABEL, SCORE):
+            left = []
+
+            def leaving(task, fit, candidates, left=left):
+                left.extend([fit] * len(list(candidates)))
+
+            with monkeypatch.context() as patch:
+                patch.setattr(one_pass.Task, "leave_open", leaving)
+                ENGINE.run(family, data, plan, request, Run())
+            assert sorted(left) == list(range(plan.n_fits))
 
 
 def test_one_class_in_a_fit_fails_as_svc_does():

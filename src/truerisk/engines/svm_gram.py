@@ -52,7 +52,11 @@ class Products:
         return found
 
     def gram(self, setting: Mapping[str, Any], gamma: float) -> Gram:
-        """The matrix of one kernel."""
+        """The matrix of one kernel; a cell that overflows is infinite, and there is no solution."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._gram(setting, gamma)
+
+    def _gram(self, setting: Mapping[str, Any], gamma: float) -> Gram:
         if setting["kernel"] == "linear":
             double = self.inner
         elif setting["kernel"] == "rbf":

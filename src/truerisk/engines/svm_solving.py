@@ -76,7 +76,7 @@ class Decisions:
     def answers(self, request: Request, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
         """What every candidate answers, and which candidates are to be asked of SVC."""
         if request.response == "score":
-            return self.values[0], np.maximum(self.off[0], self.loose[0]) > SURE
+            return self.values[0], ~(np.maximum(self.off[0], self.loose[0]) <= SURE)
         if len(self.pairs) == 1:
             values, code = self.values[0], code_type(n_classes)
             labels = np.where(values > 0, *np.array(self.pairs[0][::-1], dtype=code))
@@ -115,7 +115,8 @@ def decisions(
     for first, second in pairs:
         pair = Pair.of(first, second, rows, share, group.settings[0])
         found = machines(gram, pair, Cs, group.settings[0])
-        told = found.beta @ gram.double[np.ix_(pair.rows, asked)] + found.intercept[:, None]
+        with np.errstate(invalid="ignore"):  # of a matrix that overflows: off by NaN
+            told = found.beta @ gram.double[np.ix_(pair.rows, asked)] + found.intercept[:, None]
         values.append(told[back])
         off.append(pair.off(found)[back])
         loose.append(found.loose[back])
