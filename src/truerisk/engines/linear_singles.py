@@ -7,7 +7,8 @@ fit on all rows, and the fit without it is made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -155,7 +156,10 @@ class Singles:
 
     def _over_roots(self, found: LeftOut, root: np.ndarray, far: np.ndarray) -> LeftOut:
         """Rows as they are, not times the roots of their weights."""
-        doubts = (found.doubts + far[:, None]) / root
+        doubts = found.doubts + far[:, None]
+        if self.table.task.weights is None:
+            return replace(found, doubts=doubts)
+        doubts /= root
         missed, residual = found.missed / root[:, None], found.residual / root[:, None]
         return LeftOut(missed, residual, found.leverage, found.rest, doubts)
 
@@ -166,7 +170,9 @@ class Singles:
         row = self.row[fits]
         place = np.full(self.table.n, -1)
         place[part.rows] = np.arange(len(part.rows))
-        at = place[row]
+        at: Any = place[row]
+        if np.array_equal(at, np.arange(len(part.rows))):
+            at = slice(None)  # every row in its order: nothing is gathered
         Y = part.Y[row]
         numbers = Y - found.missed[:, at]
         sure = (found.doubts[:, at] <= DOUBT) & (found.rest[:, at] >= LEAST)
@@ -175,9 +181,10 @@ class Singles:
         flipped, to = self._flips(fits)
         if len(flipped):
             step = coding.numbers(to) - part.mean_y - Y[flipped]
-            fitted = Y[flipped] - found.residual[:, at[flipped]]
-            numbers[:, flipped] = fitted + found.leverage[:, at[flipped], None] * step
-        outside = np.flatnonzero(at < 0)
+            changed = place[row[flipped]]
+            fitted = Y[flipped] - found.residual[:, changed]
+            numbers[:, flipped] = fitted + found.leverage[:, changed, None] * step
+        outside = np.flatnonzero(place[row] < 0)
         if len(outside):  # rows of weight 0 change nothing
             left = part.left(row[outside])
             penalties = self.table.penalties

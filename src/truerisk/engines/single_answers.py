@@ -27,7 +27,12 @@ def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.n
     asked = np.repeat(np.arange(len(fits)), np.diff(offsets))
     won = winners(task, fits)
     if won is None:
-        task.values[np.ix_(candidates, position)] = answers[:, asked]
+        if len(asked) != len(fits):  # a fit that is asked twice
+            answers = answers[:, asked]
+        if len(candidates) == len(task.values) and np.array_equal(position, np.arange(len(asked))):
+            task.values[candidates, : len(asked)] = answers
+        else:
+            task.values[np.ix_(candidates, position)] = answers
         for j in np.flatnonzero(open_.any(axis=0)):
             task.leave_open(fits[j], candidates[open_[:, j]])
         return
