@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -168,19 +169,30 @@ def test_the_target_is_named() -> None:
     }
 
 
+OF_LINES = ("cp", "gcv")  # methods that ask for lines, and for rules with a likelihood
+OF_RULES = ("aic", "aicc", "bic", "ebic", "bee", "bee-improper", "bolstered")
+
+
 @pytest.mark.parametrize("method", tr.methods.names())
 def test_the_same_seed_is_the_same_number(method) -> None:
     """Twice the same call, twice the same value; the plan follows the seed where it is drawn."""
     method = (
         "4-fold" if method == "K-fold" else "reversed 4-fold" if method == "reversed" else method
     )
+    learner, y = KNeighborsClassifier(3), Y
+    if method in OF_LINES:
+        learner, y = LinearRegression(), X[:, 0] + Y
+    elif method in OF_RULES:
+        learner = LogisticRegression()
+    elif method == "oob":
+        learner = RandomForestClassifier(40)
     one, again, other = (
-        tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=method, random_state=s)
-        for s in (0, 0, 1)
+        tr.estimate_risk(learner, X, y, method=method, random_state=s) for s in (0, 0, 1)
     )
     assert one.value == again.value
     assert one.plan_fingerprint == again.plan_fingerprint
-    drawn = method not in ("apparent", "loo", "complete", "exact-oob", "swapping")
+    undrawn = ("apparent", "loo", "complete", "exact-oob", "swapping", "oob")
+    drawn = method not in (*undrawn, *OF_LINES, *OF_RULES)
     assert (one.plan_fingerprint != other.plan_fingerprint) == drawn
 
 
