@@ -1,8 +1,9 @@
 """W1a: Wallman's double cross-validation of one data set, 10 outer folds, inner LOO of every k.
 
 50 design points and 10,000 test points. Peers: scikit-learn's GridSearchCV with LeaveOneOut on the
-same folds (the same three errors, run once; a run of ours is the median of 25 in a row), and R's `class` (its votes tie at random, so only
-seconds are compared; skipped with the reason where R is not installed).
+same folds (the same three errors, run once; a run of ours is the median of 25 in a row), and R's
+`class` (its votes tie at random, so only seconds are compared; skipped with the reason where R is
+not installed).
 """
 
 from __future__ import annotations

@@ -22,11 +22,10 @@ def interval_changed(
     asks_next: NDArray[np.int8],
     out: NDArray[np.int8],
 ) -> None: ...
+
 class Nearest:
     def __init__(self, block: int, length: int) -> None: ...
-    def add(
-        self, rough: NDArray[np.float32], first: int, slack: NDArray[np.float64]
-    ) -> None: ...
+    def add(self, rough: NDArray[np.float32], first: int, slack: NDArray[np.float64]) -> None: ...
     def finish(
         self,
         queries: NDArray[np.float64],
