@@ -54,7 +54,8 @@ def regression(l1_ratio=0.0, **options):
     """A LogisticRegression of that penalty, in the words of the installed scikit-learn."""
     named = {"l1_ratio": l1_ratio}
     if not OWN_RATIO:
-        named["penalty"] = {0.0: "l2", 1.0: "l1"}.get(l1_ratio, "elasticnet")
+        penalty = {0.0: "l2", 1.0: "l1"}.get(l1_ratio, "elasticnet")
+        named = {"penalty": penalty} | (named if penalty == "elasticnet" else {})
     return LogisticRegression(**{"tol": 1e-13, "max_iter": 200_000, **named, **options})
 
 

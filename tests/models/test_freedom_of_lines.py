@@ -90,8 +90,8 @@ def test_a_lasso_without_coefficients_is_a_mean() -> None:
     ("model", "message"),
     [
         (LinearRegression(positive=True), "positive=True"),
-        (Ridge(alpha=[1.0, 2.0]), "one penalty per target"),
-        (KernelRidge(alpha=[1.0, 2.0]), "one penalty per target"),
+        (Ridge(alpha=np.array([1.0, 2.0])), "one penalty per target"),
+        (KernelRidge(alpha=np.array([1.0, 2.0])), "one penalty per target"),
         (Lasso(), "several targets"),
     ],
     ids=str,

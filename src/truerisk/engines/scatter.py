@@ -184,7 +184,8 @@ def spectrum_of(rows: np.ndarray, factor: float = 1.0) -> Spectrum:
     n, p = rows.shape
     trace = factor * float(np.einsum("ij,ij->", rows, rows))
     if n >= p:
-        values, vectors = eigh(rows.T @ rows, driver="evd", overwrite_a=True, check_finite=False)
+        driver = "evd" if p > 1 else "ev"  # before SciPy 1.11, "evd" fails on one element
+        values, vectors = eigh(rows.T @ rows, driver=driver, overwrite_a=True, check_finite=False)
         if values[0] > ENOUGH * values[-1]:
             return Spectrum(factor * values, vectors, trace)
     _, singular, across = svd(rows, full_matrices=False, check_finite=False)

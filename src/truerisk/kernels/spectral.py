@@ -78,7 +78,8 @@ def from_product(
 
     if not len(product):
         return Spectrum(product, np.empty(0), right, 0.0, dual)
-    values, vectors = eigh(product, driver="evd", overwrite_a=True, check_finite=False)
+    driver = "evd" if len(product) > 1 else "ev"  # before SciPy 1.11, "evd" fails on one element
+    values, vectors = eigh(product, driver=driver, overwrite_a=True, check_finite=False)
     size = float(np.abs(values[[0, -1]]).max())
     noise += size * min(1.0, SPREAD / len(values) ** 0.5)
     right = vectors.T @ right
