@@ -22,6 +22,7 @@ from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data, non_finite
 from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.engines.logistic_setting import l1_ratio_of, path_refusal, regression_refusal
@@ -55,6 +56,8 @@ class LogisticPaths(OnePass):
 
     word: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
+    states_freedom: ClassVar[bool] = True
+    states_rules: ClassVar[bool] = True
     minimiser: bool = False
 
     def learners(self) -> Sequence[type]:
@@ -92,6 +95,9 @@ class LogisticPaths(OnePass):
         reason = why_not()
         if reason is not None:
             return f"{reason}."
+        reason = _asked_refusal(family, plan)
+        if reason is not None:
+            return reason
         weights = _weights(data)
         if weights is not None and (not np.isfinite(weights).all() or (weights < 0).any()):
             return "weights are negative or not finite."
@@ -169,6 +175,7 @@ class _Rule:
             task.leave_open(fit, self.candidates[~self.converged])
         used = np.flatnonzero(self.coefficients.any(axis=(0, 1)))
         n, fitted, _ = self.coefficients.shape
+        self._state(task, fit)
         flat = np.ascontiguousarray(self.coefficients[:, :, used]).reshape(n * fitted, -1)
         found = []
         for test in tests:
@@ -179,6 +186,17 @@ class _Rule:
                 task.leave_open(fit, self.candidates[open_])
             found.append(self._said(scores, task))
         return found
+
+    def _state(self, task: Task, fit: int) -> None:
+        """The rules and the degrees of freedom, where the plan asks for them."""
+        lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
+        if fit in task.plan.ruled_fits:
+            codes = tuple(int(code) for code in self.present)
+            rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes)
+            task.rules.append(rules)
+        if task.freedom is not None and fit in task.plan.free_fits:
+            nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
+            task.freedom[lines, fit] = nonzero + len(self.present) - 1
 
     def _said(self, scores: np.ndarray, task: Task) -> np.ndarray:
         response, n_classes = task.request.response, task.data.n_classes
@@ -233,6 +251,20 @@ def _fitted(
         task.warned.append((ConvergenceWarning, found.warning))
     every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
     return _Rule(group.candidates, found.coefficients, found.intercepts, every, present, 0.0)
+
+
+def _asked_refusal(family: Family, plan: Plan) -> str | None:
+    """Rules and degrees of freedom are those of LogisticPath on the data's own rows."""
+    if plan.rules is None and plan.freedom is None:
+        return None
+    if hasattr(family.estimator, "steps"):
+        return "linear rules and degrees of freedom after other steps are asked of the fits."
+    settings = settings_of(family)
+    if "at" not in settings[0]:
+        return "linear rules and degrees of freedom are stated for LogisticPath only."
+    if plan.freedom is not None and any(s["l1_ratio"] != 1 for s in settings):
+        return "degrees of freedom are stated for l1_ratio=1 only."
+    return None
 
 
 def _least_margin(scores: np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data, non_finite
 from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.engines.fitting import empty_values, error_of, fit_pieces
@@ -70,6 +71,8 @@ class Task:
     open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
     warned: list[Warned] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # for the reader of the result
+    freedom: np.ndarray | None = None  # (line, fit), where the plan asks for it
+    rules: list[LinearRules] = field(default_factory=list)  # of the fits that are asked for theirs
 
     def of_fit(self, fit: int) -> Group | None:
         """The candidates asked in a fit: all of the group, its one winner, or none of it."""
@@ -239,9 +242,24 @@ class OnePass(Engine):
         tell(0, total)
         warned: list[Warned] = []
         notes: list[str] = []
+        rules: list[LinearRules] = []
+        free = None if plan.freedom is None else np.full((len(values), plan.n_fits), np.nan)
         for number, group in enumerate(groups):
             X, asked = self._shared(group, data)
-            task = Task(family, group, data, plan, request, run, X, _weights(data), values)
+            weights = _weights(data)
+            task = Task(
+                family,
+                group,
+                data,
+                plan,
+                request,
+                run,
+                X,
+                weights,
+                values,
+                freedom=free,
+                rules=rules,
+            )
             done = task.all_open() if asked else self.together(task)
             tell(number * plan.n_fits + int(done.sum()), total)
             for count, fit in enumerate(np.flatnonzero(~done), start=1):
@@ -263,6 +281,8 @@ class OnePass(Engine):
             fit_seconds=np.broadcast_to(share, shape),
             answer_seconds=np.broadcast_to(0.0, shape),
             n_fits=len(values) * plan.n_fits,
+            freedom=free,
+            rules=None if plan.rules is None else gathered(rules),
             notes=tuple(dict.fromkeys(notes)),
         )
 
