@@ -155,6 +155,31 @@ struct Told {
     std::vector<std::int32_t> ones;
 };
 
+// The same for one k alone: the votes stay in registers.
+void walk_two_once(const List& list, const Seen& seen, const Task& task, const Stop& stop,
+                   std::size_t position, Writer& writer) {
+    std::int64_t taken = 0;
+    std::int32_t ones = 0;
+    std::size_t p = 0, before = 0;
+    for (; p < list.length && taken < stop.k; ++p) {
+        const std::int32_t row = list.index[p], count = seen[row];
+        taken += count;
+        ones += count * task.code[row];
+        before = p;
+    }
+    std::size_t after = p;
+    while (after < list.length && !seen[list.index[after]]) ++after;
+    Verdict verdict = SURE;
+    if (after == list.length)
+        verdict = taken == stop.k && taken == seen.total() ? SURE : SHORT;
+    else if (list.squared[after] - list.squared[before] <= list.tie)
+        verdict = boundary(list, seen, task, before, after);
+    if (verdict == SHORT)
+        writer.fail(stop.place, position);
+    else
+        writer.write_label(2 * ones > stop.k ? 1 : 0, stop.place, position, verdict);
+}
+
 // Two classes, one vote each, each row once: unseen rows are passed over without a branch.
 void walk_two(const List& list, const Seen& seen, const Task& task, const std::vector<Stop>& stops,
               std::size_t position, Told& told, Writer& writer) {
@@ -299,7 +324,9 @@ void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>
                 const auto l = static_cast<std::size_t>(list_of.data()[at]);
                 const List list{index.data() + l * length, squared.data() + l * length, length,
                                 ties.data()[l], complete};
-                if (two)
+                if (two && stops.size() == 1)
+                    walk_two_once(list, seen, task, stops[0], position++, writer);
+                else if (two)
                     walk_two(list, seen, task, stops, position++, told, writer);
                 else
                     walk(list, seen, task, stops, position++, sums, part, writer);
