@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["FEW_COLUMNS", "FEW_ROWS", "nearest_of_few"]
 
 FEW_ROWS, FEW_COLUMNS = 256, 16  # beyond these a matrix product and a selection are faster
-BLOCK = 25_000  # distances held at once: what is used again and again stays in the cache
+BLOCK = 12_500  # distances held at once: what is used again and again stays in the cache
 
 
 def nearest_of_few(
