@@ -8,7 +8,6 @@ from truerisk.core.contracts import Method
 from truerisk.core.data import Data
 from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning
 from truerisk.core.plan import Plan
-from truerisk.core.tables import row_keys
 
 __all__ = ["warn_of_leaks"]
 
@@ -27,7 +26,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
                 GroupLeakWarning,
                 stacklevel=4,
             )
-    keys = row_keys(data.X)
+    keys = data.row_keys
     if keys is None or int(keys.max()) + 1 == len(keys):
         return
     leaking = plan.straddling(keys)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.checksums import mixed
 from truerisk.core.coding import ALL, LAWS, Blocks, Flips, Laws, RowSets
 from truerisk.core.plan import Plan
 
@@ -295,30 +296,21 @@ def merge_equal_fits(plan: Plan) -> Plan:
 
 def _fit_keys(plan: Plan) -> np.ndarray:
     blocks = plan.blocks
-    row_keys = _mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
-    counts = np.uint64(1) if blocks.counts is None else _mixed(blocks.counts.astype(np.uint64))
+    row_keys = mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
+    counts = np.uint64(1) if blocks.counts is None else mixed(blocks.counts.astype(np.uint64))
     sums = np.concatenate([[np.uint64(0)], np.cumsum(row_keys[blocks.rows] * counts)])
-    of_block = _mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
+    of_block = mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
     removed = np.concatenate([[np.uint64(0)], np.cumsum(of_block[plan.train.minus])])
     base = np.append(of_block, np.uint64(3))[plan.train.base]
     keys: np.ndarray = (
-        _mixed(base) + removed[plan.train.offsets[1:]] - removed[plan.train.offsets[:-1]]
+        mixed(base) + removed[plan.train.offsets[1:]] - removed[plan.train.offsets[:-1]]
     )
     if plan.flips is not None:
-        pairs = _mixed(plan.flips.row.astype(np.uint64) << np.uint64(20)) + plan.flips.code.astype(
+        pairs = mixed(plan.flips.row.astype(np.uint64) << np.uint64(20)) + plan.flips.code.astype(
             np.uint64
         )
-        np.add.at(keys, plan.flips.fit, _mixed(pairs))
+        np.add.at(keys, plan.flips.fit, mixed(pairs))
     if plan.laws is not None:
-        laws = _mixed(_mixed(plan.laws.size) + plan.laws.kind.astype(np.uint64))
+        laws = mixed(mixed(plan.laws.size) + plan.laws.kind.astype(np.uint64))
         np.add.at(keys, plan.laws.fit, laws)
     return keys
-
-
-def _mixed(x: np.ndarray) -> np.ndarray:
-    """splitmix64: neighbouring numbers become unrelated ones."""
-    x = (x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: np.ndarray = x ^ (x >> np.uint64(31))
-    return mixed

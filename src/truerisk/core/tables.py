@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.checksums import row_sums
 from truerisk.core.errors import BadData
 
-__all__ = ["column_names", "digest", "n_columns", "n_rows", "row_keys", "take_rows"]
+__all__ = ["column_names", "digest", "n_columns", "n_rows", "row_keys", "sums_of", "take_rows"]
 
 
 def _is_frame(table: Any) -> bool:
@@ -87,12 +88,24 @@ def _update(digest_: Any, array: np.ndarray) -> None:
         digest_.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
 
 
-def digest(*tables: Any) -> str:
-    """SHA-256 of the content, 16 hexadecimal digits; None counts as absent."""
+def sums_of(table: Any) -> np.ndarray | None:
+    """A checksum of every row where the table has one (`row_sums`)."""
+    return row_sums(table) if isinstance(table, np.ndarray) else None
+
+
+def digest(*tables: Any, sums: np.ndarray | None = None) -> str:
+    """SHA-256 of the content, 16 hexadecimal digits; None counts as absent.
+
+    With `sums` (`sums_of` the first table) these are hashed in its place, which is quicker.
+    """
     total = hashlib.sha256()
-    for table in tables:
+    for j, table in enumerate(tables):
         total.update(b"|")
         if table is None:
+            continue
+        if j == 0 and sums is not None:
+            total.update(f"{table.dtype.str}{table.shape}".encode())
+            total.update(sums.data.cast("B"))
             continue
         for name in column_names(table) or ():
             total.update(name.encode("utf-8", "surrogatepass"))
@@ -101,8 +114,13 @@ def digest(*tables: Any) -> str:
     return total.hexdigest()[:16]
 
 
-def row_keys(table: Any) -> np.ndarray | None:
-    """One integer per row, equal exactly for rows of equal content; None where undefined."""
+def row_keys(table: Any, sums: np.ndarray | None = None) -> np.ndarray | None:
+    """One integer per row, equal exactly for rows of equal content; None where undefined.
+
+    Where `sums` (`sums_of` the table) tell all rows apart, the rows are not looked at.
+    """
+    if sums is not None and _all_differ(sums):
+        return np.arange(len(sums))
     if _is_sparse(table):
         return _keys(_sparse_rows(table))
     if _is_frame(table):
@@ -128,23 +146,21 @@ def _codes(column: np.ndarray) -> np.ndarray:
 
 
 def _keys(array: np.ndarray) -> np.ndarray:
+    sums = row_sums(array)
+    if sums is not None and _all_differ(sums):
+        return np.arange(len(array))
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "f":
         array = array + 0.0  # -0.0 and 0.0 are one value
-    if _all_differ(array):
-        return np.arange(len(array))
     rows = array.view(np.dtype((np.void, array.dtype.itemsize * array.shape[1]))).ravel()
     seen: dict[bytes, int] = {}
     return np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
 
 
-def _all_differ(array: np.ndarray) -> bool:
-    """Whether a checksum tells all rows apart; where it does not, they may differ nevertheless."""
-    if array.dtype.itemsize != 8:
-        return False
-    factors = np.random.default_rng(0).integers(2**63, size=array.shape[1], dtype=np.uint64)
-    sums = np.sort(array.view(np.uint64) @ (2 * factors + 1))  # modulo 2^64
-    return not (sums[1:] == sums[:-1]).any()
+def _all_differ(sums: np.ndarray) -> bool:
+    """Whether checksums tell all rows apart; where they do not, rows may differ nevertheless."""
+    in_order = np.sort(sums)
+    return not (in_order[1:] == in_order[:-1]).any()
 
 
 def _sparse_rows(table: Any) -> np.ndarray:
