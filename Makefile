@@ -50,11 +50,15 @@ demo: .venv/.package ## assess four tuned learners on a bundled data set
 
 ##@ Check
 .PHONY: test
-test: .venv/.package ## the whole suite (ARGS="-k votes", WORKERS=2)
+test: .venv/.package browser ## the whole suite (ARGS="-k votes", WORKERS=2)
 	$(PYTEST) $(PARALLEL) $(ARGS)
 
+.PHONY: browser
+browser: .venv/.lock ## find the chromium that the report is tested in, or install one
+	@$(BIN)/python tests/report/chromium.py
+
 .PHONY: coverage
-coverage: .venv/.package ## the suite with branch coverage
+coverage: .venv/.package browser ## the suite with branch coverage
 	$(PYTEST) $(PARALLEL) --cov --cov-report=term-missing $(ARGS)
 
 .PHONY: format
@@ -96,6 +100,7 @@ bench: .venv/.package ## peers and truerisk in alternation, printed as ratios
 
 .PHONY: test-floor
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
+	@$(FLOOR)/python tests/report/chromium.py
 	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) --ignore=tests/test_architecture.py $(ARGS)
 
 # -S keeps the editable install of .venv out of the way, so that the instrumented build is imported.
