@@ -134,7 +134,7 @@ wheel: .venv/.package ## build a wheel into dist and try it in a clean environme
 .PHONY: lock
 lock: ## resolve the lock files anew (needs uv on the PATH)
 	@command -v uv >/dev/null || { echo "make lock needs uv on the PATH" >&2; exit 1; }
-	$(RESOLVE) pyproject.toml --group dev --extra io --extra plot --extra rich -o requirements/dev.lock
+	$(RESOLVE) pyproject.toml --group dev --extra dask --extra io --extra plot --extra rich -o requirements/dev.lock
 	$(RESOLVE) pyproject.toml --group test --group build -c requirements/floor.in -o requirements/floor.lock
 	$(RESOLVE) pyproject.toml -c requirements/dev.lock -o requirements/runtime.lock
 RESOLVE := uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --custom-compile-command "make lock"
