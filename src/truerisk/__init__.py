@@ -19,6 +19,7 @@ _WHERE = {
     "HonestSearchCV": "truerisk.api.search",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
+    "RocCurve": "truerisk.core.roc",
     "assess": "truerisk.api.assess",
     "bayesian_error": "truerisk.api.bayesian_error",
     "estimate_risk": "truerisk.api.estimate",
@@ -40,6 +41,7 @@ __all__ = [
     "HonestSearchCV",
     "RiskCurve",
     "RiskEstimate",
+    "RocCurve",
     "__version__",
     "assess",
     "bayesian_error",
@@ -71,6 +73,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.core.posterior import ErrorPosterior as ErrorPosterior
     from truerisk.core.results import RiskCurve as RiskCurve
     from truerisk.core.results import RiskEstimate as RiskEstimate
+    from truerisk.core.roc import RocCurve as RocCurve
 
 
 def __getattr__(name: str) -> Any:

@@ -4,4 +4,5 @@
 |---|---|
 | `path.py` | the coefficients of a path against λ |
 | `curve.py` | a risk curve with error bars, or several together; the chosen candidates |
+| `roc.py` | ROC and precision-recall curves, operating points |
 """
