@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.special import ndtr, stdtr
+from scipy.special import betainc, ndtr, stdtr
 from scipy.stats import invwishart
 
 from truerisk.methods.class_errors import ClassErrors, improper, proper
@@ -109,7 +109,7 @@ def test_a_rule_without_coefficients_is_constant(prior, start, said):
 def test_one_row_has_a_proper_posterior():
     """A class of one row: the prior alone gives the spread."""
     found = of_rows("proper", PLUS[:1], SLOPE, START, 1)
-    assert found.mean()[0] == pytest.approx(stdtr(4, found.quantity()[0]))
+    assert found.mean()[0] == pytest.approx(stdtr(4, found.quantity[0]))
     assert 0 < found.mean()[0] < 1
 
 
@@ -117,8 +117,26 @@ def test_one_row_has_a_proper_posterior():
 def test_the_mean_is_students_t(alpha):
     """T with 2α degrees of freedom at h0, on both sides of 0 and where h0 is next to 0."""
     h = np.r_[-20, -4, -1, -0.1, -1e-3, -1e-7, 0, 1e-5, 0.3, 2, 9]
-    found = ClassErrors(np.full(len(h), alpha), np.full(len(h), alpha), 1e12, -h)
+    found = ClassErrors(np.full(len(h), alpha), np.full(len(h), alpha), np.full(len(h), 1e12), -h)
     assert found.mean() == pytest.approx(stdtr(2 * alpha, h), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [2.0, 7.5, 8.0, 51.5, 2000.0])
+def test_far_from_the_boundary_fewer_nodes_lose_nothing(alpha):
+    """On both sides of where the nodes change, each entry by itself: 12 digits of Student's t."""
+    h = np.array([0.24, 0.26, 0.999, 1.0, 1.5, 3.0, 8.0])
+    nu = np.full(len(h), 1e15)
+    found = ClassErrors(np.full(len(h), alpha), np.full(len(h), alpha), nu, h)
+    expected = 0.5 * betainc(alpha, 0.5, 2 * alpha / (2 * alpha + h**2))
+    np.testing.assert_allclose(found.mean(), expected, rtol=2e-12)
+
+
+def test_joined_is_each_by_itself():
+    """Two classes one after the other have the moments that each has."""
+    parts = [of_rows("proper", rows, SLOPE, START, s) for rows, s in ((MINUS, -1), (PLUS, 1))]
+    both = ClassErrors.joined(parts)
+    assert both.mean().tolist() == [float(part.mean()[0]) for part in parts]
+    assert both.variance().tolist() == [float(part.variance()[0]) for part in parts]
 
 
 def test_the_second_moment_is_a_bivariate_t():
@@ -131,7 +149,7 @@ def test_the_second_moment_is_a_bivariate_t():
             return inner * np.exp((alpha - 1) * np.log(g) - g)
 
         total = quad(given, 0, 80)[0] / quad(lambda g, a=alpha: g ** (a - 1) * np.exp(-g), 0, 80)[0]
-        found = ClassErrors(np.array([alpha]), np.array([1.0]), nu, np.array([t]))
+        found = ClassErrors(*np.array([[alpha], [1.0], [nu], [t]]))
         assert found.second_moment()[0] == pytest.approx(total, rel=1e-8)
 
 
@@ -149,5 +167,5 @@ R_TAILS = [
 @pytest.mark.parametrize(("freedom", "h", "log"), R_TAILS)
 def test_tails_equal_r(freedom, h, log):
     """The log of the tail where the tail itself underflows."""
-    found = ClassErrors(np.array([freedom / 2]), np.array([freedom / 2]), 1e15, np.array([h]))
+    found = ClassErrors(*np.array([[freedom / 2], [freedom / 2], [1e15], [h]]))
     assert found.log_mean()[0] == pytest.approx(log, rel=1e-12)

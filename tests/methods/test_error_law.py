@@ -115,7 +115,7 @@ def test_covers_the_truth_under_its_own_model():
             rows = mean + rng.normal(size=(n, p)) @ half.T
             scores = (rows @ slope + start)[None]
             found = proper(scores, np.array([start]), np.array([slope @ slope]), sign)
-            laws.append(ScoreLaw(found.alpha[0], found.b[0], found.nu, found.margin[0]))
+            laws.append(ScoreLaw(found.alpha[0], found.b[0], found.nu[0], found.margin[0]))
         law = ErrorLaw((0.4, 0.6), (laws[0], laws[1]))
         below = law.cdf(truth)
         covered[s] = 0.025 <= below <= 0.975

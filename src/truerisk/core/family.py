@@ -58,9 +58,30 @@ class Family:
     @property
     def name(self) -> str:
         """The class of the learner, of the last step for a pipeline."""
+        return type(self.last).__name__
+
+    @property
+    def last(self) -> Any:
+        """The learner itself: the last step of a pipeline, else the estimator."""
         steps = getattr(self.estimator, "steps", None)
-        last = steps[-1][1] if steps else self.estimator
-        return type(last).__name__
+        return steps[-1][1] if steps else self.estimator
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the names of the learner's parameters in a pipeline: "ridge__"."""
+        steps = getattr(self.estimator, "steps", None)
+        return f"{steps[-1][0]}__" if steps else ""
+
+    @cached_property
+    def settings(self) -> tuple[dict[str, Any], ...]:
+        """All parameters of the last step of every candidate, without making the models."""
+        prefix, common = self.prefix, self.last.get_params(deep=False)
+        if not prefix:
+            return tuple({**common, **given} for given in self.candidates)
+        return tuple(
+            common | {n.removeprefix(prefix): v for n, v in given.items() if n.startswith(prefix)}
+            for given in self.candidates
+        )
 
     def __len__(self) -> int:
         return len(self.candidates)

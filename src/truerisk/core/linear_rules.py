@@ -68,14 +68,15 @@ def gathered(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
             groups.append([one])
         else:
             group.append(replace(one, rows=group[0].rows))
-    return tuple(
-        replace(
-            group[0],
-            candidates=np.concatenate([r.candidates for r in group]),
-            coefficients=np.concatenate([r.coefficients for r in group]),
-            intercepts=np.concatenate([r.intercepts for r in group]),
-        )
-        for group in groups
+    return tuple(group[0] if len(group) == 1 else _one_block(group) for group in groups)
+
+
+def _one_block(group: list[LinearRules]) -> LinearRules:
+    return replace(
+        group[0],
+        candidates=np.concatenate([r.candidates for r in group]),
+        coefficients=np.concatenate([r.coefficients for r in group]),
+        intercepts=np.concatenate([r.intercepts for r in group]),
     )
 
 

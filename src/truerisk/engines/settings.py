@@ -41,8 +41,7 @@ class Group:
 
 def last_step(family: Family) -> Any:
     """The learner itself: the last step of a pipeline, else the estimator."""
-    steps = getattr(family.estimator, "steps", None)
-    return steps[-1][1] if steps else family.estimator
+    return family.last
 
 
 def family_refusal(family: Family, served: Sequence[type]) -> str | None:
@@ -56,7 +55,8 @@ def family_refusal(family: Family, served: Sequence[type]) -> str | None:
     if type(last) not in served:
         names = " or ".join(kind.__name__ for kind in served)
         return f"the learner is {type(last).__name__}, not {names}."
-    if any(_replaces_last(family, name) for params in family.candidates for name in params):
+    named = {name for params in family.candidates for name in params}
+    if any(_replaces_last(family, name) for name in named):
         return "the grid replaces the learner itself."
     if estimator is not last and _prepares_at_random(family):
         return "a step before the learner is random and has no seed of its own."
@@ -78,18 +78,12 @@ def _prepares_at_random(family: Family) -> bool:
 
 def prefix_of(family: Family) -> str:
     """What stands before the names of the learner's parameters in a pipeline: "ridge__"."""
-    steps = getattr(family.estimator, "steps", None)
-    return f"{steps[-1][0]}__" if steps else ""
+    return family.prefix
 
 
-def settings_of(family: Family) -> list[dict[str, Any]]:
+def settings_of(family: Family) -> tuple[dict[str, Any], ...]:
     """The parameters of every candidate's last step, without making the models."""
-    prefix, last = prefix_of(family), last_step(family)
-    common = last.get_params(deep=False)  # asked once: scikit-learn inspects a signature
-    return [
-        common | {n.removeprefix(prefix): v for n, v in given.items() if n.startswith(prefix)}
-        for given in family.candidates
-    ]
+    return family.settings
 
 
 def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
@@ -98,10 +92,10 @@ def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
     free = {prefix + name for name in names}
     members: dict[str, list[int]] = {}
     for number, params in enumerate(family.candidates):
-        rest = {name: value for name, value in params.items() if name not in free}
-        members.setdefault(_key(rest), []).append(number)
-    settings = settings_of(family)
-    return [_group(family, numbers, settings) for numbers in members.values()]
+        rest = params.keys() - free  # of most grids along a pass nothing is left
+        key = _key({name: params[name] for name in rest}) if rest else ""
+        members.setdefault(key, []).append(number)
+    return [_group(family, numbers, family.settings) for numbers in members.values()]
 
 
 def _key(params: Mapping[str, Any]) -> str:
@@ -110,7 +104,9 @@ def _key(params: Mapping[str, Any]) -> str:
     return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
 
 
-def _group(family: Family, numbers: list[int], settings: list[dict[str, Any]]) -> Group:
+def _group(
+    family: Family, numbers: list[int], settings: Sequence[Mapping[str, Any]]
+) -> Group:
     piped = hasattr(family.estimator, "steps")  # making a model takes time
     steps = family.make(numbers[0]).steps[:-1] if piped else []
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]

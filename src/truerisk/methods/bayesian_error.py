@@ -150,14 +150,24 @@ class BayesianError(Method):
         level = setting.confidence_level
         return [
             Tested(
-                float(value),
-                std_error=errors[i] or None,
-                split_risks=values[i : i + 1],
-                notes=(*notes[i], _SURE) if sure[i] else notes[i],
-                later=None if sure[i] else Credible(pairs[0], i, level),
+                value,
+                std_error=error or None,
+                split_risks=split,
+                notes=(*note, _SURE) if is_sure else note,
+                later=None if is_sure else Credible(pairs[0], i, level),
                 rank=rank,
             )
-            for i, (value, rank) in enumerate(zip(values, ranks.tolist(), strict=True))
+            for i, (value, error, split, note, is_sure, rank) in enumerate(
+                zip(
+                    values.tolist(),
+                    errors,
+                    values[:, None],
+                    notes,
+                    sure.tolist(),
+                    ranks.tolist(),
+                    strict=True,
+                )
+            )
         ]
 
     def _notes(

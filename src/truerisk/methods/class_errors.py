@@ -8,7 +8,8 @@ out, one entry per rule; the class is c = −1 or +1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -23,20 +24,26 @@ class ClassErrors:
     """α, b, ν* and the margin c g* of every rule; b = 0 is a class whose error is 0 or 1 for sure.
 
     >>> from truerisk.methods.class_errors import ClassErrors
-    >>> ClassErrors(np.array([2.0]), np.array([4.0]), 3.0, np.array([0.0])).mean()
+    >>> ClassErrors(*np.array([[2.0], [4.0], [3.0], [0.0]])).mean()
     array([0.5])
     """
 
     alpha: np.ndarray
     b: np.ndarray
-    nu: float
+    nu: np.ndarray
     margin: np.ndarray
+
+    @classmethod
+    def joined(cls, parts: Sequence[ClassErrors]) -> ClassErrors:
+        """One after the other: what all of them take is computed once."""
+        return cls(*(np.concatenate([getattr(e, f.name) for e in parts]) for f in fields(cls)))
 
     @property
     def is_sure(self) -> np.ndarray:
         """Where the posterior is a point."""
         return np.asarray(self.b <= 0)
 
+    @cached_property
     def quantity(self) -> np.ndarray:
         r"""h0 = −c g* √(α/b) √(ν*/(ν*+1)): the mean error is Student's T with 2α at h0."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -48,12 +55,12 @@ class ClassErrors:
         """The log of E[error], exact in the tail where the error itself would underflow."""
         with np.errstate(divide="ignore"):
             rest = np.log1p(-np.exp(np.minimum(self._tail, np.log(0.5))))
-        return np.asarray(np.where(self.quantity() <= 0, self._tail, rest))
+        return np.asarray(np.where(self.quantity <= 0, self._tail, rest))
 
     @cached_property
     def _tail(self) -> np.ndarray:
         """The log of the mean of the error or of 1 − error, whichever is smaller."""
-        return _log_wedge(np.abs(self.quantity()), self.alpha, 0.0)
+        return _log_wedge(np.abs(self.quantity), self.alpha, np.zeros(len(self.alpha)))
 
     def mean(self) -> np.ndarray:
         """E[error]."""
@@ -65,8 +72,8 @@ class ClassErrors:
 
     def variance(self) -> np.ndarray:
         """Var[error]; that of 1 − error, whichever lies in the tail."""
-        turn = float(np.arctan(np.sqrt(self.nu / (self.nu + 2))))
-        both = np.exp(_log_wedge(np.abs(self.quantity()), self.alpha, turn))
+        turn = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
+        both = np.exp(_log_wedge(np.abs(self.quantity), self.alpha, turn))
         return np.asarray(np.maximum(both - np.exp(2 * self._tail), 0.0))
 
 
@@ -86,7 +93,8 @@ def proper(
     b = (scatter + squares + 0.5 * n / (n + 0.5) * slopes**2) / 2
     margin = sign * (intercepts + slopes * n / (n + 0.5))
     alpha = np.full(len(scores), (n + 3) / 2)
-    return _with_constants(ClassErrors(alpha, b, n + 0.5, margin), intercepts, squares, sign)
+    nu = np.full(len(scores), n + 0.5)
+    return _with_constants(ClassErrors(alpha, b, nu, margin), intercepts, squares, sign)
 
 
 def improper(
@@ -107,7 +115,8 @@ def improper(
     n = scores.shape[1]
     alpha = np.maximum(n_selected * (n + n_selected + 1) / 2 - 1, 0.5)
     margin = sign * scores.mean(axis=1)
-    found = ClassErrors(alpha, squares * traces / 2, float(n), margin)
+    nu = np.full(len(scores), float(n))
+    found = ClassErrors(alpha, squares * traces / 2, nu, margin)
     return _with_constants(found, intercepts, squares, sign)
 
 
@@ -125,7 +134,7 @@ def _with_constants(
     )
 
 
-def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: float) -> np.ndarray:
+def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarray:
     r"""Log :math:`\frac1\pi\int_s^{\pi/2} (1 + h^2 / (2\alpha\cos^2\theta))^{-\alpha} d\theta`.
 
     From s = 0 it is Student's t with 2α degrees of freedom below −h (Craig's formula, mixed over
@@ -133,6 +142,18 @@ def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: float) -> np.ndarray:
     integrand falls from its start, so that the log of its first value comes out of the integral.
     The variable is φ = π/2 − θ: for small h the integrand falls within √k of φ = 0.
     """
+    near, far = h <= _NEAR, (h >= _FAR) & (alpha >= _FEW)
+    found = np.empty(len(h))
+    for those, rule in ((near, _SHARP), (~near & ~far, _SMOOTH), (far, _SMOOTHER)):
+        if those.any():
+            found[those] = _wedge_on(rule, h[those], alpha[those], start[those])
+    return found
+
+
+def _wedge_on(
+    rule: tuple[np.ndarray, np.ndarray], h: np.ndarray, alpha: np.ndarray, start: np.ndarray
+) -> np.ndarray:
+    """With these nodes and weights on (0, 1)."""
     sure = np.isinf(h)
     k = np.where(sure, 1.0, h) ** 2 / (2 * alpha)
     first = k / np.cos(start) ** 2
@@ -141,7 +162,7 @@ def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: float) -> np.ndarray:
         least = np.arcsin(np.sqrt(k / np.expm1(np.log1p(first) + _NEGLIGIBLE / alpha)))
     least = np.where(k > 0, np.fmin(least, np.pi / 2 - start), 0.0)
     width = np.pi / 2 - start - least
-    nodes, weights = _SMOOTH if h.size and h.min() > _NEAR else _SHARP
+    nodes, weights = rule
     sine = np.sin(least[:, None] + width[:, None] * nodes)
     grown = np.log1p(k[:, None] / sine**2) - np.log1p(first)[:, None]
     total = width * (np.exp(-alpha[:, None] * grown) @ weights)
@@ -165,5 +186,7 @@ def _evenly(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 _NEAR = 0.25  # below it the integrand falls too sharply near φ = 0 for evenly laid nodes
+_FAR, _FEW = 1.0, 8.0  # from this h on, and with α this large, fewer nodes reach 1e-14 as well
 _SHARP = _ends_first(144, 3.3)
 _SMOOTH = _evenly(64)
+_SMOOTHER = _evenly(40)

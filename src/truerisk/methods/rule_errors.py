@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -37,9 +38,9 @@ class RuleErrors:
         prior: Prior,
     ) -> RuleErrors:
         """Of every rule, from the training rows of two classes given by their codes."""
-        slopes, intercepts = rules.between(*pair)
+        lines = _Lines.of(rows, *rules.between(*pair))
         found = [
-            _of_class(rows, slopes, intercepts, code, sign, prior)
+            _of_class(rows, lines, code, sign, prior)
             for code, sign in zip(pair, (-1, 1), strict=True)
         ]
         return cls(shares, (found[0], found[1]))
@@ -47,28 +48,28 @@ class RuleErrors:
     def log_means(self) -> np.ndarray:
         """The log of the posterior mean: tells rules apart whose errors are 1e-400."""
         with np.errstate(divide="ignore"):
-            logs = [
-                np.log(share) + errors.log_mean()
-                for share, errors in zip(self.shares, self.classes, strict=True)
-            ]
+            logs = np.log(self.shares)[:, None] + self._both.log_mean().reshape(2, -1)
         return np.asarray(np.logaddexp(*logs))
 
     def variances(self) -> np.ndarray:
         """Of the posterior."""
-        parts = zip(self.shares, self.classes, strict=True)
-        return np.asarray(sum(share**2 * errors.variance() for share, errors in parts))
+        squares = np.square(self.shares)
+        return np.asarray(squares @ self._both.variance().reshape(2, -1))
 
     def are_sure(self) -> np.ndarray:
         """Where the posterior is a point."""
-        parts = zip(self.shares, self.classes, strict=True)
-        return np.asarray(
-            np.all([errors.is_sure | (share == 0) for share, errors in parts], axis=0)
-        )
+        counts_not = np.equal(self.shares, 0)[:, None]
+        return np.asarray((self._both.is_sure.reshape(2, -1) | counts_not).all(axis=0))
+
+    @cached_property
+    def _both(self) -> ClassErrors:
+        """Those of the first class, then those of the second."""
+        return ClassErrors.joined(self.classes)
 
     def law(self, rule: int) -> ErrorLaw:
         """The posterior of one rule."""
         one, two = (
-            ScoreLaw(float(e.alpha[rule]), float(e.b[rule]), e.nu, float(e.margin[rule]))
+            ScoreLaw(*(float(part[rule]) for part in (e.alpha, e.b, e.nu, e.margin)))
             for e in self.classes
         )
         return ErrorLaw(self.shares, (one, two))
@@ -103,26 +104,33 @@ def pairwise(
     ]
 
 
-def _of_class(
-    rows: ScaledRows,
-    slopes: np.ndarray,
-    intercepts: np.ndarray,
-    code: int,
-    sign: int,
-    prior: Prior,
-) -> ClassErrors:
-    scores = rows.scores(slopes, intercepts, code)
-    scaled = rows.slopes(slopes)
-    squares = (scaled**2).sum(axis=1)
-    starts = rows.intercepts(slopes, intercepts)
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Rules between two classes: in the units of X, and what they are for the scaled rows."""
+
+    slopes: np.ndarray
+    intercepts: np.ndarray
+    scaled: np.ndarray
+    starts: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def of(cls, rows: ScaledRows, slopes: np.ndarray, intercepts: np.ndarray) -> _Lines:
+        scaled = rows.slopes(slopes)
+        squares = np.einsum("ij,ij->i", scaled, scaled)
+        return cls(slopes, intercepts, scaled, rows.intercepts(slopes, intercepts), squares)
+
+
+def _of_class(rows: ScaledRows, lines: _Lines, code: int, sign: int, prior: Prior) -> ClassErrors:
+    scores = rows.scores(lines.slopes, lines.intercepts, code)
     if prior == "proper":
-        return proper(scores, starts, squares, sign)
+        return proper(scores, lines.starts, lines.squares, sign)
     if rows.size(code) < 2:
         raise Refusal(
             "the improper prior has no posterior from a single row of a class: use 'bee', whose "
             "prior is proper."
         )
-    selected = scaled != 0
+    selected = lines.scaled != 0
     traces = rows.traces(selected, code)
     n_selected = selected.sum(axis=1)
-    return improper(scores, starts, squares, sign, traces=traces, n_selected=n_selected)
+    return improper(scores, lines.starts, lines.squares, sign, traces=traces, n_selected=n_selected)
