@@ -127,15 +127,19 @@ def _without_each(
     scores = np.stack([shape.log_densities_of(of_shape) for shape, of_shape in pairs], axis=-1)
     full_rank = np.array([shape.has_full_rank for shape in shapes])
     sound = np.zeros(scores.shape[:2], dtype=bool)
+    priors = np.zeros((len(shapes), len(shapes)))  # of a row of class k without itself, in row k
     for k, shape in enumerate(shapes):
-        own, sizes = member == k, classes.sizes.copy()
+        sizes = classes.sizes.copy()
         sizes[k] -= 1
         fewer = shape.of_size(sizes[k])
-        if fewer is None or not own.any():
+        if fewer is None:
             continue
-        scores[:, own, k], sound[:, own] = _without_own(fewer, squares[k][own])
-        sound[:, own] &= np.all(np.delete(full_rank, k, axis=0), axis=0, keepdims=True).T
-        scores[:, own] += _log_priors(setting, sizes)
+        priors[k], own = _log_priors(setting, sizes), member == k
+        others = np.delete(full_rank, k, axis=0).all(axis=0)
+        densities, trusted = _without_own(fewer, squares[k])
+        np.copyto(scores[..., k], densities, where=own)
+        np.copyto(sound, trusted & others[:, None], where=own)
+    scores += priors[member]
     return scores, sound
 
 

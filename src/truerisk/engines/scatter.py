@@ -24,7 +24,8 @@ ENOUGH = 1e-5  # of the largest eigenvalue; smaller ones are not taken from a pr
 class Classes:
     """Rows by class: codes that are present, how many rows (copies counted), means, and the rest.
 
-    `member[i]` is the place of row i's class in `present`, `centred[i]` the row less its mean.
+    `member[i]` is the place of row i's class in `present`, `centred[i]` the row less its mean;
+    no cell of a column is larger than its `largest`, whatever the sign.
     """
 
     present: np.ndarray
@@ -47,8 +48,10 @@ class Classes:
         centred = X - centre
         means = (weighed @ centred) / sizes[:, None]
         centred -= belongs.T @ means  # each row's own mean: all other terms are 0
-        largest = np.maximum(X.max(axis=0), -X.min(axis=0))
-        return cls(present, sizes, means + centre, member, centred, times, largest)
+        means += centre
+        spread = np.sqrt(np.einsum("ij,ij->j", centred, centred))  # no cell lies farther out
+        largest = np.abs(means).max(axis=0) + spread
+        return cls(present, sizes, means, member, centred, times, largest)
 
     @property
     def n_rows(self) -> float:
@@ -82,7 +85,7 @@ class Classes:
 
     @property
     def farthest(self) -> float:
-        """The largest cell, whatever its sign."""
+        """No cell is larger, whatever its sign."""
         return float(self.largest.max())
 
     @cached_property
