@@ -16,7 +16,7 @@ from truerisk.core.checksums import mixed
 from truerisk.core.coding import ALL, LAWS, Blocks, Flips, Laws, RowSets
 from truerisk.core.plan import Plan
 
-__all__ = ["draw_every", "flip_each", "leave_out", "merge_equal_fits", "nest"]
+__all__ = ["draw_every", "flip_each", "leave_out", "leave_pairs_out", "merge_equal_fits", "nest"]
 
 
 def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
@@ -46,6 +46,58 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         repeat=np.concatenate(repeats).astype(np.int32),
         fold=np.concatenate(folds).astype(np.int32),
         unit=np.full(n_blocks, -1, np.int32),
+        parts=("test",),
+    )
+    return plan if len(partitions) == 1 else merge_equal_fits(plan)
+
+
+def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
+    """For every partition into K folds: all rows but each fold, and all rows but each two of them.
+
+    Question i K + j asks the fit without folds i and j about fold i, and i K + i the fit that lacks
+    fold i alone: K + K (K - 1) / 2 fits answer K K questions a partition.
+
+    >>> plan = leave_pairs_out(6, [np.array([0, 0, 1, 1, 2, 2])])
+    >>> plan.n_fits, plan.n_questions
+    (6, 9)
+    >>> plan.train_rows(int(plan.fit[1]))[0].tolist(), plan.test_rows(1)[0].tolist()
+    ([4, 5], [0, 1])
+    """
+    blocks, minus, lengths, tests, fits, repeats, codes = ([] for _ in range(7))
+    first_block = first_fit = 0
+    for repeat, labels in enumerate(partitions):
+        order, counts = _blocks_of(labels)
+        k = len(counts)
+        low, high = np.triu_indices(k, 1)
+        without = np.diag(np.arange(k))  # which fit lacks folds i and j
+        without[low, high] = without[high, low] = k + np.arange(len(low))
+        blocks.append((order, counts))
+        pairs = np.column_stack([low, high]).ravel()
+        minus.append(first_block + np.concatenate([np.arange(k), pairs]))
+        lengths.append(np.repeat([1, 2], [k, len(low)]))
+        tests.append(first_block + np.repeat(np.arange(k), k))
+        fits.append(first_fit + without.ravel())
+        repeats.append(np.full(k * k, repeat))
+        codes.append(np.arange(k * k))
+        first_block, first_fit = first_block + k, first_fit + k + len(low)
+    test = np.concatenate(tests).astype(np.int32)
+    plan = Plan(
+        n_rows=n_rows,
+        blocks=Blocks(
+            np.concatenate([order for order, _ in blocks]).astype(np.int32),
+            _offsets(np.concatenate([counts for _, counts in blocks])),
+        ),
+        train=RowSets(
+            np.full(first_fit, ALL, np.int32),
+            np.concatenate(minus).astype(np.int32),
+            _offsets(np.concatenate(lengths)),
+        ),
+        test=RowSets(test, np.empty(0, np.int32), np.zeros(len(test) + 1, np.int64)),
+        fit=np.concatenate(fits).astype(np.int32),
+        part=np.zeros(len(test), np.int8),
+        repeat=np.concatenate(repeats).astype(np.int32),
+        fold=np.concatenate(codes).astype(np.int32),
+        unit=np.full(len(test), -1, np.int32),
         parts=("test",),
     )
     return plan if len(partitions) == 1 else merge_equal_fits(plan)

@@ -6,7 +6,7 @@ A method never sees a learner and an engine never sees a method; they meet in Pl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -45,7 +45,7 @@ class Tested:
     `losses[j]` is the loss of row `loss_rows[j]`; `split_risks` the risk in each fold or split.
     `later` makes the interval when someone reads it, where that takes longer than all the rest.
     `rank` orders candidates where the values themselves are too small to tell them apart: the log
-    of the value, say.
+    of the value, say. `table` are the named numbers that the value was made of.
     """
 
     value: float
@@ -57,6 +57,7 @@ class Tested:
     notes: tuple[str, ...] = ()
     later: Callable[[], Interval] | None = None
     rank: float | None = None
+    table: Mapping[str, float] | None = None
 
     def read_interval(self) -> Interval | None:
         """The interval, made now if it was left for later."""
@@ -125,12 +126,14 @@ class Setting:
     """What a method is told besides data and loss.
 
     `with_errors` is False where only the values are needed (choosing inside an outer split).
+    `interval` is the word of the interval that was asked for, None for the method's own.
     """
 
     confidence_level: float
     rule: Rule
     n_candidates: int = 1
     with_errors: bool = True
+    interval: str | None = None
 
 
 class Method(ABC):
@@ -143,6 +146,7 @@ class Method(ABC):
 
     splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
     perfect_is_0: ClassVar[bool] = True  # whether a rule that is never wrong has risk 0
+    offers: ClassVar[tuple[str, ...]] = ()  # intervals it makes when asked: `Setting.interval`
 
     @property
     @abstractmethod
@@ -158,6 +162,15 @@ class Method(ABC):
     @abstractmethod
     def bias(self) -> str:
         """Which way it errs, and why."""
+
+    @property
+    def resamples(self) -> bool:
+        """Whether a procedure can be tuned anew in each of its training sets."""
+        return self.splits
+
+    def instead(self, reason: str) -> Method | None:
+        """The method to use where no engine can answer this one's plan (and why), None for none."""
+        return None
 
     def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
         """The loss it reports in: the given one, unless the method has a loss of its own.

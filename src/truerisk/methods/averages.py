@@ -7,6 +7,7 @@ Two averages differ where folds are unequal: *pooled* (every tested row counts a
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from itertools import pairwise
 from typing import Literal
 
@@ -18,13 +19,18 @@ from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan import Plan
-from truerisk.methods.intervals import Sureness, corrected_t, wald
+from truerisk.methods.interval_forms import Evidence, Sureness, as_form
+from truerisk.methods.tuning import by_rule
 
 __all__ = [
     "Average",
     "Averaged",
     "check_average",
     "failure_notes",
+    "mean_by_question",
+    "means_by_row",
+    "position_weights",
+    "row_losses",
     "split_risks",
     "tested_by_average",
 ]
@@ -34,6 +40,8 @@ Average = Literal["pooled", "fold"]
 
 class Averaged(Method):
     """A method whose risk is the plain mean of the losses of its answers."""
+
+    offers = ("wald", "corrected-t", "bbc", "beta")
 
     @abstractmethod
     def average_of(self, loss: Loss) -> Average | None:
@@ -92,7 +100,7 @@ def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = Fal
     With `lenient` it is NaN, too, where the loss does not exist on a test set (AUC of one row).
     """
     if isinstance(loss, RowLoss):
-        return _mean_by_question(row_losses(answers, data, loss), answers.plan, data)
+        return mean_by_question(row_losses(answers, data, loss), answers.plan, data)
     plan = answers.plan
     offsets = plan.test_offsets
     rows, _ = plan.positions
@@ -125,40 +133,70 @@ def tested_by_average(
     """One estimate per candidate; values alone where the setting asks for no standard errors.
 
     With `unsure` no standard error is given and the sentence says why. Else: rows tested once have
-    a Wald error from their losses; repeated tests have the corrected resampled t.
+    a Wald error from their losses; repeated tests have the corrected resampled t; and the setting
+    may ask for another interval.
     """
     if average is None:
         average = "pooled" if loss.per_row else "fold"
+    asked = setting.interval if setting.with_errors else None
+    if asked is not None and unsure is not None:
+        raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
     if not isinstance(loss, RowLoss):
+        if asked is not None:
+            as_form(asked).check(data, loss)
         by_split = split_risks(answers, data, loss, lenient=average == "pooled")
         return _rated(answers, data, loss, by_split, average)
     losses = row_losses(answers, data, loss)
-    by_split = _mean_by_question(losses, answers.plan, data)
+    by_split = mean_by_question(losses, answers.plan, data)
     weights, total = _average_weights(data, answers.plan, average)
     values = losses @ weights / total
     if not setting.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
-    rows, order, starts = _by_row(answers.plan)
-    once = len(rows) == len(order)
-    per_row = losses[:, order]
-    if not once:
-        per_row = np.add.reduceat(per_row, starts, axis=1) / _run_lengths(starts, len(order))
+    rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
     notes = [failure_notes(answers, c) for c in range(len(values))]
-    tested = []
-    for c, value in enumerate(values):
-        sure: Sureness = (None, None, () if unsure is None else (unsure,))
-        if np.isfinite(value) and unsure is None:
-            if once:
-                groups = None if data.groups is None else data.groups[rows]
-                sure = wald(value, per_row[c], weights[order] / total, groups, loss, setting)
-            else:
-                sure = corrected_t(value, by_split[c], answers.plan, loss, setting)
-        tested.append(
-            Tested(
-                float(value), sure[0], sure[1], per_row[c], rows, by_split[c], notes[c] + sure[2]
-            )
+    sure: list[Sureness] = [(None, None, () if unsure is None else (unsure,)) for _ in values]
+    if unsure is None:
+        form = as_form(asked or ("corrected-t" if repeatedly else "wald"))
+        common = Evidence(
+            value=np.nan,
+            loss=loss,
+            setting=setting,
+            weights=shares,
+            groups=None if data.groups is None else data.groups[rows],
+            repeatedly=repeatedly,
+            plan=answers.plan,
+            all_losses=per_row,
         )
-    return tested
+        best = None
+        if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
+            usual = replace(setting, interval=None)  # rules may need the errors
+            best = by_rule(tested_by_average(answers, data, loss, usual, average), setting.rule)
+        for c in np.flatnonzero(np.isfinite(values)):
+            mine = replace(common, value=float(values[c]), losses=per_row[c], candidate=int(c))
+            sure[c] = form.of(replace(mine, split_risks=by_split[c], best=bool(c == best)))
+    return [
+        Tested(
+            float(value),
+            sure[c][0],
+            sure[c][1],
+            per_row[c],
+            rows,
+            by_split[c],
+            notes[c] + sure[c][2],
+        )
+        for c, value in enumerate(values)
+    ]
+
+
+def means_by_row(
+    losses: np.ndarray, weights: np.ndarray, plan: Plan
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Tested rows ascending, their mean losses, their weights, and whether some come repeatedly."""
+    rows, order, starts = _by_row(plan)
+    if len(rows) == len(order):
+        return rows, losses[:, order], weights[order], False
+    means = np.add.reduceat(losses[:, order], starts, axis=1) / _run_lengths(starts, len(order))
+    return rows, means, np.add.reduceat(weights[order], starts), True
 
 
 def _rated(
@@ -239,7 +277,8 @@ def _positive(total: float) -> float:
     return total
 
 
-def _mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
+def mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
+    """`(n_candidates, n_questions)` means of losses of positions, weighted as the rows are."""
     weights = position_weights(data, plan)
     starts = plan.test_offsets[:-1]
     if (plan.test_sizes == 1).all():  # leave-one-out: a mean of one

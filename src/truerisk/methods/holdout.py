@@ -15,7 +15,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.methods.averages import Average, Averaged, check_average, tested_by_average
-from truerisk.methods.intervals import NO_SPREAD, beta
+from truerisk.methods.interval_forms import NO_SPREAD, Evidence, as_form
 from truerisk.resampling.held_out import draw_held_out
 
 __all__ = ["Holdout", "MonteCarlo", "with_posterior"]
@@ -26,9 +26,11 @@ def with_posterior(tested: Tested, data: Data, loss: Loss, setting: Setting) -> 
     independent = data.groups is None and data.sample_weight is None
     if not (loss.binary and independent and tested.losses is not None):
         return tested
-    if not np.isfinite(tested.losses).all():
+    if setting.interval is not None or not np.isfinite(tested.losses).all():
         return tested
-    error, interval, notes = beta(tested.losses, setting)
+    shares = np.full(len(tested.losses), 1 / len(tested.losses))
+    evidence = Evidence(tested.value, loss, setting, tested.losses, shares)
+    error, interval, notes = as_form("beta").of(evidence)
     kept = tuple(note for note in tested.notes if note not in (*notes, NO_SPREAD))
     return replace(tested, std_error=error, interval=interval, notes=kept + notes)
 
@@ -45,6 +47,7 @@ class Holdout(Method):
 
     word = "holdout"
     target: ClassVar[Target] = "Err_XY"
+    offers: ClassVar[tuple[str, ...]] = ("wald", "bbc", "beta")
 
     @property
     def bias(self) -> str:

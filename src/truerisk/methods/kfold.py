@@ -16,7 +16,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.methods.averages import Average, Averaged, check_average, tested_by_average
-from truerisk.resampling.folds import draw_folds
+from truerisk.resampling.folds import fold_numbers
 
 __all__ = ["KFold", "ReversedKFold"]
 
@@ -61,22 +61,8 @@ class KFold(Averaged):
         return leave_out(data.n_rows, self._labels(data, streams))
 
     def _labels(self, data: Data, streams: Streams) -> list[np.ndarray]:
-        if self.folds is None:
-            rng = streams.get("folds")
-            return [
-                draw_folds(data, self.k, rng, stratify=self.stratify) for _ in range(self.repeats)
-            ]
-        labels = np.atleast_2d(np.asarray(self.folds))
-        if data.row_ids is not None and labels.shape[1] > data.row_ids.max():
-            labels = labels[:, data.row_ids]
-        if labels.ndim != 2 or labels.shape[1] != data.n_rows:
-            raise BadData(
-                f"folds has shape {np.shape(self.folds)}; give a fold number for each of "
-                f"{data.n_rows} rows, or one such list per repetition."
-            )
-        if any(len(np.unique(row)) < 2 for row in labels):
-            raise BadData("folds holds a single fold: nothing would be left to train on.")
-        return list(labels)
+        rng = streams.get("folds")
+        return fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
 
     def average_of(self, loss: Loss) -> Average | None:
         return self.average

@@ -37,6 +37,7 @@ class ThreeWay(Method):
 
     word = "three-way"
     target: ClassVar[Target] = "Err_XY"
+    offers: ClassVar[tuple[str, ...]] = ("wald", "bbc", "beta")
 
     def __post_init__(self) -> None:
         if min(self.validation_share, self.test_share) <= 0 or self._left <= 0:

@@ -20,7 +20,7 @@ def inner_risks(
     inner: Method, answers: Answers, data: Data, loss: Loss, setting: Setting
 ) -> list[list[Tested]]:
     """For every outer split, one estimate per candidate from its inner questions."""
-    quick = replace(setting, with_errors=setting.rule.needs_std_errors)
+    quick = replace(setting, with_errors=setting.rule.needs_std_errors, interval=None)
     return inner.reduce_units(answers, data, loss, quick)
 
 
@@ -54,7 +54,7 @@ def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
 def units_of(
     plan: Plan, chosen: np.ndarray, inner: list[list[Tested]], procedure: Tested
 ) -> tuple[Unit, ...]:
-    """The story of every outer split."""
+    """The story of every outer split; a fit that is asked about its own rows is none."""
     assert procedure.split_risks is not None
     return tuple(
         Unit(
@@ -66,5 +66,14 @@ def units_of(
             n_train=int(plan.train_sizes[plan.fit[q]]),
             n_test=int(plan.test_sizes[q]),
         )
-        for q in range(plan.n_questions)
+        for q in np.flatnonzero(~_asks_own_rows(plan))
     )
+
+
+def _asks_own_rows(plan: Plan) -> np.ndarray:
+    """Which questions ask a fit about the very rows that it sees, each once."""
+    own = plan.test_sizes == plan.train_sizes[plan.fit]
+    for q in np.flatnonzero(own):
+        seen, times = plan.train_rows(int(plan.fit[q]))
+        own[q] = times is None and np.array_equal(seen, plan.test_rows(int(q))[0])
+    return own

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData, TrueRiskWarning
 
-__all__ = ["draw_folds", "shuffled_by_class"]
+__all__ = ["draw_folds", "fold_numbers", "given_folds", "shuffled_by_class"]
+
+
+def fold_numbers(
+    data: Data, folds: Any, k: int, repeats: int, rng: np.random.Generator, *, stratify: bool
+) -> list[np.ndarray]:
+    """Fold numbers of every repetition: the given ones, or drawn."""
+    if folds is not None:
+        return given_folds(data, folds)
+    return [draw_folds(data, k, rng, stratify=stratify) for _ in range(repeats)]
+
+
+def given_folds(data: Data, folds: Any) -> list[np.ndarray]:
+    """Fold numbers as a user gave them, `(n,)` or `(repeats, n)`, checked and cut to these rows."""
+    labels = np.atleast_2d(np.asarray(folds))
+    if data.row_ids is not None and labels.shape[1] > data.row_ids.max():
+        labels = labels[:, data.row_ids]
+    if labels.ndim != 2 or labels.shape[1] != data.n_rows:
+        raise BadData(
+            f"folds has shape {np.shape(folds)}; give a fold number for each of "
+            f"{data.n_rows} rows, or one such list per repetition."
+        )
+    if any(len(np.unique(row)) < 2 for row in labels):
+        raise BadData("folds holds a single fold: nothing would be left to train on.")
+    return list(labels)
 
 
 def draw_folds(

@@ -1,0 +1,51 @@
+"""Standard errors and intervals, each with the formula that justifies it, or None with a reason.
+
+| file | interval |
+|---|---|
+| `form.py` | what an interval is made from, and what all of them share |
+| `wald.py` | normal, rows tested once; by groups where there are some |
+| `corrected_t.py` | corrected resampled t of Nadeau and Bengio |
+| `beta.py` | posterior of an error rate |
+| `bbc.py` | percentiles of bootstrapped losses, the choice among candidates included |
+| `conservative_z.py` | spread of means over disjoint halves |
+| `ncv.py`, `beta_ncv.py` | spread of nested cross-validation, normal or Beta |
+"""
+
+from __future__ import annotations
+
+from truerisk.core.registry import Line, Registry
+from truerisk.methods.interval_forms.form import NO_SPREAD, Evidence, IntervalForm, Sureness
+
+__all__ = ["NO_SPREAD", "Evidence", "IntervalForm", "Sureness", "as_form", "names", "registry"]
+
+_ROOM = "truerisk.methods.interval_forms"
+registry = Registry(
+    "interval",
+    {
+        "wald": Line(f"{_ROOM}.wald:Wald", "normal, from rows that were tested once"),
+        "corrected-t": Line(
+            f"{_ROOM}.corrected_t:CorrectedT", "t, from splits; pays for shared training rows"
+        ),
+        "conservative-z": Line(
+            f"{_ROOM}.conservative_z:ConservativeZ",
+            "normal, from pairs of disjoint halves; for any loss",
+        ),
+        "ncv": Line(f"{_ROOM}.ncv:NestedNormal", "normal, from nested cross-validation"),
+        "beta-ncv": Line(
+            f"{_ROOM}.beta_ncv:NestedBeta", "Beta with the spread of nested cross-validation"
+        ),
+        "bbc": Line(f"{_ROOM}.bbc:Percentiles", "bootstrapped losses, the choice included"),
+        "beta": Line(f"{_ROOM}.beta:BetaPosterior", "posterior of an error rate, flat prior"),
+    },
+)
+
+
+def names() -> list[str]:
+    """The words that `interval=` takes."""
+    return registry.names()
+
+
+def as_form(word: str) -> IntervalForm:
+    """The interval with this name."""
+    form: IntervalForm = registry.load(word)()
+    return form

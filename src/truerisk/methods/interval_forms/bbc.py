@@ -1,0 +1,67 @@
+"""Percentiles of bootstrapped losses, with the choice among the candidates made anew each time."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.methods.bbc import corrected_by_bootstrap
+from truerisk.methods.interval_forms.form import (
+    NO_SPREAD,
+    Evidence,
+    IntervalForm,
+    Sureness,
+    is_none,
+)
+
+__all__ = ["SEED", "Percentiles", "in_order"]
+
+SEED = 20180501  # of the samples: results depend on the losses alone
+
+
+def in_order(losses: np.ndarray, weights: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
+    """The rows sorted by what they cost, so that their order in the data decides nothing."""
+    keys = [weights, *losses]
+    if groups is not None:
+        member = np.unique(groups, return_inverse=True)[1].ravel()
+        keys += [np.bincount(member, weights * row)[member] for row in losses]
+    order: np.ndarray = np.lexsort(keys)
+    return order
+
+
+class Percentiles(IntervalForm):
+    """Percentiles of the losses of bootstrapped rows, each sample tested on the rows it missed.
+
+    For the candidate that the rule chose, every sample chooses anew among all candidates
+    (bootstrap-bias-corrected cross-validation, Tsamardinos et al., 2018), so the interval is that
+    of the choice, and may lie above the chosen value. For the others it is that of one setting.
+    With groups whole groups are drawn. 1000 samples of a fixed seed.
+    """
+
+    word: ClassVar[str] = "bbc"
+    counts_choice: ClassVar[bool] = True
+
+    def of(self, evidence: Evidence) -> Sureness:
+        if evidence.all_losses is None or evidence.weights is None:
+            raise self.lacks("losses of single rows", "use a K-fold method")
+        mine = slice(evidence.candidate, evidence.candidate + 1)
+        losses = evidence.all_losses if evidence.best else evidence.all_losses[mine]
+        order = in_order(losses, evidence.weights, evidence.groups)
+        corrected = corrected_by_bootstrap(
+            losses[:, order],
+            np.random.default_rng(SEED),
+            groups=None if evidence.groups is None else evidence.groups[order],
+            weights=evidence.weights[order],
+            rule=evidence.setting.rule if len(losses) > 1 else None,
+        )
+        error = float(corrected.replicates.std(ddof=1))
+        if is_none(error, evidence.value):
+            return None, None, (NO_SPREAD,)
+        if len(losses) == 1:
+            return error, corrected.interval(evidence.setting.confidence_level), ()
+        note = (
+            f"the interval counts the choice among {len(losses)} settings; the risk of the choice "
+            f"is about {corrected.value:.4g} (bootstrap-bias-corrected)."
+        )
+        return error, corrected.interval(evidence.setting.confidence_level), (note,)
