@@ -29,6 +29,9 @@ registry = Registry(
             f"{_HERE}.closed_forms:results", "W6: ridge and kernel ridge, 100 penalties"
         ),
         "logistic": Line(f"{_HERE}.logistic:results", "W2a, W2b: L1 logistic paths, 5-fold"),
+        "bee": Line(
+            f"{_HERE}.bee:results", "W2c, W5: a penalty chosen by one fit, and nested along a path"
+        ),
         "svm": Line(
             f"{_HERE}.svm:results", "W3, W5: support vector machines, every C from one Gram matrix"
         ),
