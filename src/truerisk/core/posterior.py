@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from truerisk.core.errors import BadData
+from truerisk.core import present
+from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
+from truerisk.core.results import RiskEstimate, displays
 
-__all__ = ["ErrorPosterior"]
+__all__ = ["ErrorPosterior", "Measures"]
+
+ONE_RULE = "one fitted rule"
+
+
+class Measures(NamedTuple):
+    """Wallman's four measures of a tested rule (§3.7); lower is better in each.
+
+    `ub` is the upper bound, `above_half` P(error > ½), `q2` E[error²], `err` the share of errors.
+    """
+
+    ub: float
+    above_half: float
+    q2: float
+    err: float
 
 
 @dataclass(frozen=True)
@@ -30,6 +46,28 @@ class ErrorPosterior:
     errors: float
     n: float
     prior: tuple[float, float] = (1, 1)
+    of: str = ONE_RULE
+
+    @classmethod
+    def of_estimate(
+        cls, estimate: RiskEstimate, prior: tuple[float, float] = (1, 1)
+    ) -> ErrorPosterior:
+        """The posterior that the errors of an estimate give, labelled with what it is of.
+
+        After a hold-out it is the posterior of this rule's error. After cross-validation every
+        fold had a rule of its own, trained on other rows: the errors are counted as if one rule
+        had made them, which is the posterior of no single rule, and ignores that the training
+        sets overlap. `of` says which.
+
+        >>> import truerisk as tr
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> X, y = tr.datasets.make_simple(60, random_state=0)
+        >>> est = tr.estimate_risk(GaussianNB(), X, y, method="holdout")
+        >>> print(ErrorPosterior.of_estimate(est))
+        2 errors in 20 rows, prior Beta(1, 1): mean 0.1364, 95 % interval [0.0305, 0.3038] (beta)
+        """
+        losses = _counted(estimate)
+        return cls(float(losses.sum()), len(losses), prior, _label(estimate))
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.n) and np.isfinite(self.errors) and 0 <= self.errors <= self.n):
@@ -64,12 +102,12 @@ class ErrorPosterior:
 
         return betainc(*self._parameters, np.clip(e, 0, 1))[()]
 
-    def mass_above(self, e: float) -> float:
+    def mass_above(self, e: Any) -> Any:
         """P(error > e), computed in its own tail: exact where it is 1e-26."""
         from scipy.special import betainc
 
         a, b = self._parameters
-        return float(betainc(b, a, np.clip(1 - e, 0, 1)))
+        return betainc(b, a, np.clip(1 - np.asarray(e, dtype=float), 0, 1))[()]
 
     def pdf(self, e: Any) -> Any:
         """The density at e."""
@@ -98,3 +136,69 @@ class ErrorPosterior:
         """Equal-tailed credible interval."""
         tail = (1 - level) / 2
         return Interval(self.quantile(tail), self.quantile(1 - tail), "beta", level)
+
+    def measures(self, level: float = 0.95) -> Measures:
+        """Wallman's (ub), (50 %), (q2) and (err): four ways to say how well a test went.
+
+        >>> ErrorPosterior(15, 150).measures().ub < ErrorPosterior(6, 60).measures().ub
+        True
+        """
+        if self.n == 0:
+            raise BadData("nothing was tested: there is no share of errors.")
+        above = float(self.mass_above(0.5))
+        return Measures(self.upper(level), above, self.second_moment(), self.errors / self.n)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the density (needs matplotlib); `others`, posteriors by name, are drawn along."""
+        return displays.load("posterior")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        label = "" if self.of == ONE_RULE else f" ({self.of})"
+        a, b = self.prior
+        return (
+            f"{self.errors:g} errors in {self.n:g} rows, prior Beta({a:g}, {b:g}): "
+            f"mean {self.mean:.4f}{present.sureness(None, self.interval())}{label}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ["errors", f"{self.errors:g} in {self.n:g} rows"],
+            ["prior", "Beta({:g}, {:g})".format(*self.prior)],
+            ["posterior", "Beta({:g}, {:g})".format(*self._parameters)],
+            ["mean", present.number(self.mean)],
+            ["95 % interval", str(self.interval())],
+            ["95 % upper bound", present.number(self.upper())],
+            ["P(error > ½)", f"{self.mass_above(0.5):.4g}"],
+            ["E[error²]", present.number(self.second_moment())],
+            ["posterior of", self.of],
+        ]
+        return present.html_table("Posterior of the error", ["", ""], rows)
+
+
+def _counted(estimate: RiskEstimate) -> np.ndarray:
+    """The errors of an estimate, row by row, or why they cannot be counted."""
+    losses, why = estimate.losses, None
+    grouped = estimate.interval is not None and "grouped" in estimate.interval.method
+    if losses is None:
+        why = f"'{estimate.method}' with loss '{estimate.loss}' has no losses of single rows."
+    elif estimate.target == "training":
+        why = "the rows were trained on: their errors say nothing about new rows."
+    elif not np.isin(losses, (0, 1)).all():
+        why = "the losses are not all 0 or 1: use loss='zero-one' and a method that tests rows once"
+        why += ", such as 'holdout' or '10-fold'."
+    elif grouped:
+        why = "rows of one group depend: their errors are not independent trials."
+    elif estimate.value is None or not np.isclose(losses.mean(), estimate.value, atol=1e-9):
+        why = "the risk is not the share of wrong rows (weights, or a mean over unequal folds)."
+    if losses is None or why is not None:
+        raise Refusal(f"this estimate has no posterior of an error: {why}")
+    return losses
+
+
+def _label(estimate: RiskEstimate) -> str:
+    if estimate.target == "Err_XY":
+        return ONE_RULE
+    return (
+        f"no single rule: errors of the rules of {estimate.method}, each trained on other rows, "
+        "counted as one rule's"
+    )
