@@ -12,17 +12,16 @@ from sklearn.ensemble import (
     BaggingRegressor,
     ExtraTreesClassifier,
     ExtraTreesRegressor,
-    GradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.linear_model import Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Request, Run
@@ -32,7 +31,7 @@ from truerisk.core.family import Family
 from truerisk.core.planning import PlanBuilder
 from truerisk.engines.ensemble import Ensembles
 from truerisk.engines.generic import Generic
-from truerisk.methods import Nested, OutOfBag
+from truerisk.methods import Bootstrap, Nested, OutOfBag
 from truerisk.testing import method_checks
 from truerisk.testing.cases import bagged_classes
 
@@ -193,24 +192,53 @@ def test_what_a_result_says() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (KNeighborsClassifier(), "KNeighborsClassifier draws no bags"),
+        (ExtraTreesClassifier(2), "bootstrap=False: every member"),
+        (BaggingClassifier(GaussianNB(), 2, bootstrap=False), "bootstrap=False"),
+        (make_pipeline(StandardScaler(), RandomForestClassifier(2)), "steps of a pipeline"),
+    ],
+)
+def test_without_bags_the_bootstrap_draws_them(model, reason) -> None:
+    """The word serves any model: the result is that of Bootstrap("oob"), and says so and why."""
+    rows, y = WINE[0][::6], WINE[1][::6]
+    found = tr.estimate_risk(model, rows, y, method="oob")
+    own = tr.estimate_risk(model, rows, y, method=Bootstrap("oob"))
+    assert (found.value, found.method) == (own.value, "oob (bootstrap)")
+    assert (found.n_fits, found.std_error) == (200, own.std_error)
+    assert found.notes[0].startswith("'oob (bootstrap)' took the place of the method asked for:")
+    assert reason in found.notes[0]
+
+
+def test_inside_nested_validation_the_bootstrap_takes_its_place() -> None:
+    """Nested(outer, "oob") of a learner without bags chooses by the leave-one-out bootstrap."""
+    curve = tr.risk_curve(
+        KNeighborsClassifier(), {"n_neighbors": [1, 5]}, *WINE, method=Nested("3-fold", "oob")
+    )
+    assert curve.procedure.method == "nested (3-fold, inner oob (bootstrap))"
+    assert "KNeighborsClassifier draws no bags" in curve.procedure.notes[0]
+    assert "KNeighborsClassifier draws no bags" in curve[0].notes[0]
+
+
+def test_bootstrap_is_always_the_bootstrap() -> None:
+    """Bootstrap("oob") of a forest fits 30 forests and asks no member."""
+    forest = RandomForestClassifier(2, random_state=0)
+    found = tr.estimate_risk(forest, *WINE, method=Bootstrap("oob", replicates=30))
+    assert (found.method, found.n_fits) == ("oob (bootstrap, B=30)", 30)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": GradientBoostingClassifier()}, "GradientBoostingClassifier draws no bags"),
-        ({"model": DecisionTreeClassifier()}, "DecisionTreeClassifier draws no bags"),
-        ({"model": ExtraTreesClassifier()}, "bootstrap=False: every member"),
-        ({"model": BaggingClassifier(bootstrap=False, max_samples=0.5)}, "bootstrap=False"),
-        (
-            {"model": make_pipeline(StandardScaler(), RandomForestClassifier())},
-            "steps of a pipeline have seen every row",
-        ),
         ({"groups": WINE[1]}, "would ignore the groups"),
         ({"loss": "roc_auc_ovr"}, "cannot use the scorer"),
         ({"method": Nested("oob", "5-fold")}, "'oob' cannot be the outer method"),
-        ({"engine": "tree"}, "does not ask members of an ensemble one by one"),
+        ({"engine": "tree"}, "engine 'tree' cannot answer: the learner is RandomForest"),
     ],
 )
-def test_what_has_no_bags_is_refused(options, message) -> None:
-    """Learners that bag nothing, steps that saw all rows, groups, scorers, an outer method."""
+def test_what_bags_cannot_serve_is_refused(options, message) -> None:
+    """Groups, scorers, an outer method, an engine for other learners."""
     given = {"model": RandomForestClassifier(), "X": WINE[0], "y": WINE[1], "method": "oob"}
     with pytest.raises(Refusal, match=message):
         tr.estimate_risk(**(given | options))

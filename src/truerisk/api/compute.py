@@ -15,7 +15,7 @@ from truerisk.api.weights import fit_params_with_weight
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Evaluation, Method, Request, Rule, Run, Setting, Streams
 from truerisk.core.data import Data
-from truerisk.core.errors import UnknownName
+from truerisk.core.errors import NoEngine, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
@@ -105,9 +105,26 @@ def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Compu
     warn_of_leaks(data, chosen, plan)
     asking = _Asking(problem)
     setting = Setting(problem.confidence_level, problem.rule, len(problem.family))
-    evaluation = chosen.evaluate(asking, data, loss, plan, setting)
+    try:
+        evaluation = chosen.evaluate(asking, data, loss, plan, setting)
+    except NoEngine as error:
+        other = chosen.instead(error.reason)
+        if other is None:
+            raise
+        return _instead(compute(problem, other), error.reason)
     seconds = time.perf_counter() - started
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds)
+
+
+def _instead(computed: Computed, reason: str) -> Computed:
+    """The same, where every estimate says why another method took the place of the one asked."""
+    note = f"'{computed.method.word}' took the place of the method asked for: {reason}"
+    evaluation = computed.evaluation
+    tested = tuple(replace(t, notes=(note, *t.notes)) for t in evaluation.tested)
+    procedure = evaluation.procedure
+    if procedure is not None:
+        procedure = replace(procedure, notes=(note, *procedure.notes))
+    return replace(computed, evaluation=replace(evaluation, tested=tested, procedure=procedure))
 
 
 def loss_by(method: Method, problem: Problem) -> Loss:

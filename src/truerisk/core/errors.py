@@ -4,12 +4,16 @@ from __future__ import annotations
 
 __all__ = [
     "BadData",
+    "BadStore",
     "DuplicateRowsWarning",
     "FitFailed",
     "FitFailedWarning",
     "GroupLeakWarning",
     "MissingExtra",
+    "NoEngine",
     "Refusal",
+    "StoreLocked",
+    "StudyIncomplete",
     "TrueRiskError",
     "TrueRiskWarning",
     "UnknownName",
@@ -24,8 +28,28 @@ class BadData(TrueRiskError, ValueError):
     """The data cannot be used as they are (exit code 3)."""
 
 
+class BadStore(BadData):
+    """A file that is no store of truerisk, or a broken or newer one."""
+
+
+class StoreLocked(TrueRiskError):
+    """Another run writes to the store; the message says which."""
+
+
+class StudyIncomplete(TrueRiskError):
+    """A study stopped before its end; what it found is stored and it can go on (exit code 5)."""
+
+
 class Refusal(TrueRiskError, ValueError):
     """A method or an engine cannot justify an answer; the message holds reason and remedy."""
+
+
+class NoEngine(Refusal):
+    """No engine, or not the one asked for, can answer a plan; `reason` is what the last one said."""
+
+    def __init__(self, sentence: str, reason: str = "") -> None:
+        super().__init__(sentence)
+        self.reason = reason or sentence
 
 
 class UnknownName(TrueRiskError, ValueError):

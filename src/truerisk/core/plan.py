@@ -222,6 +222,8 @@ class Plan:
             fit = int(self.fit[q])
             left = self._keys_left(fit, keys, totals, keys[tested])
             own = self._trained(fit, tested)
+            if own.all() and (self.out_of_bag is None or q not in self.out_of_bag):
+                continue  # the apparent risk is asked for on purpose
             leaking.append(tested[left - own > 0])
         return np.unique(np.concatenate(leaking)) if leaking else np.empty(0, np.int32)
 

@@ -147,4 +147,6 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
         ["engine", estimate.engine],
         ["seed", str(estimate.seed)],
     ]
+    for name, value in (estimate.table or {}).items():
+        rows.append([name, str(value) if isinstance(value, int) else number(value)])
     return rows + [["note", note] for note in estimate.notes]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.breakdown import Breakdown
 from truerisk.core.contracts import Evaluation, Target, Tested
 from truerisk.core.errors import BadData, MissingExtra
 from truerisk.core.interval import Interval
@@ -38,9 +39,10 @@ class RiskEstimate:
     """An estimated risk (an error: lower is better) with its uncertainty and its origin.
 
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
-    where no formula justifies one, and `notes` then says why. `target` is "Err" (mean risk of the
-    procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its conditional
-    risk: fresh labels at the x's of the training rows) or "training".
+    where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
+    made of, where it was made of several (apparent, optimism, corrected, ...). `target` is "Err"
+    (mean risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
+    conditional risk: fresh labels at the x's of the training rows) or "training".
     """
 
     value: float | None
@@ -64,6 +66,19 @@ class RiskEstimate:
     notes: tuple[str, ...] = ()
     refusals: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
+    table: Breakdown | None = field(default=None, repr=False)
+
+    def frame(self) -> Any:
+        """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""
+        columns: dict[str, Any] = {**self.params, "risk": self.value, "std_error": self.std_error}
+        columns |= {
+            "low": self.interval and self.interval.low,
+            "high": self.interval and self.interval.high,
+            "method": self.method,
+            "loss": self.loss,
+            **(self.table or {}),
+        }
+        return frame_of({name: [value] for name, value in columns.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
@@ -81,6 +96,7 @@ class RiskEstimate:
         if not hasattr(content, "get") or content.get("schema") != SCHEMA:
             raise BadData(f"this is not a stored estimate: its schema is not '{SCHEMA}'.")
         names = {each.name for each in fields(cls)}
+        content = {"table": None, **content}  # it is younger than the schema
         lacking = sorted(names - set(content))
         if lacking:
             raise BadData(f"this stored estimate lacks {', '.join(lacking)}: it was cut.")
@@ -90,6 +106,8 @@ class RiskEstimate:
         for name, kind in (("losses", "f8"), ("split_risks", "f8"), ("loss_rows", "i8")):
             if values[name] is not None:
                 values[name] = np.array(values[name], dtype=kind)  # JSON says NaN as "nan"
+        if values["table"] is not None:
+            values["table"] = Breakdown(values["table"])
         values["notes"] = tuple(values["notes"])
         return cls(**values)
 
@@ -215,6 +233,7 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         losses=tested.losses,
         loss_rows=tested.loss_rows,
         split_risks=tested.split_risks,
+        table=None if tested.table is None else Breakdown(dict(tested.table)),
         notes=common.notes + tested.notes,
     )
 

@@ -50,14 +50,11 @@ def why_no_bags(family: Family) -> str | None:
     estimator = family.estimator
     if hasattr(estimator, "steps"):
         return (
-            "the steps of a pipeline have seen every row, so that nothing is out of its bag: "
-            "give the ensemble alone, or use a K-fold word."
+            "the steps of a pipeline have seen every row, so that nothing is out of its bag "
+            "(without them, the ensemble could be asked)."
         )
     if not isinstance(estimator, (*forests(), *bagging())):
-        return (
-            f"{family.name} draws no bags of rows; forests and bagging do. For other learners use "
-            "a K-fold word."
-        )
+        return f"{family.name} draws no bags of rows; forests and bagging do."
     if not all(setting["bootstrap"] for setting in settings_of(family)):
         return "bootstrap=False: every member is fitted on all rows; use bootstrap=True."
     return None

@@ -6,7 +6,7 @@ from typing import Any
 
 from truerisk.core.contracts import Engine, Request
 from truerisk.core.data import Data
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import NoEngine, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.registry import Line, Registry
@@ -76,7 +76,7 @@ def choose_engine(
     engine = _engine(asked)
     reason = _reason(engine, family, data, plan, request)
     if reason is not None:
-        raise Refusal(f"engine '{engine.word}' cannot answer: {reason} Use engine='auto'.")
+        raise NoEngine(f"engine '{engine.word}' cannot answer: {reason} Use engine='auto'.", reason)
     return engine, {}
 
 
@@ -109,7 +109,7 @@ def _first_willing(
     for word, reason in refusals.items():
         words.setdefault(reason.rstrip("."), []).append(word)
     said = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
-    raise Refusal(f"no engine can answer: {said}.")
+    raise NoEngine(f"no engine can answer: {said}.", reason or "")
 
 
 def _engine(asked: Any) -> Engine:

@@ -9,6 +9,8 @@
 | `splitter.py` | any scikit-learn splitter, given splits |
 | `swapping.py` | the apparent risk plus what following every label costs |
 | `complete.py`, `exact_out_of_bag.py` | all training sets of a size; all bootstrap samples |
+| `bootstrap.py` | naive, leave-one-out, .632, .632+, optimism |
+| `replicated.py`, `no_information.py`, `infinitesimal_jackknife.py` | what the bootstrap needs |
 | `out_of_bag.py` | each row tested by the members of a forest that missed it |
 | `three_way.py`, `nested.py` | tune inside, test outside |
 | `criteria.py`, `likelihood.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |

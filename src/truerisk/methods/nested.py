@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,13 +58,18 @@ class Nested(Method):
         from truerisk.methods.words import as_method
 
         method = as_method(given)
-        serves = method.splits or (which == "inner" and method.target != "training")
+        serves = method.resamples or (which == "inner" and method.target != "training")
         if type(method).evaluate is not Method.evaluate or not serves:
             raise Refusal(
                 f"'{method.word}' cannot be the {which} method of nested validation: "
-                "use one that splits once over, such as '10-fold', 'loo' or 'monte-carlo'."
+                "use one that splits once over, such as '10-fold', 'loo', 'monte-carlo' or '.632+' "
+                "(out of bag: tr.methods.Bootstrap('oob'))."
             )
         return method
+
+    def instead(self, reason: str) -> Nested | None:
+        inner = self._inner.instead(reason)
+        return None if inner is None else replace(self, inner=inner)
 
     def check(self, data: Data, loss: Loss) -> None:
         self._outer.check(data, loss)

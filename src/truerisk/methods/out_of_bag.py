@@ -15,6 +15,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.methods.averages import tested_by_average
+from truerisk.methods.bootstrap import Bootstrap
 
 __all__ = ["OutOfBag"]
 
@@ -36,7 +37,8 @@ class OutOfBag(Method):
     pessimistic while more members still help.
 
     It is defined for ensembles that bag rows themselves (forests with ``bootstrap=True``, bagging).
-    A member that drew any copy of a row has seen it, also where a training set holds copies. A row
+    For any other model the leave-one-out bootstrap takes its place, ``Bootstrap("oob")``, which
+    draws the bags itself; the result is named after it and says why. A member that drew any copy of a row has seen it, also where a training set holds copies. A row
     that every member drew has no answer: such an ensemble is too small, and the fit is said to have
     failed.
 
@@ -59,14 +61,17 @@ class OutOfBag(Method):
         if data.groups is not None:
             raise Refusal(
                 "method 'oob' would ignore the groups: bags are drawn row by row, so that rows of "
-                "a group are in and out of the same bag. Use 'K-fold' words, which keep groups "
-                "together."
+                "a group are in and out of the same bag. Use tr.methods.Bootstrap('oob'), which "
+                "draws whole groups, or 'K-fold' words."
             )
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
         builder.ask(train=(ALL, ()), test=(ALL, ()))
         return replace(builder.build(), out_of_bag=np.zeros(1, dtype=np.int32))
+
+    def instead(self, reason: str) -> Method:
+        return Bootstrap("oob")
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
         return tested_by_average(answers, data, loss, setting, "pooled", unsure=UNSURE)

@@ -35,7 +35,20 @@ registry = Registry(
             f"{_ROOM}.complete:Complete", "all training sets of nine tenths of the rows"
         ),
         "oob": Line(
-            f"{_ROOM}.out_of_bag:OutOfBag", "forests and bagging, tested out of bag: one fit"
+            f"{_ROOM}.out_of_bag:OutOfBag",
+            "tested out of bag: one fit of a forest; others by the bootstrap",
+        ),
+        "bootstrap": Line(
+            f"{_ROOM}.bootstrap:naive", "fit on drawn samples, test on all rows; optimistic"
+        ),
+        ".632": Line(
+            f"{_ROOM}.bootstrap:point_632", "0.368 apparent + 0.632 leave-one-out bootstrap"
+        ),
+        ".632+": Line(
+            f"{_ROOM}.bootstrap:Bootstrap", "the same, weighted by how much the model overfits"
+        ),
+        "optimism": Line(
+            f"{_ROOM}.bootstrap:optimism", "apparent risk plus its optimism in bootstrap samples"
         ),
         "exact-oob": Line(
             f"{_ROOM}.exact_out_of_bag:ExactOutOfBag", "out-of-bag error of all bootstrap samples"

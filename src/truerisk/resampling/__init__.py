@@ -4,6 +4,7 @@
 |---|---|
 | `folds.py` | fold numbers of all rows, stratified by class or keeping groups together |
 | `held_out.py` | one held-out part of a given share |
+| `samples.py` | bootstrap samples: how often each row is drawn |
 
 Both take the data and a generator, and return row labels; plans are made of them by the methods.
 """

@@ -1,0 +1,332 @@
+"""The bootstrap family: naive, leave-one-out (oob), .632, .632+, and the optimism correction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.losses import Loss
+from truerisk.core.plan import Plan
+from truerisk.core.samples import plan_of_samples
+from truerisk.methods.averages import failure_notes
+from truerisk.methods.infinitesimal_jackknife import jackknife_error
+from truerisk.methods.no_information import no_information
+from truerisk.methods.replicated import Replicated
+from truerisk.resampling.samples import draw_samples, given_samples
+
+__all__ = ["Bootstrap", "naive", "optimism", "point_632", "weight_632_plus"]
+
+Kind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
+OUT = 0.632  # about 1 − 1/e, as it is printed
+UNSURE = "no formula is known for the standard error of this estimate."
+
+
+@dataclass(frozen=True)
+class Bootstrap(Method):
+    r"""Models fitted on samples of n rows drawn with replacement, B = `replicates` of them.
+
+    | kind | estimate |
+    |---|---|
+    | bootstrap | mean risk of the B models on all rows, most of which they saw: optimistic |
+    | oob | Err₁: each row's mean loss over the models that missed it, then the mean over rows |
+    | .632 | .368 apparent + .632 Err₁ |
+    | .632+ | (1 − w) apparent + w Err₁, the weight by how much the model overfits |
+    | optimism | apparent + mean over models of (risk on all rows − risk on its own sample) |
+
+    .. math:: w = \frac{.632}{1 - .368 R}, \quad
+              R = \frac{\mathrm{Err}_1 - \overline{\mathrm{err}}}{\gamma - \overline{\mathrm{err}}}
+
+    with Err₁ cut to the no-information risk γ (:mod:`truerisk.methods.no_information`), and R = 0
+    where Err₁ or γ does not exceed the apparent risk. ``convention="ipred"`` leaves Err₁ uncut in R
+    and in the .632 part, as the R package ipred does.
+
+    `samples` gives the row numbers instead of drawing them: ``(B, n)``. `stratify` draws within the
+    classes. Groups given with the data are drawn whole. The row losses add up to the risk; that of
+    "oob" has the standard error of Efron and Tibshirani's infinitesimal jackknife.
+
+    References
+    ----------
+    Efron (1983), Estimating the error rate of a prediction rule. Efron and Tibshirani (1997),
+    Improvements on cross-validation: the .632+ bootstrap method. Harrell, Lee and Mark (1996).
+    """
+
+    kind: Kind = ".632+"
+    replicates: int = 200
+    samples: Any = field(default=None, repr=False)
+    stratify: bool = False
+    convention: Literal["clipped", "ipred"] = "clipped"
+
+    target: ClassVar[Target] = "Err"
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise UnknownName(f"kind={self.kind!r} is unknown; use {', '.join(get_args(Kind))}.")
+        if self.convention not in ("clipped", "ipred"):
+            raise UnknownName(f"convention={self.convention!r} is unknown; use clipped or ipred.")
+        if self.replicates < 1:
+            raise BadData(f"{self.replicates} replicates: at least one is needed.")
+
+    @property
+    def word(self) -> str:
+        said = ["bootstrap"] if self.kind == "oob" else []
+        if self.samples is not None:
+            said.append("given samples")
+        elif self.replicates != 200:
+            said.append(f"B={self.replicates}")
+        said += ["stratified"] if self.stratify and self.samples is None else []
+        said += ["ipred"] if self.convention == "ipred" and self.kind == ".632+" else []
+        return f"{self.kind} ({', '.join(said)})" if said else self.kind
+
+    @property
+    def bias(self) -> str:
+        return BIAS[self.kind]
+
+    @property
+    def splits(self) -> bool:  # type: ignore[override]
+        """Whether the samples are asked about rows that they missed, and no others."""
+        return self.kind not in ("bootstrap", "optimism")
+
+    @property
+    def resamples(self) -> bool:
+        return True
+
+    @property
+    def _has_apparent(self) -> bool:
+        return self.kind in (".632", ".632+", "optimism")
+
+    def check(self, data: Data, loss: Loss) -> None:
+        if data.n_rows < 2:
+            raise BadData("the bootstrap of one row leaves none out.")
+        if loss.response == "scored" and self.kind in (".632+", "optimism"):
+            raise Refusal(
+                f"method '{self.kind}' cannot use the scorer {loss.word}, which asks the model "
+                "itself: use a loss of truerisk, or method='oob' or '.632'."
+            )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        if self.samples is not None:
+            times = given_samples(self.samples, data)
+        else:
+            rng = streams.get("bootstrap")
+            times = draw_samples(data, self.replicates, rng, stratify=self.stratify)
+        if self.splits and (times > 0).all():
+            raise BadData(
+                f"none of the {len(times)} samples misses a row: draw more of them, or give "
+                "samples that leave rows out."
+            )
+        return plan_of_samples(times, missed=self.splits, apparent=self._has_apparent)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        found = Replicated(answers, data, loss, self._has_apparent)
+        if loss.per_row and not len(found.tested):
+            raise BadData("no sample misses a row: draw more of them.")
+        parts = {
+            "bootstrap": self._naive,
+            "oob": self._out_of_bag,
+            ".632": self._point,
+            ".632+": self._plus,
+            "optimism": self._optimism,
+        }[self.kind](found)
+        return [self._tested(found, c, part, setting) for c, part in enumerate(parts)]
+
+    # -- the kinds: value, table, notes and weights of row losses for each candidate -----------
+
+    def _naive(self, found: Replicated) -> Iterator[_Part]:
+        for value in found.test:
+            yield _Part(float(value), own=0.0, out=1.0)
+
+    def _out_of_bag(self, found: Replicated) -> Iterator[_Part]:
+        return self._naive(found)
+
+    def _point(self, found: Replicated) -> Iterator[_Part]:
+        for err, out in zip(found.apparent, found.test, strict=True):
+            value = float((1 - OUT) * err + OUT * out)
+            table = {"apparent": err, "oob": out, "corrected": value, "n": found.n_samples}
+            yield _Part(value, table, own=1 - OUT, out=OUT)
+
+    def _plus(self, found: Replicated) -> Iterator[_Part]:
+        own = slice(int(found.answers.plan.test_offsets[-2]), None)
+        rows = found.answers.plan.positions[0][own]
+        fine = found.all_answered
+        gammas = np.full(len(fine), np.nan)
+        if fine.any():
+            asked = found.answers.values[fine][:, own]
+            gammas[fine] = no_information(found.loss, found.data, rows, asked)
+        for err, out, gamma in zip(found.apparent, found.test, gammas, strict=True):
+            yield self._plus_of(float(err), float(out), float(gamma), found.n_samples)
+
+    def _plus_of(self, err: float, out: float, gamma: float, n: int) -> _Part:
+        clips = self.convention == "clipped"
+        used, ratio, weight = weight_632_plus(err, out, gamma, clips=clips)
+        value = (1 - weight) * err + weight * used
+        if not clips:
+            value += OUT * (out - used)
+        table = {
+            "apparent": err,
+            "oob": out,
+            "no_information": gamma,
+            "overfitting": ratio,
+            "weight": weight,
+            "corrected": value,
+            "n": n,
+        }
+        notes = []
+        if out > gamma:
+            what = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
+            notes.append(f"Err₁ {out:.4f} exceeds the no-information risk {gamma:.4f} and {what}.")
+        if gamma <= err:
+            notes.append(
+                f"the no-information risk {gamma:.4f} does not exceed the apparent risk {err:.4f}: "
+                "the relative overfitting rate R is taken as 0."
+            )
+        share = used / out if out > 0 else 1.0
+        extra = 0.0 if clips else OUT * (1 - share)
+        return _Part(value, table, tuple(notes), own=1 - weight, out=weight * share + extra)
+
+    def _optimism(self, found: Replicated) -> Iterator[_Part]:
+        pairs = zip(found.apparent, found.training, found.test, strict=True)
+        for err, training, test in pairs:
+            table = {
+                "apparent": err,
+                "training": training,
+                "test": test,
+                "optimism": test - training,
+                "corrected": err + test - training,
+                "n": found.n_samples,
+            }
+            yield _Part(float(err + test - training), table, own=None)
+
+    # -- the estimate ---------------------------------------------------------------------------
+
+    def _tested(self, found: Replicated, c: int, part: _Part, setting: Setting) -> Tested:
+        answers = found.answers
+        by_question = found.by_question[c] if setting.with_errors else None
+        if not found.all_answered[c]:
+            return Tested(np.nan, split_risks=by_question, notes=failure_notes(answers, c))
+        if not setting.with_errors:
+            return Tested(part.value)
+        losses, rows = self._losses(found, c, part), found.tested
+        error, why = self._error(found, c)
+        notes = (*part.notes, *self._left_notes(found), *failure_notes(answers, c), *why)
+        return Tested(
+            part.value,
+            error,
+            losses=losses,
+            loss_rows=None if losses is None else rows,
+            split_risks=by_question,
+            notes=notes,
+            table=part.table,
+        )
+
+    def _losses(self, found: Replicated, c: int, part: _Part) -> np.ndarray | None:
+        """Row losses whose mean is the risk, where the risk has any."""
+        if not found.loss.per_row or part.own is None or (part.own and found.n_never_out):
+            return None
+        losses: np.ndarray = part.out * found.per_row[c]
+        return losses if part.own == 0 else losses + part.own * found.apparent_rows[c]
+
+    def _error(self, found: Replicated, c: int) -> tuple[float | None, tuple[str, ...]]:
+        """The infinitesimal jackknife for Err₁ of plain samples; None and why, elsewhere."""
+        if self.kind != "oob":
+            return None, (UNSURE,)
+        n = len(found.tested)
+        why = self._no_jackknife(found)
+        if why is not None:
+            return None, (why,)
+        drawn = self.replicates if self.samples is None else len(np.asarray(self.samples))
+        of_samples = found.sums_of_samples(c) / n
+        times = found.times[:, found.tested]
+        error = jackknife_error(times, found.per_row[c], of_samples, drawn)
+        if error is None:
+            few = (
+                f"{drawn} samples are too few for the infinitesimal jackknife: their noise is "
+                f"larger than what they say of a standard error; use replicates={5 * n} or more."
+            )
+            return None, (few,)
+        return error, ("standard error: infinitesimal jackknife of Efron and Tibshirani (1997).",)
+
+    def _no_jackknife(self, found: Replicated) -> str | None:
+        """Why the infinitesimal jackknife does not apply, or None."""
+        data, n = found.data, len(found.tested)
+        if not found.loss.per_row:
+            return f"loss '{found.loss.word}' has no per-row losses: no standard error is known."
+        if data.groups is not None or data.sample_weight is not None or self.stratify:
+            return "no formula is known for the standard error with groups, weights or strata."
+        if n < 3 or found.n_never_out or (found.times.sum(axis=1) != n).any():
+            return "the standard error needs samples of n rows, and each row missed by some."
+        if not (found.per_row.std(axis=1) > 0).all():
+            return "every row has the same loss: their spread says nothing of the error."
+        return None
+
+    def _left_notes(self, found: Replicated) -> Iterator[str]:
+        if found.loss.per_row and found.n_never_out:
+            yield (
+                f"{found.n_never_out} rows are in every sample and were never left out: they do "
+                "not count; draw more samples."
+            )
+        if not found.loss.per_row:
+            yield f"loss '{found.loss.word}' has no rows: it is averaged over the samples."
+        if found.n_without:
+            yield (
+                f"loss '{found.loss.word}' does not exist on what {found.n_without} of "
+                f"{found.n_samples} samples left out: these do not count."
+            )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One candidate's value, its table, and what its row losses are weighted with."""
+
+    value: float
+    table: Mapping[str, float] | None = None
+    notes: tuple[str, ...] = ()
+    own: float | None = 0.0
+    out: float = 1.0
+
+
+def weight_632_plus(
+    err: float, out: float, gamma: float, *, clips: bool = True
+) -> tuple[float, float, float]:
+    """Err₁ as it is used, the relative overfitting rate R, and the weight of Err₁.
+
+    >>> used, ratio, weight = weight_632_plus(0.1, 0.2, 0.5)
+    >>> round((1 - weight) * 0.1 + weight * used, 5)
+    0.1696
+    """
+    used = min(out, gamma)
+    ratio = 0.0
+    if out > err and gamma > err:
+        ratio = ((used if clips else out) - err) / (gamma - err)
+    return used, ratio, OUT / (1 - (1 - OUT) * ratio)
+
+
+BIAS = {
+    "bootstrap": "optimistic: most of the rows that are tested were used for the fit",
+    "oob": "pessimistic: each model sees 63 % of the rows, some of them several times",
+    ".632": "optimistic for models that overfit: the apparent risk has a fixed weight",
+    ".632+": "little; pessimistic or optimistic as the learning curve is steep or flat",
+    "optimism": "optimistic for models that overfit: each model saw most of the rows it is tested "
+    "on",
+}
+
+
+def naive() -> Bootstrap:
+    """The method of the word `bootstrap`."""
+    return Bootstrap("bootstrap")
+
+
+def point_632() -> Bootstrap:
+    """The method of the word `.632`."""
+    return Bootstrap(".632")
+
+
+def optimism() -> Bootstrap:
+    """The method of the word `optimism`."""
+    return Bootstrap("optimism")
