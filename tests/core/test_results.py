@@ -29,7 +29,7 @@ def failing_curve():
 
 
 def same(a: RiskEstimate, b: RiskEstimate) -> None:
-    for name in ("losses", "split_risks", "loss_rows"):
+    for name in ("losses", "split_risks", "loss_rows", "splits"):
         one, two = getattr(a, name), getattr(b, name)
         assert (one is None) == (two is None), name
         assert one is None or (one.dtype.kind == two.dtype.kind), name
@@ -43,6 +43,24 @@ def test_an_estimate_comes_back_from_json(candidate) -> None:
     estimate = failing_curve()[candidate]
     same(RiskEstimate.from_json(estimate.to_json()), estimate)
     json.loads(estimate.to_json(), parse_constant=pytest.fail)
+
+
+def test_an_estimate_knows_its_splits() -> None:
+    """Repetition, training and test rows of every split, of outer splits where it is nested."""
+    five = tr.estimate_risk(KNeighborsClassifier(), X, Y, method="2x4-fold")
+    assert five.splits[:, 0].tolist() == [0] * 4 + [1] * 4
+    assert (five.splits[:, 1] + five.splits[:, 2] == 30).all()
+    assert five.splits[:4, 2].sum() == 30
+    nested = tr.estimate_risk(KNeighborsClassifier(), X, Y, method=tr.methods.Nested("3-fold"))
+    assert nested.splits[:, 1:].tolist() == [[20, 10]] * 3
+    assert tr.estimate_risk(KNeighborsClassifier(), X, Y, method="complete").splits is None
+
+
+def test_an_older_estimate_without_its_splits_comes_back() -> None:
+    """Estimates stored before splits were kept have none."""
+    stored = curve()[0].to_dict()
+    del stored["splits"]
+    assert RiskEstimate.from_dict(stored).splits is None
 
 
 def test_a_failed_candidate_has_no_value_and_a_note() -> None:

@@ -219,4 +219,13 @@ def _common(computed: Computed) -> RiskEstimate:
         plan_fingerprint=evaluation.plan.fingerprint,
         refusals=dict(computed.refusals),
         versions=dict(versions()),
+        splits=_splits(evaluation),
     )
+
+
+def _splits(evaluation: Evaluation) -> np.ndarray | None:
+    """(repetition, training rows, test rows) of every split; None for drawn train sets."""
+    if evaluation.answers is None or evaluation.answers.plan.laws is not None:
+        return None
+    plan = evaluation.answers.plan
+    return np.column_stack([plan.repeat, plan.train_sizes[plan.fit], plan.test_sizes])

@@ -40,7 +40,8 @@ class RiskEstimate:
 
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
     where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
-    made of, where it was made of several (apparent, optimism, corrected, ...). `target` is "Err"
+    made of, where it was made of several (apparent, optimism, corrected, ...). Row j of `splits`
+    says of split j its repetition and how many rows it trained and tested. `target` is "Err"
     (mean risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
     conditional risk: fresh labels at the x's of the training rows) or "training".
     """
@@ -67,6 +68,7 @@ class RiskEstimate:
     refusals: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
     table: Breakdown | None = field(default=None, repr=False)
+    splits: np.ndarray | None = field(default=None, repr=False)
 
     def frame(self) -> Any:
         """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""
@@ -96,14 +98,15 @@ class RiskEstimate:
         if not hasattr(content, "get") or content.get("schema") != SCHEMA:
             raise BadData(f"this is not a stored estimate: its schema is not '{SCHEMA}'.")
         names = {each.name for each in fields(cls)}
-        content = {"table": None, **content}  # it is younger than the schema
+        content = {"table": None, "splits": None, **content}  # they are younger than the schema
         lacking = sorted(names - set(content))
         if lacking:
             raise BadData(f"this stored estimate lacks {', '.join(lacking)}: it was cut.")
         values = {name: content[name] for name in names}
         if values["interval"] is not None:
             values["interval"] = Interval(**values["interval"])
-        for name, kind in (("losses", "f8"), ("split_risks", "f8"), ("loss_rows", "i8")):
+        kinds = {"losses": "f8", "split_risks": "f8", "loss_rows": "i8", "splits": "i8"}
+        for name, kind in kinds.items():
             if values[name] is not None:
                 values[name] = np.array(values[name], dtype=kind)  # JSON says NaN as "nan"
         if values["table"] is not None:
