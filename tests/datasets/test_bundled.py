@@ -21,6 +21,7 @@ SHAPES = {
     "difficult": (50, 2, 2),
     "highleyman": (50, 2, 2),
     "kearns": (50, 1, 2),
+    "four-class": (100, 21, 4),
 }
 DOCUMENTS = ["colon", "yeast", "satellite", "a1a", "ovarian", "ozone"]  # test_documents.py
 DOCUMENTS.append("ozone-level")

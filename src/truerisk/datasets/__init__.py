@@ -10,7 +10,7 @@ A file becomes features and target
 Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are
     bundled.py    scikit-learn's own data sets
-    simple.py, difficult.py, highleyman.py, kearns.py    one generator each
+    simple.py, difficult.py, highleyman.py, kearns.py, four_class.py    one generator each
     documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 Problems
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
@@ -29,6 +29,7 @@ from truerisk.core.registry import Line, Registry
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Source
     from truerisk.datasets.difficult import make_difficult
+    from truerisk.datasets.four_class import FourClassProblem, make_four_class
     from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
     from truerisk.datasets.highleyman import make_highleyman
     from truerisk.datasets.kearns import KearnsProblem, make_kearns
@@ -37,12 +38,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bundle",
+    "FourClassProblem",
     "GaussianProblem",
     "KearnsProblem",
     "Table",
     "TrueRisk",
     "load",
     "make_difficult",
+    "make_four_class",
     "make_highleyman",
     "make_kearns",
     "make_simple",
@@ -86,6 +89,10 @@ registry = Registry(
             "truerisk.datasets.kearns:make_kearns",
             "ten intervals with alternating noisy labels; 50 rows, Bayes risk .2000",
         ),
+        "four-class": Line(
+            "truerisk.datasets.four_class:make_four_class",
+            "four Gaussians around a tetrahedron, 21 features; 100 rows, Bayes risk .0533",
+        ),
         "colon": Line(
             "truerisk.datasets.documents:colon",
             "62 rows, 2000 features, 2 classes (needs TRUERISK_DATA)",
@@ -120,11 +127,13 @@ registry = Registry(
 
 _PLACES = {
     "Bundle": "bundle",
+    "FourClassProblem": "four_class",
     "GaussianProblem": "gaussian",
     "KearnsProblem": "kearns",
     "Table": "table",
     "TrueRisk": "gaussian",
     "make_difficult": "difficult",
+    "make_four_class": "four_class",
     "make_highleyman": "highleyman",
     "make_kearns": "kearns",
     "make_simple": "simple",
@@ -142,7 +151,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Bundle:
-    """The data set of that word; a generator's word gives one fixed draw of 50 rows.
+    """The data set of that word; a generator's word gives one fixed draw.
 
     >>> iris = load("iris")
     >>> iris.X.shape, iris.class_names

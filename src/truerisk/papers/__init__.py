@@ -11,6 +11,8 @@ Shared by several
     ozone_learners.py  the learners of the ozone data
     evaluating.py   a method on a data set
     bee_synthetic.py  two normal classes with 14 features that tell them apart
+    bee_choosing.py   the choices of all methods on one training set, and their errors
+    bee_report.py     methods by sizes, and who errs less than whom
     kearns.py       Kearns' interval problem: apparent, conditional and true risk, LOO, swapping
 Experiments (`names()`), one file each, named like their words
 
@@ -74,6 +76,14 @@ registry = Registry(
         "bee-table-2": Line(
             "truerisk.papers.bee_table_2:bee_table_2",
             "the penalty chosen by the Bayesian error estimate, by CV and by EBIC",
+        ),
+        "bee-table-3": Line(
+            "truerisk.papers.bee_table_3:bee_table_3",
+            "the cost of support vector machines chosen by the Bayesian error estimate and by CV",
+        ),
+        "bee-table-4": Line(
+            "truerisk.papers.bee_table_4:bee_table_4",
+            "both of them with four classes",
         ),
         "aicc-simulation": Line(
             "truerisk.papers.aicc_simulation:aicc_simulation",

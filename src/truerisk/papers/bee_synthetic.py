@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["BAYES", "draw", "true_errors"]
+from truerisk.core.linear_rules import LinearRules
+
+__all__ = ["BAYES", "draw", "errors_of", "true_errors"]
 
 PAIRS, CORRELATION, GAP = 7, 0.6, 1.2095
 BAYES = 0.023
@@ -38,3 +40,8 @@ def true_errors(slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
         of_0, of_1 = ndtr((intercepts - shift) / spread), ndtr(-(intercepts + shift) / spread)
     found: np.ndarray = np.where(spread > 0, (of_0 + of_1) / 2, 0.5)
     return found
+
+
+def errors_of(rules: LinearRules) -> np.ndarray:
+    """The true error of every rule between the two classes."""
+    return true_errors(rules.coefficients[:, 0], rules.intercepts[:, 0])

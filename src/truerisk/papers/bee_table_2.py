@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from truerisk.core.data import Data
-from truerisk.core.family import Family
-from truerisk.core.losses import ZeroOne
-from truerisk.methods.bayesian_error import BayesianError
 from truerisk.methods.ebic import EBIC
-from truerisk.methods.kfold import KFold
-from truerisk.methods.tuning import by_rule
-from truerisk.papers.bee_synthetic import BAYES, draw, true_errors
-from truerisk.papers.evaluating import evaluated
+from truerisk.papers.bee_choosing import (
+    ORACLE,
+    SHORT,
+    bayesian,
+    by_size,
+    chosen_errors,
+    counting,
+    logistic,
+)
+from truerisk.papers.bee_report import beside, convergence_note, less, size_table
+from truerisk.papers.bee_synthetic import BAYES, draw, errors_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Claim, Findings, Row, Table, mean_and_error, mean_row, signed
-from truerisk.selection.minimum import Minimum
+from truerisk.papers.report import Claim, Findings
 
-__all__ = ["BeeTable2", "bee_table_2", "permutation_p"]
+__all__ = ["BeeTable2", "bee_table_2"]
 
 SIZES = (28, 50, 100, 200)
-LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
 NAMES = ("CV-5", "CV-10", "BEEp", "BEEi", "EBIC")
 # 6 noise features, as printed: average over 100 training sets of another generator
 PAPER = {
-    "CV-5": (0.146, 0.104, 0.067, 0.042),
-    "CV-10": (0.147, 0.102, 0.066, 0.042),
-    "BEEp": (0.132, 0.092, 0.057, 0.038),
-    "BEEi": (0.127, 0.094, 0.072, 0.062),
-    "EBIC": (0.137, 0.101, 0.068, 0.050),
+    "CV-5": (".146", ".104", ".067", ".042"),
+    "CV-10": (".147", ".102", ".066", ".042"),
+    "BEEp": (".132", ".092", ".057", ".038"),
+    "BEEi": (".127", ".094", ".072", ".062"),
+    "EBIC": (".137", ".101", ".068", ".050"),
 }
 # 400 training sets of this generator, glmnet's path, computed independently
 SURROGATE = {
@@ -39,7 +38,6 @@ SURROGATE = {
     "BEEi": (0.109, 0.079, 0.060, 0.055),
 }
 N_SURROGATE = 400
-PERMUTATIONS = 10_000
 
 
 class BeeTable2(Experiment):
@@ -55,87 +53,35 @@ class BeeTable2(Experiment):
     unit: ClassVar[str] = "training sets of each size"
 
     def replicate(self, seed: int, number: int) -> Draws:
-        found: dict[str, list[float]] = {name: [] for name in (*NAMES, "oracle")}
-        for n_rows in SIZES:
-            for name, error in _one(seed, number, n_rows).items():
-                found[name].append(error)
-        return {name: np.array(errors) for name, errors in found.items()}
+        return by_size([_chosen(seed, number, n_rows) for n_rows in SIZES])
 
     def findings(self, draws: Draws) -> Findings:
         tables = [
-            Table(
-                f"n = {n}",
-                "400 sets of this recipe",
-                tuple(_row(name, draws[name][:, j], j) for name in (*NAMES, "oracle")),
-            )
+            size_table(draws, (*NAMES, ORACLE), j, f"n = {n}", SURROGATE, N_SURROGATE)
             for j, n in enumerate(SIZES)
         ]
-        return Findings((*tables, _printed(draws)), _claims(draws), NOTES)
+        printed = beside(draws, SIZES, PAPER)
+        return Findings(
+            (*tables, printed), _claims(draws), (*NOTES, convergence_note(draws, SHORT))
+        )
 
 
-def _one(seed: int, number: int, n_rows: int) -> dict[str, float]:
-    """The true error of the rule that each method chooses on one training set."""
-    from truerisk.models.logistic_path import LogisticPath
-
+def _chosen(seed: int, number: int, n_rows: int) -> dict[str, float]:
+    """The error of each method's choice on one training set."""
     X, y = draw(stream(f"bee-synthetic {n_rows}", seed, number), n_rows)
-    data = Data.check(X, y, task="classification")
-    family = Family.of(LogisticPath(lambdas=LAMBDAS), {"at": list(range(len(LAMBDAS)))})
-    fitted = LogisticPath(lambdas=LAMBDAS).fit(X, y)
-    errors = true_errors(fitted.coef_path_, fitted.intercept_path_)
-    bayesian = [BayesianError(prior, standardize=False) for prior in ("proper", "improper")]
-    methods = KFold(5), KFold(10), *bayesian, EBIC()
-    found = {"oracle": float(errors.min())}
-    for name, method in zip(NAMES, methods, strict=True):
-        loss = method.loss_of(data, ZeroOne(), asked=False)
-        tested = evaluated(method, family, data, loss, seed=number).tested
-        found[name] = float(errors[by_rule(tested, Minimum())])
-    return found
-
-
-def _row(name: str, errors: np.ndarray, size: int) -> Row:
-    if name not in SURROGATE:
-        return mean_row(name, errors)
-    spread = float(errors.std(ddof=1)) if len(errors) > 1 else 0.0
-    rounding = np.hypot(spread / np.sqrt(N_SURROGATE), 0.0005)
-    return mean_row(name, errors, SURROGATE[name][size], float(rounding))
-
-
-def _printed(draws: Draws) -> Table:
-    """The document's levels are those of another generator: beside ours, not against them."""
-    rows = [
-        mean_row(f"{name}, n = {n} (document: {PAPER[name][j]:.3f})", draws[name][:, j])
-        for name in NAMES
-        for j, n in enumerate(SIZES)
-    ]
-    return Table("beside the document", "not comparable", tuple(rows))
+    methods = {**counting(), **bayesian(standardize=False), "EBIC": EBIC()}
+    return chosen_errors(logistic(), X, y, errors_of, methods, number)
 
 
 def _claims(draws: Draws) -> tuple[Claim, ...]:
-    found = [_lower(draws, "BEEp", n, j) for j, n in enumerate(SIZES)]
-    found += [_lower(draws, "BEEi", n, j) for j, n in enumerate(SIZES[:2])]
-    found += [_lower(draws, "BEEi", n, j + 2, sign=-1) for j, n in enumerate(SIZES[2:])]
+    """The signs of the document's table, all significant there at p < .01."""
+    found = [less(draws, "BEEp", "CV-5", j, f"n = {n}") for j, n in enumerate(SIZES)]
+    found += [less(draws, "BEEi", "CV-5", j, f"n = {n}") for j, n in enumerate(SIZES[:2])]
+    found += [
+        less(draws, "CV-5", "BEEi", j, "", text=f"BEEi lies above CV-5 at n = {SIZES[j]}")
+        for j in (2, 3)
+    ]
     return tuple(found)
-
-
-def _lower(draws: Draws, name: str, n_rows: int, size: int, sign: int = 1) -> Claim:
-    gaps = sign * (draws["CV-5"][:, size] - draws[name][:, size])
-    gap, error = mean_and_error(gaps)
-    p = permutation_p(gaps)
-    word = "below" if sign > 0 else "above"
-    return Claim.judge(
-        f"{name} lies {word} CV-5 at n = {n_rows}",
-        gap,
-        error,
-        f"{'CV-5 − ' + name if sign > 0 else name + ' − CV-5'} = {signed(gap, error)}; paired "
-        f"permutation test, one-sided: p = {p:.4f}",
-    )
-
-
-def permutation_p(gaps: np.ndarray) -> float:
-    """One-sided: how often signs drawn at random make the mean gap at least as large."""
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(PERMUTATIONS, len(gaps)))
-    at_least = (signs @ gaps >= gaps.sum() - 1e-12).sum()
-    return float((at_least + 1) / (PERMUTATIONS + 1))
 
 
 NOTES = (

@@ -16,6 +16,7 @@ from truerisk.papers.figures import Figure
 __all__ = [
     "Claim",
     "Findings",
+    "Grid",
     "Report",
     "Row",
     "Table",
@@ -101,6 +102,34 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Means with their standard errors, a line per name and a column per situation.
+
+    For what no reference prints: curves, of which a document shows the picture only.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[tuple[float, float], ...]], ...]
+    digits: int = 4
+
+    def __str__(self) -> str:
+        cells = [
+            [name, *(f"{number(mean, self.digits)} ± {number(e, self.digits)}" for mean, e in told)]
+            for name, told in self.rows
+        ]
+        return f"{self.title}\n{text_table(['', *self.columns], cells)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        rows = [
+            {"name": name, "means": [m for m, _ in told], "std_errors": [e for _, e in told]}
+            for name, told in self.rows
+        ]
+        return {"title": self.title, "columns": list(self.columns), "rows": rows}
+
+
+@dataclass(frozen=True)
 class Claim:
     """A sentence of the document, whether it holds here, and the numbers that say so."""
 
@@ -125,7 +154,7 @@ class Claim:
 class Findings:
     """What an experiment makes of its replicates."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[Table | Grid, ...]
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
@@ -166,8 +195,9 @@ class Report:
         )
         found = self.findings
         parts = [head, *map(str, found.tables)]
-        if found.tables:
-            parts[-1] += "\ndifference: in standard errors of both numbers together"
+        compared = [i for i, table in enumerate(found.tables, 1) if isinstance(table, Table)]
+        if compared:
+            parts[compared[-1]] += "\ndifference: in standard errors of both numbers together"
         if found.claims:
             parts.append("\n".join(["What the document says", *map(str, found.claims)]))
         parts += [_wrapped(f"note: {note}", "  ") for note in found.notes]

@@ -1,0 +1,179 @@
+"""Four normal classes equally far from each other: the multi-class problem of document 002."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from truerisk.core.errors import BadData
+from truerisk.datasets.bundle import Bundle
+from truerisk.datasets.gaussian import Seed, TrueRisk
+
+__all__ = ["FourClassProblem", "make_four_class"]
+
+GROUPS, IN_GROUP, CLASSES = 5, 3, 4
+# vertices of a regular tetrahedron with edges √2, class by class: of the 3-simplex of unit vectors
+VERTICES = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 2
+_TEST_ROWS = 100_000
+_CHUNK_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class FourClassProblem:
+    """Classes 0 to 3, equally likely and normal: 15 features that tell them apart, and noise.
+
+    The 15 are five groups of three; in each group the mean of class c is vertex c of a regular
+    tetrahedron with edges √2. All variances are 1. In the first four groups the features have
+    correlations of ± `correlation`, from one common factor along a vertex, another in each
+    group; so any two classes are equally far from each other, and the difference between the error
+    and the pairwise error is as large as it can be. The last group and the noise are independent.
+
+    Document 002 describes such a problem (its §4.2.1) and does not print the covariance: that of
+    its own generator is another one.
+
+    >>> problem = FourClassProblem()
+    >>> X, y = problem(60, random_state=0)
+    >>> X.shape, np.bincount(y).tolist(), round(problem.bayes_risk, 4)
+    ((60, 21), [15, 15, 15, 15], 0.0533)
+    """
+
+    n_noise: int = 6
+    correlation: float = 0.6
+
+    def __post_init__(self) -> None:
+        if self.n_noise < 0:
+            raise BadData(f"n_noise={self.n_noise} is no number of features.")
+        if not 0 <= self.correlation < 1:
+            raise BadData(f"correlation={self.correlation} is not in 0 <= correlation < 1.")
+
+    def with_noise_features(self, n_noise: int) -> FourClassProblem:
+        """The same classes with another number of features that tell nothing."""
+        return replace(self, n_noise=n_noise)
+
+    def __call__(
+        self, n_samples: int = 100, *, shuffle: bool = True, random_state: Seed = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Draw rows and labels.
+
+        Parameters
+        ----------
+        n_samples : int
+            Shared equally; the first classes get the odd ones.
+        shuffle : bool
+            Mix the rows; otherwise class 0 comes first.
+        random_state : int, Generator or None
+
+        Returns
+        -------
+        X : array (n_samples, 15 + n_noise)
+        y : array (n_samples,) of 0 to 3
+        """
+        if n_samples < CLASSES:
+            raise BadData(f"n_samples={n_samples} leaves a class without rows: give at least 4.")
+        rng = np.random.default_rng(random_state)
+        y = np.sort(np.arange(n_samples) % CLASSES)
+        X = rng.standard_normal((n_samples, self.n_features))
+        factors = rng.standard_normal((n_samples, len(VERTICES)))
+        for group, vertex in enumerate(VERTICES):
+            part = X[:, IN_GROUP * group : IN_GROUP * (group + 1)]
+            part *= np.sqrt(1 - self.correlation)
+            part += np.sqrt(self.correlation) * factors[:, [group]] * np.sign(vertex)
+        X += self.means[y]
+        order = rng.permutation(n_samples) if shuffle else np.arange(n_samples)
+        return X[order], y[order]
+
+    def bundle(self, n_samples: int = 100, *, random_state: Seed = 0) -> Bundle:
+        """One draw, always the same by default, in the form of a data set."""
+        X, y = self(n_samples, random_state=random_state)
+        return Bundle(
+            name="four-class",
+            X=X,
+            y=y,
+            feature_names=tuple(f"x{j}" for j in range(1, self.n_features + 1)),
+            task="classification",
+            description=f"{n_samples} rows drawn: four normal classes around the vertices of a "
+            f"tetrahedron, 15 features that tell them apart and {self.n_noise} that do not",
+            source="after Huttunen and Tohka (2015), §4.2.1",
+            class_names=tuple(f"class {c}" for c in range(CLASSES)),
+        )
+
+    @property
+    def n_features(self) -> int:
+        return GROUPS * IN_GROUP + self.n_noise
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """One row per class."""
+        return np.hstack([np.tile(VERTICES, GROUPS), np.zeros((CLASSES, self.n_noise))])
+
+    @property
+    def covariance(self) -> NDArray[np.float64]:
+        """Of every class."""
+        matrix = np.eye(self.n_features)
+        for group, vertex in enumerate(VERTICES):
+            sign, place = np.sign(vertex), slice(IN_GROUP * group, IN_GROUP * (group + 1))
+            matrix[place, place] += self.correlation * (np.outer(sign, sign) - np.eye(IN_GROUP))
+        return matrix
+
+    @property
+    def distance(self) -> float:
+        """Mahalanobis distance of any two classes."""
+        gap = self.means[1] - self.means[0]
+        return float(np.sqrt(gap @ np.linalg.solve(self.covariance, gap)))
+
+    @property
+    def bayes_risk(self) -> float:
+        r"""Of the best rule, :math:`1 - \int \varphi(t)\,\Phi(t + D/\sqrt2)^3\,dt`.
+
+        The classes are the vertices of a regular tetrahedron with edges D. A row has its class
+        found if it is farther along that vertex than along the three others, four independent
+        directions in one more dimension.
+        """
+        from scipy.integrate import quad
+        from scipy.special import ndtr
+
+        shift = self.distance / np.sqrt(2)
+
+        def missed(t: float) -> float:
+            found = ndtr(t + shift) ** (CLASSES - 1)
+            return float(np.exp(-(t**2) / 2) / np.sqrt(2 * np.pi) * (1 - found))
+
+        return float(quad(missed, -10, 10, epsabs=1e-12, limit=200)[0])
+
+    def bayes_rule(self, X: ArrayLike) -> NDArray[np.int64]:
+        """The labels of the best rule: the class of the largest density."""
+        slopes = np.linalg.solve(self.covariance, self.means.T)
+        starts = -(self.means.T * slopes).sum(axis=0) / 2
+        labels: NDArray[np.int64] = np.argmax(np.asarray(X) @ slopes + starts, axis=1)
+        return labels
+
+    def true_risk(self, rule: Any, *, n_test: int = _TEST_ROWS, random_state: Seed = 0) -> TrueRisk:
+        """The risk of any rule on `n_test` fresh rows, a quarter of each class.
+
+        Parameters
+        ----------
+        rule : fitted classifier or callable
+            Anything with `predict`, or a function of rows, that answers 0 to 3.
+        n_test : int
+        random_state : int, Generator or None
+            Fixed by default: two rules are then measured on the same rows.
+        """
+        predict = getattr(rule, "predict", rule)
+        rng = np.random.default_rng(random_state)
+        wrong, seen = np.zeros(CLASSES), np.zeros(CLASSES)
+        for start in range(0, n_test, _CHUNK_ROWS):
+            n_rows = max(min(_CHUNK_ROWS, n_test - start), CLASSES)
+            X, y = self(n_rows, shuffle=False, random_state=rng)
+            missed = np.asarray(predict(X)).ravel() != y
+            wrong += np.bincount(y[missed], minlength=CLASSES)
+            seen += np.bincount(y, minlength=CLASSES)
+        rates = wrong / seen
+        error = np.sqrt((rates * (1 - rates) / seen).sum()) / CLASSES
+        return TrueRisk(float(rates.mean()), float(error), int(seen.sum()))
+
+
+make_four_class = FourClassProblem()
+"""15 features that tell four classes apart and 6 that do not; the Bayes risk is .0533."""

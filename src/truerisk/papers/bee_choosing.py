@@ -1,0 +1,191 @@
+"""One training set of document 002: which penalty each method chooses, and how its rule errs.
+
+A family of linear rules is fitted once at all its penalties; each rule has a true or a test error.
+Each method chooses one of them, and what is kept is the error of its choice, beside the least.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import TrueRiskWarning
+from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules
+from truerisk.core.losses import ZeroOne
+from truerisk.methods.bayesian_error import BayesianError, ruled_plan
+from truerisk.methods.kfold import KFold
+from truerisk.methods.tuning import by_rule
+from truerisk.papers.evaluating import answered, evaluated, setting_of
+from truerisk.selection.minimum import Minimum
+
+__all__ = [
+    "COSTS",
+    "LAMBDAS",
+    "ORACLE",
+    "SHORT",
+    "Trained",
+    "bayesian",
+    "by_size",
+    "chosen_errors",
+    "counted",
+    "counting",
+    "labels_of",
+    "logistic",
+    "machines",
+    "unconverged",
+]
+
+LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
+COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
+ORACLE = "oracle"
+SHORT = "stopped short"
+
+ErrorsOf = Callable[[LinearRules], np.ndarray]
+
+
+def logistic() -> Family:
+    """L1 logistic regression at the document's 36 penalties; penalised in standard units."""
+    from truerisk.models.logistic_path import LogisticPath
+
+    return Family.of(LogisticPath(lambdas=LAMBDAS), {"at": list(range(len(LAMBDAS)))})
+
+
+def machines(*, scaled: bool = False) -> Family:
+    """Linear support vector machines at 13 costs, on features scaled in each training set or not.
+
+    The document does not say which costs it tries.
+    """
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC
+
+    machine = SVC(kernel="linear")
+    if not scaled:
+        return Family.of(machine, {"C": list(COSTS)})
+    return Family.of(make_pipeline(StandardScaler(), machine), {"svc__C": list(COSTS)})
+
+
+def bayesian(*, standardize: bool) -> dict[str, Method]:
+    """Both Bayesian error estimates."""
+    return {
+        "BEEp": BayesianError("proper", standardize=standardize),
+        "BEEi": BayesianError("improper", standardize=standardize),
+    }
+
+
+def counting(*, tens: bool = True, repeats: int = 0) -> dict[str, Method]:
+    """The methods that count errors: 5 folds, with `tens` 10, and 5 folds `repeats` times."""
+    found: dict[str, Method] = {"CV-5": KFold(5)}
+    if tens:
+        found["CV-10"] = KFold(10)
+    if repeats:
+        found[f"{repeats}×CV-5"] = KFold(5, repeats=repeats)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A family fitted to all rows of a training set, and the error of every candidate's rule."""
+
+    family: Family
+    data: Data
+    answers: Answers
+    errors: np.ndarray
+
+    @classmethod
+    def of(cls, family: Family, X: np.ndarray, y: np.ndarray, errors_of: ErrorsOf) -> Trained:
+        """One fit; `errors_of` gives the true error of each of its rules."""
+        data = Data.check(X, y, task="classification")
+        answers = answered(family, data, ZeroOne(), ruled_plan(data.n_rows))
+        errors = np.full(len(family), np.nan)
+        for rules in answers.rules or ():
+            errors[rules.candidates] = errors_of(rules)
+        return cls(family, data, answers, errors)
+
+    def error_chosen_by(self, method: Method, seed: int) -> float:
+        """The error of the rule that a method chooses; Bayesian estimates need no further fit."""
+        loss = method.loss_of(self.data, ZeroOne(), asked=False)
+        tested: Sequence[Tested]
+        if isinstance(method, BayesianError):
+            tested = method.reduce(self.answers, self.data, loss, setting_of(self.family))
+        else:
+            tested = evaluated(method, self.family, self.data, loss, seed=seed).tested
+        return float(self.errors[by_rule(tested, Minimum())])
+
+
+def chosen_errors(
+    family: Family,
+    X: np.ndarray,
+    y: np.ndarray,
+    errors_of: ErrorsOf,
+    methods: Mapping[str, Method],
+    seed: int,
+) -> dict[str, float]:
+    """The error of each method's choice, the least of all, and 1 where a path stopped short."""
+    with unconverged() as told:
+        trained = Trained.of(family, X, y, errors_of)
+        found = {name: trained.error_chosen_by(method, seed) for name, method in methods.items()}
+    return {**found, ORACLE: float(trained.errors.min()), SHORT: float(bool(told))}
+
+
+def by_size(found: Sequence[Mapping[str, float]], learner: str = "") -> dict[str, np.ndarray]:
+    """What was found at every size, by name; behind the word of a learner if there are several."""
+    names = {name: f"{learner} {name}".strip() for name in found[0]}
+    return {told: np.array([one[name] for one in found]) for name, told in names.items()}
+
+
+def counted(X: np.ndarray, codes: np.ndarray) -> ErrorsOf:
+    """The share of wrong labels among given rows, for every rule."""
+    return lambda rules: (labels_of(rules, X) != codes).mean(axis=1)
+
+
+def labels_of(rules: LinearRules, X: np.ndarray) -> np.ndarray:
+    """Class codes (rule, row): the largest score, or the most pairs won, the first among equals."""
+    from truerisk.models.logistic_places import codes_of_scores
+
+    n_rules, n_scores, p = rules.coefficients.shape
+    flat = rules.coefficients.reshape(-1, p)
+    used = np.flatnonzero(flat.any(axis=0))
+    scores = (X[:, used] @ flat[:, used].T).reshape(-1, n_rules, n_scores).transpose(1, 0, 2)
+    scores = scores + rules.intercepts[:, None]
+    codes = np.array(rules.codes)
+    if not rules.pairs or len(codes) == 2:
+        return np.asarray(codes[codes_of_scores(scores)])
+    votes = np.zeros((*scores.shape[:2], len(codes)), dtype=np.int8)
+    for place, (first, second) in enumerate(rules.class_pairs()):
+        won = scores[..., place] > 0
+        votes[..., rules.codes.index(second)] += won
+        votes[..., rules.codes.index(first)] += ~won
+    return np.asarray(codes[votes.argmax(axis=-1)])
+
+
+@contextmanager
+def unconverged() -> Iterator[list[str]]:
+    """Collects what fits say of not having converged; warnings of rare classes are left out.
+
+    An experiment counts them in its findings: a worker process would swallow them. In other threads
+    than the main one warnings go their usual way, since `catch_warnings` races.
+    """
+    from sklearn.exceptions import ConvergenceWarning
+
+    told: list[str] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield told
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield told
+    for one in caught:
+        if issubclass(one.category, ConvergenceWarning):
+            told.append(str(one.message))
+        elif not (issubclass(one.category, TrueRiskWarning) and "folds" in str(one.message)):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

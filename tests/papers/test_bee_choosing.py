@@ -1,0 +1,96 @@
+"""The choice of every method on one training set, and the error of its rule."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+
+from truerisk.core.errors import TrueRiskWarning
+from truerisk.core.family import Family
+from truerisk.datasets import make_four_class, make_simple
+from truerisk.methods.kfold import KFold
+from truerisk.models import LogisticPath
+from truerisk.papers.bee_choosing import (
+    COSTS,
+    ORACLE,
+    SHORT,
+    Trained,
+    bayesian,
+    by_size,
+    chosen_errors,
+    counted,
+    counting,
+    logistic,
+    machines,
+    unconverged,
+)
+
+TRAIN = make_four_class(40, random_state=0)
+TEST = make_four_class(400, random_state=1)
+
+
+@pytest.mark.parametrize("family", [logistic(), machines()])
+def test_errors_are_those_of_the_fitted_models(family):
+    """Labels from coefficients are those that each model predicts: of four classes, and of two."""
+    for drawn in (slice(None), TRAIN[1] < 2):
+        X, y = TRAIN[0][drawn], TRAIN[1][drawn]
+        trained = Trained.of(family, X, y, counted(*TEST))
+        for candidate in (0, len(family) // 2, len(family) - 1):
+            model = family.make(candidate).fit(X, y)
+            assert trained.errors[candidate] == (model.predict(TEST[0]) != TEST[1]).mean()
+
+
+def test_the_choice_of_cross_validation_is_grid_search_s():
+    """The same folds, the same cost, and so the same error."""
+    X, y = TRAIN
+    labels = np.arange(len(y)) % 5
+    folds = [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in range(5)]
+    family = machines()
+    search = GridSearchCV(clone(family.estimator), {"C": list(COSTS)}, cv=folds).fit(X, y)
+    trained = Trained.of(family, X, y, counted(*TEST))
+    wrong = (search.predict(TEST[0]) != TEST[1]).mean()
+    assert trained.error_chosen_by(KFold(5, folds=labels), 0) == wrong
+
+
+def test_nothing_beats_the_oracle():
+    """Every method is asked, and each errs at least as much as the best rule there is."""
+    methods = {**counting(repeats=3), **bayesian(standardize=True)}
+    found = chosen_errors(logistic(), *TRAIN, counted(*TEST), methods, 0)
+    assert list(found) == ["CV-5", "CV-10", "3×CV-5", "BEEp", "BEEi", ORACLE, SHORT]
+    assert min(found[name] for name in methods) >= found[ORACLE]
+    assert found[SHORT] == 0
+
+
+def test_a_path_that_stops_short_is_counted():
+    """With one pass per penalty nothing converges: it is said in the findings, not by a warning."""
+    family = Family.of(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
+    X, y = make_simple(40, random_state=0)
+    found = chosen_errors(family, X, y, counted(X, y), {"CV-5": KFold(5)}, 0)
+    assert found[SHORT] == 1
+
+
+def _warned() -> list[str]:
+    with unconverged() as told:
+        warnings.warn("some folds hold none of it", TrueRiskWarning, stacklevel=1)
+        warnings.warn("not converged", ConvergenceWarning, stacklevel=1)
+        warnings.warn("another", UserWarning, stacklevel=1)
+    return told
+
+
+def test_other_warnings_go_their_way():
+    """Only those of convergence are collected, and those of rare classes in folds left out."""
+    with pytest.warns(UserWarning, match="another") as heard:
+        assert _warned() == ["not converged"]
+    assert len(heard) == 1
+
+
+def test_sizes_are_columns():
+    """By name, behind the word of the learner if there is one."""
+    found = by_size([{"CV-5": 0.1}, {"CV-5": 0.2}], "LR")
+    assert found["LR CV-5"].tolist() == [0.1, 0.2]
+    assert list(by_size([{"CV-5": 0.1}])) == ["CV-5"]

@@ -1,0 +1,69 @@
+"""Methods by sizes, and who errs less than whom."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.papers.bee_report import (
+    beside,
+    convergence_note,
+    error_panel,
+    less,
+    mean_grid,
+    permutation_p,
+    size_table,
+)
+
+SIZES = (20, 40)
+DRAWS = {
+    "CV-5": np.array([[0.3, 0.2], [0.3, 0.2], [0.2, 0.3]]),
+    "BEEp": np.array([[0.2, 0.2], [0.1, 0.3], [0.1, 0.2]]),
+}
+NAMES = {"CV-5": "CV-5", "BEEp": "BEEp"}
+
+
+def test_the_permutation_test_is_one_sided():
+    """Gaps of one sign are rare by chance, their negatives are not; mixed signs are common."""
+    gaps = np.full(20, 0.1)
+    assert permutation_p(gaps) < 1e-3
+    assert permutation_p(-gaps) > 0.99
+    assert 0.2 < permutation_p(np.tile([0.1, -0.1], 10)) < 0.8
+
+
+def test_the_permutation_test_counts_signs():
+    """Of 3 gaps the 8 sign patterns are drawn alike: the largest sum has 1 in 8."""
+    assert permutation_p(np.array([0.1, 0.2, 0.1])) == pytest.approx(1 / 8, abs=0.015)
+
+
+def test_one_errs_less_where_it_does():
+    """At the first size in every training set, at the second once more and once less."""
+    assert less(DRAWS, "BEEp", "CV-5", 0, "n = 20").verdict == "holds"
+    assert less(DRAWS, "CV-5", "BEEp", 0, "n = 20").verdict == "does not hold"
+    undecided = less(DRAWS, "BEEp", "CV-5", 1, "n = 40")
+    assert undecided.verdict == "not decided"
+    assert "CV-5 − BEEp = +0.0000" in undecided.evidence
+
+
+def test_means_stand_by_size():
+    """In the grid as in the panel."""
+    grid = mean_grid(DRAWS, NAMES, SIZES, "errors")
+    assert grid.columns == ("n = 20", "n = 40")
+    assert [told[0][0] for _, told in grid.rows] == pytest.approx([0.8 / 3, 0.4 / 3])
+    assert "0.2667 ± 0.0333" in str(grid)
+    panel = error_panel(DRAWS, NAMES, SIZES, "errors")
+    assert panel.series[1].y == pytest.approx([0.4 / 3, 0.7 / 3])
+
+
+def test_a_reference_of_the_same_recipe_is_compared():
+    """Only where it is known; the document's own numbers stand in the names."""
+    table = size_table(DRAWS, ["CV-5", "BEEp"], 1, "n = 40", {"BEEp": (0.1, 0.2333)}, 400)
+    assert [row.verdict for row in table.rows] == ["not printed", "agrees"]
+    told = beside(DRAWS, SIZES, {"CV-5": (".27", "")})
+    assert [row.name for row in told.rows] == ["CV-5, n = 20 (document: .27)"]
+
+
+def test_what_stopped_short_is_said():
+    """With how many training sets it concerns."""
+    assert "NOT CONVERGED: in 1 of 4" in convergence_note({"s": np.array([[0, 0], [0, 1.0]])}, "s")
+    assert "every path converged" in convergence_note({"s": np.zeros((2, 2))}, "s")
