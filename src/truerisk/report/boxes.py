@@ -1,0 +1,85 @@
+"""Box plots of the risks that single random splits gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from truerisk.core.present import clean, number
+from truerisk.report.document import Document
+from truerisk.report.figure import Figure, Key, Table, columns_of
+from truerisk.report.scale import Scale
+from truerisk.report.svg import WIDTH, Drawing
+
+__all__ = ["draw_boxes", "five_numbers"]
+
+ROW, TOP, LEFT, MOST = 38, 12, 118, 12
+
+
+def five_numbers(values: Sequence[float]) -> tuple[float, float, float, float, float]:
+    """Tukey's box: whiskers to the last value within 1.5 quartile distances, quartiles, median."""
+    given = np.sort(np.asarray(values, dtype=np.float64))
+    first, middle, third = np.quantile(given, [0.25, 0.5, 0.75])
+    reach = 1.5 * (third - first)
+    inside = given[(given >= first - reach) & (given <= third + reach)]
+    return float(inside[0]), float(first), float(middle), float(third), float(inside[-1])
+
+
+def draw_boxes(document: Document) -> Figure | None:
+    """One box per learner; None where no learner was tested on random splits."""
+    risks = {name: values for name, values in document.monte_carlo.items() if len(values) > 1}
+    if not risks:
+        return None
+    order = [one.name for one in document.learners if one.name in risks]
+    order += [name for name in risks if name not in order]
+    drawn = order[:MOST]
+    every = [v for name in drawn for v in risks[name]]
+    bottom = TOP + ROW * len(drawn)
+    drawing = Drawing(
+        title="Risks of single splits",
+        about="; ".join(_said(name, risks[name]) for name in drawn),
+        height=bottom + 42,
+        x=Scale.around(every, LEFT, WIDTH - 14, floor_at=None if min(every) < 0 else -0.01),
+        y=Scale(0, len(drawn), TOP, bottom),
+    )
+    drawing.bottom_axis(f"risk of one split ({columns_of(document.loss, 30)})")
+    for i, name in enumerate(drawn):
+        five = five_numbers(risks[name])
+        label = columns_of(clean(name, 60), 16)
+        drawing.text(LEFT - 10, drawing.y(i + 0.5) + 4, label, "name", anchor="end")
+        drawing.box(five, i + 0.5, 10, "s0", _said(name, risks[name]))
+        for value in sorted({v for v in risks[name] if not five[0] <= v <= five[4]}):
+            said = f"{clean(name, 60)}: {number(value)}"
+            drawing.point(value, i + 0.5, "hollow s0", said, size=2.5)
+    n = max(len(values) for values in risks.values())
+    return Figure(
+        name="boxes",
+        title="How much single splits differ",
+        drawing=drawing,
+        caption=(
+            f"Risks of {n} random splits. Box: quartiles and median; whiskers reach to the last "
+            "value within 1.5 quartile distances. The spread is that of single test sets, not the "
+            "standard error of their mean."
+        ),
+        table=_table(order, risks),
+        keys=(Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")),
+    )
+
+
+def _said(name: str, values: Sequence[float]) -> str:
+    low, first, middle, third, high = five_numbers(values)
+    return (
+        f"{clean(name, 60)}: median {number(middle)}, quartiles {number(first)} and "
+        f"{number(third)}, whiskers {number(low)} and {number(high)}"
+    )
+
+
+def _table(order: list[str], risks: dict[str, tuple[float, ...]]) -> Table:
+    rows = []
+    for name in order:
+        values = np.array(risks[name])
+        quartiles = [number(float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
+        rows.append([clean(name, 60), str(len(values)), *quartiles, number(float(values.mean()))])
+    head = ("learner", "splits", "least", "first quartile", "median", "third quartile", "largest")
+    return Table.of((*head, "mean"), rows)

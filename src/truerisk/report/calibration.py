@@ -1,0 +1,61 @@
+"""Reliability of out-of-fold probabilities: what came against what was said."""
+
+from __future__ import annotations
+
+from truerisk.core.present import clean, number
+from truerisk.report.document import Document
+from truerisk.report.figure import Figure, Key, Table
+from truerisk.report.scale import Scale
+from truerisk.report.svg import WIDTH, Drawing
+
+__all__ = ["draw_calibration"]
+
+HEIGHT, TOP, BOTTOM, LEFT = 380, 30, 336, 52
+TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+
+
+def draw_calibration(document: Document) -> Figure | None:
+    """Observed shares with their intervals over mean probabilities, beside the diagonal."""
+    found = document.calibration
+    if found is None:
+        return None
+    drawing = Drawing(
+        title="Calibration",
+        about=f"Brier score {number(found.brier)}; {len(found.counts)} bins of about as many rows.",
+        height=HEIGHT,
+        x=Scale(-0.01, 1.01, LEFT, WIDTH - 12),
+        y=Scale(-0.01, 1.01, BOTTOM, TOP),
+    )
+    of = clean(found.of, 60)
+    drawing.left_axis("share observed", TICKS)
+    drawing.bottom_axis("probability given", TICKS)
+    drawing.slope(0, 0, 1, 1, "baseline")
+    bins = list(
+        zip(found.predicted, found.observed, found.low, found.high, found.counts, strict=True)
+    )
+    drawing.line(found.predicted, found.observed, "s0 thin")
+    rows = []
+    for said, came, low, high, count in bins:
+        sure = "–"
+        if low is not None and high is not None:
+            drawing.slope(said, low, said, high, "span s0")
+            sure = f"[{number(low)}, {number(high)}]"
+        tip = f"given {number(said)}, observed {number(came)} in {count} rows"
+        drawing.point(said, came, "s0", tip, size=4.5)
+        rows.append([number(said), number(came), sure, str(count)])
+    sure_note = "; ".join(clean(note, 200) for note in found.notes)
+    return Figure(
+        name="calibration",
+        title="Whether probabilities mean what they say",
+        drawing=drawing,
+        caption=(
+            f"Probability of {of} given to rows that took no part in the fit, in bins of about as "
+            "many rows, against the share that came. "
+            f"Brier score {number(found.brier)}. {sure_note}"
+        ).strip(),
+        table=Table.of(("mean probability", "share observed", "interval", "rows"), rows),
+        keys=(
+            Key("s0", "share observed, with its interval", "span"),
+            Key("baseline", "probabilities that are right", "line"),
+        ),
+    )

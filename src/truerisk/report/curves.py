@@ -1,0 +1,185 @@
+"""Risk curves of a learner: every criterion against the settings, one drawing per loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log10
+
+from truerisk.core.present import clean, number
+from truerisk.report.document import Curve, Document, Learner
+from truerisk.report.figure import Figure, Key, Table, columns_of, thinned
+from truerisk.report.heat import draw_heat
+from truerisk.report.scale import Scale
+from truerisk.report.svg import SHAPES, WIDTH, Drawing, series
+
+__all__ = ["draw_curves"]
+
+HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
+WIDE = 2.0  # decades from which a parameter is drawn on a logarithmic axis
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where the settings stand: on the values of the one number that varies, or in grid order."""
+
+    name: str
+    places: tuple[float, ...]
+    log: bool = False
+
+    @classmethod
+    def of(cls, settings: Sequence[Mapping[str, object]]) -> Axis:
+        names = list(dict.fromkeys(name for setting in settings for name in setting))
+        varying = [n for n in names if len({repr(s.get(n)) for s in settings}) > 1]
+        in_order = cls("setting, in the order of the grid", tuple(map(float, range(len(settings)))))
+        if len(varying) != 1:
+            return in_order
+        values = [setting.get(varying[0]) for setting in settings]
+        numbers = [float(v) for v in values if _is_number(v)]  # type: ignore[arg-type]
+        if len(numbers) < len(values):
+            return in_order
+        low, high = min(numbers), max(numbers)
+        log = low > 0 and log10(high) - log10(low) > WIDE
+        name = clean(varying[0].rpartition("__")[2], 40)
+        return cls(name + (", logarithmic" if log else ""), tuple(numbers), log)
+
+    @property
+    def order(self) -> list[int]:
+        """Settings from left to right."""
+        return sorted(range(len(self.places)), key=lambda c: self.places[c])
+
+
+def draw_curves(learner: Learner, document: Document, number_on_page: int) -> list[Figure]:
+    """A figure per loss that the criteria are in; none for a learner with one setting."""
+    if len(learner.curve.settings) < 2:
+        return []
+    curves = {f"{learner.curve.method} (tuned)": learner.curve, **learner.criteria}
+    same = {word: c for word, c in curves.items() if len(c.settings) == len(learner.curve.settings)}
+    by_loss: dict[str, dict[str, Curve]] = {}
+    for word, curve in same.items():
+        by_loss.setdefault(curve.loss, {})[word] = curve
+    heat = draw_heat(learner, f"curve-{number_on_page}-heat")
+    figures = [
+        _of_loss(learner, loss, some, document, f"curve-{number_on_page}-{i}")
+        for i, (loss, some) in enumerate(by_loss.items())
+    ]
+    return [f for f in (heat, *figures) if f is not None]
+
+
+def _of_loss(
+    learner: Learner, loss: str, curves: Mapping[str, Curve], document: Document, name: str
+) -> Figure | None:
+    axis = Axis.of(learner.curve.settings)
+    heights = [v for curve in curves.values() for v in curve.values if v is not None]
+    if not heights:
+        return None
+    tuned = learner.curve if loss == learner.curve.loss else None
+    if tuned:
+        heights += [
+            v + sign * e
+            for v, e in zip(tuned.values, tuned.std_errors, strict=True)
+            if v is not None and e is not None
+            for sign in (-1, 1)
+        ]
+    honest = learner.honest.value if loss == learner.honest.loss else None
+    heights += [honest] if honest is not None else []
+    drawing = Drawing(
+        title=f"Risk curve of {learner.shown}",
+        about=_about(learner, curves),
+        height=HEIGHT,
+        x=Scale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
+        y=Scale.around(heights, BOTTOM, TOP),
+    )
+    drawing.left_axis(f"risk ({columns_of(clean(loss, 60), 40)})")
+    drawing.bottom_axis(axis.name, _ticks(axis))
+    if honest is not None:
+        drawing.level(honest, "honest")
+    if tuned:
+        _draw_band(drawing, tuned, axis)
+    for i, (word, curve) in enumerate(curves.items()):
+        _draw_line(drawing, clean(word, 60), curve, axis, i)
+    keys = [Key(series(i), clean(w, 60), SHAPES[i % 6]) for i, w in enumerate(curves)]
+    keys.append(Key("ring", "chosen by the criterion", "ring"))
+    if honest is not None:
+        keys.append(Key("honest", "honest risk of tuning", "line"))
+    band = " The band is ± 1 standard error." if tuned and any(tuned.std_errors) else ""
+    return Figure(
+        name=name,
+        title=f"{learner.shown}: {columns_of(clean(loss, 60), 40)} risk against its settings",
+        drawing=drawing,
+        caption=f"Rule {document.rule} chose {learner.chosen}.{band}",
+        table=_table(learner, curves),
+        keys=tuple(keys),
+    )
+
+
+def _draw_band(drawing: Drawing, curve: Curve, axis: Axis) -> None:
+    errors = {
+        c: (value, error)
+        for c, (value, error) in enumerate(zip(curve.values, curve.std_errors, strict=True))
+        if value is not None and error is not None
+    }
+    order = [c for c in axis.order if c in errors]
+    if len(order) > 1:
+        order = [order[i] for i in thinned(len(order))]
+        xs = [axis.places[c] for c in order]
+        lows = [errors[c][0] - errors[c][1] for c in order]
+        highs = [errors[c][0] + errors[c][1] for c in order]
+        drawing.band(xs, lows, highs, "s0")
+
+
+def _draw_line(drawing: Drawing, word: str, curve: Curve, axis: Axis, number_of: int) -> None:
+    known = [c for c in axis.order if curve.values[c] is not None]
+    order = [known[i] for i in thinned(len(known))]
+    if curve.best in known and curve.best not in order:
+        order = sorted([*order, curve.best], key=lambda c: axis.places[c])
+    values = {c: v for c, v in enumerate(curve.values) if v is not None}
+    look = series(number_of)
+    drawing.line([axis.places[c] for c in order], [values[c] for c in order], look)
+    size = 3.2 if len(order) <= 60 else 1.6
+    for c in order:
+        said = f"{curve.said(c)}: {number(values[c])}{_error(curve, c)} ({word})"
+        shape = SHAPES[number_of % 6]
+        drawing.point(axis.places[c], values[c], look, said, shape=shape, size=size)
+    if curve.best in values:
+        drawing.point(axis.places[curve.best], values[curve.best], f"ring {look}", size=7.5)
+
+
+def _error(curve: Curve, candidate: int) -> str:
+    error = curve.std_errors[candidate]
+    return "" if error is None else f" ± {number(error)}"
+
+
+def _ticks(axis: Axis) -> list[float] | None:
+    """Few settings in grid order are ticked one by one; else round numbers."""
+    whole = all(p == int(p) for p in axis.places)
+    if axis.log or not whole or len(axis.places) > 9:
+        return None
+    return sorted(set(axis.places))
+
+
+def _about(learner: Learner, curves: Mapping[str, Curve]) -> str:
+    chosen = "; ".join(
+        f"{clean(word, 60)} chooses {curve.said(curve.best)} "
+        f"with {number(curve.values[curve.best])}"
+        for word, curve in curves.items()
+    )
+    return f"Risk of {len(learner.curve.settings)} settings of {learner.shown}. {chosen}."
+
+
+def _table(learner: Learner, curves: Mapping[str, Curve]) -> Table:
+    head = ["setting", *(clean(word, 60) for word in curves)]
+    rows = []
+    for c in range(len(learner.curve.settings)):
+        cells = [_cell(curve, c) for curve in curves.values()]
+        rows.append([learner.curve.said(c), *cells])
+    return Table.of(head, rows)
+
+
+def _cell(curve: Curve, candidate: int) -> str:
+    mark = " ← chosen" if candidate == curve.best else ""
+    return f"{number(curve.values[candidate])}{_error(curve, candidate)}{mark}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,370 @@
+"""What a page shows, read from the JSON of `to_json`; damaged or foreign JSON is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from truerisk.core.errors import BadData
+from truerisk.core.interval import Interval
+from truerisk.core.present import clean, params_text
+from truerisk.report.reading import Found
+
+__all__ = [
+    "Calibrated",
+    "Curve",
+    "Difference",
+    "Document",
+    "Estimate",
+    "Learner",
+    "Roc",
+    "read_document",
+]
+
+SCHEMA, NEWEST = "truerisk.assessment", 1
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimated risk, as far as a page shows it."""
+
+    value: float | None
+    std_error: float | None
+    interval: Interval | None
+    loss: str
+    method: str
+    bias: str
+    engine: str
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(cls, found: Found) -> Estimate:
+        return cls(
+            value=found["value"].maybe(Found.number),
+            std_error=found["std_error"].maybe(Found.any_number),
+            interval=found["interval"].maybe(_interval),
+            loss=found["loss"].text(),
+            method=found["method"].text(),
+            bias=found["bias"].text(),
+            engine=found["engine"].text(),
+            notes=tuple(found["notes"].texts()),
+        )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The risk of every setting by one method; `values[c]` is None where a fit failed."""
+
+    method: str
+    loss: str
+    rule: str
+    best: int
+    settings: tuple[Mapping[str, Any], ...]
+    values: tuple[float | None, ...]
+    std_errors: tuple[float | None, ...]
+
+    @classmethod
+    def read(cls, found: Found) -> Curve:
+        points = found["estimates"].each(100_000)
+        best = found["best"].whole()
+        if best >= len(points):
+            found["best"].wrong("the number of a setting")
+        return cls(
+            method=points[0]["method"].text(),
+            loss=points[0]["loss"].text(),
+            rule=found["rule"].text(),
+            best=best,
+            settings=tuple(_setting(p["params"]) for p in points),
+            values=tuple(p["value"].maybe(Found.number) for p in points),
+            std_errors=tuple(_finite(p["std_error"].maybe(Found.any_number)) for p in points),
+        )
+
+    def said(self, candidate: int) -> str:
+        """A setting in words."""
+        return clean(params_text(self.settings[candidate]), 120)
+
+
+@dataclass(frozen=True)
+class Learner:
+    """One learner of the assessment."""
+
+    name: str
+    setting: Mapping[str, Any]
+    apparent: Estimate | None
+    selected: Estimate
+    honest: Estimate
+    optimism: float | None
+    curve: Curve
+    criteria: Mapping[str, Curve]
+    agreement: float
+    frequencies: tuple[tuple[int, int], ...]
+    n_splits: int
+    fold_risks: tuple[float, ...]
+    n_fits: int
+    seconds: float
+
+    @classmethod
+    def read(cls, name: str, found: Found) -> Learner:
+        curve = Curve.read(found["curve"])
+        stable = found["stability"]
+        return cls(
+            name=name,
+            setting=_setting(found["setting"]),
+            apparent=found.get("apparent").maybe(Estimate.read),
+            selected=Estimate.read(found["selected"]),
+            honest=Estimate.read(found["risk"]),
+            optimism=found["optimism"].maybe(Found.number),
+            curve=curve,
+            criteria={word: Curve.read(one) for word, one in found["criteria"].items()},
+            agreement=stable["agreement"].share(),
+            frequencies=_frequencies(stable["frequencies"], len(curve.settings)),
+            n_splits=stable["n_splits"].whole(),
+            fold_risks=_kept(one["risk"].any_number() for one in found["outer"].each()),
+            n_fits=found["n_fits"].whole(),
+            seconds=found["seconds"].number(),
+        )
+
+    @property
+    def shown(self) -> str:
+        """The name, cut and without characters that could break a line."""
+        return clean(self.name, 60)
+
+    @property
+    def chosen(self) -> str:
+        """The chosen setting in words."""
+        return clean(params_text(self.setting), 120)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Mean paired difference of the losses of a learner and the best one."""
+
+    learner: str
+    mean: float
+    std_error: float
+    exceeds_noise: bool
+
+    @classmethod
+    def read(cls, found: Found) -> Difference:
+        exceeds = found["exceeds_noise"]
+        if not isinstance(exceeds.value, bool):
+            exceeds.wrong("true or false")
+        return cls(
+            found["learner"].text(),
+            found["mean"].number(),
+            found["std_error"].number(),
+            exceeds.value,
+        )
+
+
+@dataclass(frozen=True)
+class Roc:
+    """A ROC curve: rates at falling thresholds, the first of which calls nothing positive."""
+
+    positive: str
+    method: str
+    auc: float
+    interval: Interval | None
+    n_positive: int
+    n_negative: int
+    thresholds: tuple[float, ...]
+    fpr: tuple[float, ...]
+    tpr: tuple[float, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(cls, found: Found) -> Roc:
+        thresholds = tuple(entry.any_number() for entry in found["thresholds"].each())
+        fpr, tpr = tuple(found["fpr"].shares()), tuple(found["tpr"].shares())
+        if not (2 <= len(thresholds) == len(fpr) == len(tpr)):
+            found["thresholds"].wrong("as long as the rates, and at least 2")
+        if not all(isfinite(t) for t in thresholds[1:]):
+            found["thresholds"].wrong("finite but for the first")
+        for name in ("n_positive", "n_negative"):
+            if not found[name].whole():
+                found[name].wrong("at least 1")
+        return cls(
+            positive=str(found["positive"].value),
+            method=found["method"].text(),
+            auc=found["auc"].share(),
+            interval=found["interval"].maybe(_interval),
+            n_positive=found["n_positive"].whole(),
+            n_negative=found["n_negative"].whole(),
+            thresholds=thresholds,
+            fpr=fpr,
+            tpr=tpr,
+            notes=tuple(found["notes"].texts()),
+        )
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """How often the positive class came where a probability was given, in bins."""
+
+    of: str
+    predicted: tuple[float, ...]
+    observed: tuple[float, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    counts: tuple[int, ...]
+    brier: float
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(cls, found: Found) -> Calibrated:
+        one = cls(
+            of=found["of"].text(),
+            predicted=tuple(found["predicted"].shares()),
+            observed=tuple(found["observed"].shares()),
+            low=tuple(entry.maybe(Found.share) for entry in found["low"].each()),
+            high=tuple(entry.maybe(Found.share) for entry in found["high"].each()),
+            counts=tuple(entry.whole() for entry in found["counts"].each()),
+            brier=found["brier"].number(),
+            notes=tuple(found["notes"].texts()),
+        )
+        columns = (one.predicted, one.observed, one.low, one.high, one.counts)
+        if len({len(column) for column in columns}) > 1 or not one.counts:
+            found["predicted"].wrong("as long as the other columns, and not empty")
+        return one
+
+
+@dataclass(frozen=True)
+class Document:
+    """An assessment as it was written."""
+
+    best: Learner
+    learners: tuple[Learner, ...]
+    conclusion: str
+    loss: str
+    task: str
+    tuned_by: str
+    tested_by: str
+    rule: str
+    level: float
+    n_rows: int
+    seed: int
+    baseline: float | None
+    baseline_rule: str
+    missing: tuple[str, ...]
+    choice: Estimate | None
+    differences: tuple[Difference, ...]
+    posterior: tuple[float, float] | None
+    roc: Roc | None
+    calibration: Calibrated | None
+    monte_carlo: Mapping[str, tuple[float, ...]]
+    source: str
+    command: str
+    columns: tuple[str, ...]
+    classes: tuple[str, ...]
+    data_fingerprint: str
+    plan_fingerprint: str
+    versions: Mapping[str, str]
+
+
+def read_document(content: Any) -> Document:
+    """A document from plain values, or a sentence on what is wrong with them."""
+    _refuse_foreign(content)
+    found = Found(content)
+    learners = {name: Learner.read(name, one) for name, one in found["learners"].items()}
+    best = found["best"].text()
+    if best not in learners:
+        found["best"].wrong("one of the learners")
+    ranked = sorted(learners.values(), key=_rank)
+    risk = found["learners"][best]["risk"]
+    return Document(
+        best=learners[best],
+        learners=(learners[best], *[one for one in ranked if one.name != best]),
+        conclusion=found["conclusion"].text(),
+        loss=found["loss"].text(),
+        task=found["task"].text(),
+        tuned_by=found["tuned_by"].text(),
+        tested_by=found["tested_by"].text(),
+        rule=found["rule"].text(),
+        level=found["confidence_level"].share(),
+        n_rows=found["n_rows"].whole(),
+        seed=found["seed"].whole(),
+        baseline=found["baseline"].maybe(Found.number),
+        baseline_rule=found["baseline_rule"].maybe(Found.text) or "",
+        missing=tuple(found["not_assessed"].texts()),
+        choice=found["choice"].maybe(Estimate.read),
+        differences=tuple(Difference.read(one) for one in found["differences"].each()),
+        posterior=found["posterior"].maybe(_posterior),
+        roc=found["roc"].maybe(Roc.read),
+        calibration=found["calibration"].maybe(Calibrated.read),
+        monte_carlo={
+            name: _kept(v.any_number() for v in risks.each())
+            for name, risks in found["monte_carlo"].items()
+        },
+        source=found["source"].text(),
+        command=found["command"].text(),
+        columns=tuple(found["columns"].texts()),
+        classes=tuple(found["classes"].texts()),
+        data_fingerprint=risk["data_fingerprint"].text(),
+        plan_fingerprint=risk["plan_fingerprint"].text(),
+        versions=risk["versions"].words(),
+    )
+
+
+def _refuse_foreign(content: Any) -> None:
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if not isinstance(schema, str) or not schema.startswith("truerisk."):
+        raise BadData(
+            "this JSON is not of truerisk: write it with `truerisk assess --json` or "
+            "a.to_json(path)."
+        )
+    name, _, version = schema.partition("/")
+    if name != SCHEMA:
+        raise BadData(
+            f"this is a '{clean(name, 60)}', and a report is drawn of an assessment: "
+            "`truerisk assess --json` or a.to_json(path) writes one."
+        )
+    if version.isdecimal() and int(version[:9]) > NEWEST:
+        raise BadData(
+            f"these results are of version {version[:9]} and this truerisk reads version {NEWEST}: "
+            "update truerisk to draw them."
+        )
+    if version != str(NEWEST):
+        raise BadData(f"the results name no known version: '{clean(schema, 60)}'.")
+
+
+def _rank(learner: Learner) -> float:
+    return float("inf") if learner.honest.value is None else learner.honest.value
+
+
+def _interval(found: Found) -> Interval:
+    low, high = found["low"].any_number(), found["high"].any_number()
+    level = found["confidence_level"].share()
+    if not (isfinite(low) and isfinite(high) and low <= high):
+        found.wrong("an interval")
+    return Interval(low, high, found["method"].text(), level)
+
+
+def _posterior(found: Found) -> tuple[float, float]:
+    errors, n = found["errors"].number(), found["n"].number()
+    if not 0 <= errors <= n:
+        found.wrong("errors between 0 and n")
+    return errors, n
+
+
+def _setting(found: Found) -> Mapping[str, Any]:
+    return {name: one.value for name, one in found.items()}
+
+
+def _frequencies(found: Found, n_settings: int) -> tuple[tuple[int, int], ...]:
+    pairs = []
+    for name, count in found.items():
+        if not name.isdecimal() or int(name[:9]) >= n_settings:
+            count.wrong("the count of a setting")
+        pairs.append((int(name), count.whole()))
+    return tuple(pairs)
+
+
+def _kept(values: Any) -> tuple[float, ...]:
+    """The finite ones: a fit that failed has no risk."""
+    return tuple(v for v in values if isfinite(v))
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None

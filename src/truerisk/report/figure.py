@@ -1,0 +1,79 @@
+"""A figure of the page: a drawing, what its marks mean, and the same numbers as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from truerisk.report.svg import Drawing
+
+__all__ = ["MOST_POINTS", "MOST_ROWS", "Figure", "Key", "Table", "columns_of", "thinned"]
+
+MOST_ROWS = 60  # of a table on the page; the JSON has them all
+MOST_POINTS = 400  # of a line
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells under their heads; columns of numbers stand to the right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_left_out: int = 0
+
+    @classmethod
+    def of(cls, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+        """A table of at most `MOST_ROWS` rows."""
+        kept = tuple(tuple(row) for row in rows[:MOST_ROWS])
+        return cls(tuple(head), kept, len(rows) - len(kept))
+
+    @property
+    def looks(self) -> tuple[str, ...]:
+        """The class of each column."""
+        return tuple(
+            "number" if all(_is_number(row[j]) for row in self.rows) else "words"
+            for j in range(len(self.head))
+        )
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of a legend: a small drawing of the mark and its meaning."""
+
+    look: str
+    said: str
+    kind: str = "point"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What the page shows under one heading."""
+
+    name: str
+    title: str
+    drawing: Drawing
+    caption: str
+    table: Table
+    keys: tuple[Key, ...] = ()
+
+    @property
+    def svg(self) -> Markup:
+        return self.drawing.svg(self.name)
+
+
+def _is_number(cell: str) -> bool:
+    return not cell or cell in "–" or cell.lstrip("+-−[")[:1].isdigit()
+
+
+def thinned(n: int, most: int = MOST_POINTS) -> list[int]:
+    """At most so many of n positions, evenly spread, the first and the last among them."""
+    if n <= most:
+        return list(range(n))
+    return sorted({round(i * (n - 1) / (most - 1)) for i in range(most)})
+
+
+def columns_of(text: str, width: int) -> str:
+    """A text cut to so many letters, for a place of fixed width."""
+    return text if len(text) <= width else text[: width - 1] + "…"

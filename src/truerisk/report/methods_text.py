@@ -1,0 +1,158 @@
+"""What was done, as a paragraph to paste into a paper, and how to do it again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from truerisk.core.interval import Interval
+from truerisk.core.present import clean, number
+from truerisk.report.document import Document, Estimate
+
+__all__ = ["Repeat", "described", "references", "repeat"]
+
+REFERENCES = {
+    "nested": "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for "
+    "model selection. BMC Bioinformatics 7:91.",
+    "cv": "Stone M (1974). Cross-validatory choice and assessment of statistical predictions. "
+    "Journal of the Royal Statistical Society B 36:111–147.",
+    "1-se": "Breiman L, Friedman J, Olshen R, Stone C (1984). Classification and regression trees. "
+    "Wadsworth.",
+    "corrected-t": "Nadeau C, Bengio Y (2003). Inference for the generalization error. Machine "
+    "Learning 52:239–281.",
+    "wald": "Bayle P, Bayle A, Janson L, Mackey L (2020). Cross-validation confidence intervals "
+    "for test error. Advances in Neural Information Processing Systems 33.",
+    "bates": "Bates S, Hastie T, Tibshirani R (2023). Cross-validation: what does it estimate and "
+    "how well does it do it? Journal of the American Statistical Association.",
+    "delong": "DeLong E, DeLong D, Clarke-Pearson D (1988). Comparing the areas under two or more "
+    "correlated receiver operating characteristic curves. Biometrics 44:837–845.",
+    "bbc": "Tsamardinos I, Greasidou E, Borboudakis G (2018). Bootstrapping the out-of-sample "
+    "predictions for efficient and accurate cross-validation. Machine Learning 107:1895–1922.",
+    ".632": "Efron B, Tibshirani R (1997). Improvements on cross-validation: the .632+ bootstrap "
+    "method. Journal of the American Statistical Association 92:548–560.",
+}
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """What makes the same numbers again."""
+
+    call: str
+    facts: tuple[tuple[str, str], ...]
+
+
+def described(document: Document) -> str:
+    """The methods paragraph."""
+    sentences = [_compared(document), _nested(document), _found(document)]
+    if document.choice is not None:
+        sure = _sure(document.choice)
+        sentences.append(
+            f"Counting the choice among the learners as well, the estimated risk was {sure}."
+        )
+    if document.baseline is not None:
+        rule = clean(document.baseline_rule, 80) or "the best constant answer"
+        sentences.append(f"The risk of {rule} was {number(document.baseline)}.")
+    if document.roc is not None:
+        roc = document.roc
+        sure = "" if roc.interval is None else f" ({_interval(roc.interval)})"
+        sentences.append(f"The area under the ROC curve was {number(roc.auc)}{sure}.")
+    return " ".join([*sentences, _computed(document)])
+
+
+def _compared(document: Document) -> str:
+    n, rows = len(document.learners), document.n_rows
+    listed = _listed([f"{o.shown} ({_grid(len(o.curve.settings))})" for o in document.learners])
+    what = f"We compared {n} learners on {rows} rows:" if n > 1 else f"On {rows} rows we tested"
+    tuned, loss = _method(document.tuned_by), clean(document.loss, 40)
+    rule = clean(document.rule, 40)
+    return f"{what} {listed}. Settings were chosen by {tuned} ({loss} loss, rule {rule})."
+
+
+def _nested(document: Document) -> str:
+    outer, inner = _method(document.tested_by), _method(document.tuned_by)
+    return (
+        "The risk of each tuned learner was estimated by nested resampling (outer "
+        f"{outer}, inner {inner}): tuning was repeated inside every outer training set and tested "
+        "on rows that took no part in it, on the same splits for all."
+    )
+
+
+def _found(document: Document) -> str:
+    best = document.best
+    which = "best learner" if len(document.learners) > 1 else "learner"
+    return (
+        f"The {which} was {best.shown} ({best.chosen}), with an estimated risk of "
+        f"{_sure(best.honest)}; the minimised score was {number(best.selected.value)}."
+    )
+
+
+def _computed(document: Document) -> str:
+    version = clean(document.versions.get("truerisk", "of unknown version"), 40)
+    learn = clean(document.versions.get("sklearn", ""), 40)
+    beside = f" and scikit-learn {learn}" if learn else ""
+    return f"Computed with truerisk {version}{beside}, seed {document.seed}."
+
+
+def references(document: Document) -> list[str]:
+    """What the paragraph rests on."""
+    words = ["nested", "cv"]
+    if document.rule == "1-se":
+        words.append("1-se")
+    estimates = [one.honest for one in document.learners]
+    estimates += [document.choice] if document.choice else []
+    kinds = {e.interval.method for e in estimates if e.interval is not None}
+    if document.roc is not None and document.roc.interval is not None:
+        kinds.add(document.roc.interval.method)
+    known = ("wald", "corrected-t", "bates", "bbc", "delong")
+    words += [word for word in known if any(kind.startswith(word) for kind in kinds)]
+    methods = [document.tuned_by, *(word for one in document.learners for word in one.criteria)]
+    if any("632" in method for method in methods):
+        words.append(".632")
+    return [REFERENCES[word] for word in words]
+
+
+def repeat(document: Document) -> Repeat:
+    """The command or call, the seed, the fingerprints and the versions."""
+    call = document.command or _call(document)
+    facts = [
+        ("seed", str(document.seed)),
+        ("data fingerprint", clean(document.data_fingerprint, 80)),
+        ("plan fingerprint", clean(document.plan_fingerprint, 80)),
+        ("engines", ", ".join(sorted({clean(o.honest.engine, 40) for o in document.learners}))),
+        *((clean(name, 40), clean(version, 40)) for name, version in document.versions.items()),
+    ]
+    return Repeat(call, tuple(facts))
+
+
+def _call(document: Document) -> str:
+    words = ", ".join(repr(one.shown) for one in document.learners)
+    methods = [document.tuned_by, *dict.fromkeys(w for o in document.learners for w in o.criteria)]
+    return (
+        f"learners = {{...}}  # {words}\n"
+        f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},\n"
+        f"          rule={document.rule!r}, loss={document.loss!r}, "
+        f"confidence_level={document.level:g}, random_state={document.seed})"
+    )
+
+
+def _grid(n: int) -> str:
+    return "one setting" if n == 1 else f"{n} settings"
+
+
+def _method(word: str) -> str:
+    shown = clean(word, 60)
+    return f"{shown} cross-validation" if shown.endswith("-fold") else shown
+
+
+def _sure(estimate: Estimate) -> str:
+    if estimate.interval is None:
+        return f"{number(estimate.value)} (no interval)"
+    return f"{number(estimate.value)} ({_interval(estimate.interval)})"
+
+
+def _interval(interval: Interval) -> str:
+    level = f"{100 * interval.confidence_level:g} %"
+    return f"{level} interval {number(interval.low)} to {number(interval.high)}, {interval.method}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,216 @@
+"""ROC and precision-recall curves, and what each threshold does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+from truerisk.core.present import clean, number
+from truerisk.report.document import Roc
+from truerisk.report.figure import MOST_POINTS, Figure, Key, Table, thinned
+from truerisk.report.scale import Scale
+from truerisk.report.svg import WIDTH, Drawing
+
+__all__ = ["Rates"]
+
+HEIGHT, TOP, BOTTOM, LEFT = 380, 30, 336, 52
+N_SHOWN = 13  # thresholds in the table
+
+
+@dataclass(frozen=True)
+class Calls:
+    """A threshold and how many rows of each class it calls positive."""
+
+    threshold: float
+    true_positives: float
+    false_positives: float
+
+
+@dataclass(frozen=True)
+class Rates:
+    """A ROC curve ready to be drawn, its thresholds thinned to `MOST_POINTS`."""
+
+    roc: Roc
+
+    @cached_property
+    def calls(self) -> tuple[Calls, ...]:
+        """From nothing called positive to everything."""
+        roc = self.roc
+        return tuple(
+            Calls(
+                roc.thresholds[i],
+                _whole(roc.tpr[i] * roc.n_positive),
+                _whole(roc.fpr[i] * roc.n_negative),
+            )
+            for i in thinned(len(roc.thresholds), MOST_POINTS)
+        )
+
+    @property
+    def start(self) -> int:
+        """Where the slider stands first: the fewest wrong calls, of equal ones the first."""
+        n = self.roc.n_positive
+        return min(
+            range(len(self.calls)),
+            key=lambda i: n - self.calls[i].true_positives + self.calls[i].false_positives,
+        )
+
+    @property
+    def positive(self) -> str:
+        return clean(self.roc.positive, 60)
+
+    @property
+    def prevalence(self) -> float:
+        return self.roc.n_positive / (self.roc.n_positive + self.roc.n_negative)
+
+    def data(self) -> dict[str, Any]:
+        """What the script needs to move the numbers."""
+        return {
+            "thresholds": [threshold_text(c.threshold) for c in self.calls],
+            "tp": [c.true_positives for c in self.calls],
+            "fp": [c.false_positives for c in self.calls],
+            "positives": self.roc.n_positive,
+            "negatives": self.roc.n_negative,
+            "start": self.start,
+            "roc": [[self._roc_x(c), self._roc_y(c)] for c in self.calls],
+            "pr": [[self._pr_x(c), self._pr_y(c)] for c in self.calls],
+        }
+
+    def numbers(self, at: int) -> dict[str, str]:
+        """What the page shows at one threshold, for costs of 1 and the share in these rows."""
+        call, n1, n0 = self.calls[at], self.roc.n_positive, self.roc.n_negative
+        tp, fp = call.true_positives, call.false_positives
+        called, not_called = tp + fp, n1 + n0 - tp - fp
+        return {
+            "threshold": threshold_text(call.threshold),
+            "tp": count_text(tp),
+            "fp": count_text(fp),
+            "fn": count_text(n1 - tp),
+            "tn": count_text(n0 - fp),
+            "sensitivity": number(tp / n1),
+            "specificity": number((n0 - fp) / n0),
+            "precision": number(tp / called if called else None),
+            "npv": number((n0 - fp) / not_called if not_called else None),
+            "error": number((n1 - tp + fp) / (n1 + n0)),
+            "cost": number((n1 - tp + fp) / (n1 + n0)),
+        }
+
+    # ------------------------------------------------------------ drawings
+
+    @cached_property
+    def _x(self) -> Scale:
+        return Scale(-0.01, 1.01, LEFT, WIDTH - 12)
+
+    @cached_property
+    def _y(self) -> Scale:
+        return Scale(-0.01, 1.01, BOTTOM, TOP)
+
+    def _roc_x(self, call: Calls) -> float:
+        return self._x(call.false_positives / self.roc.n_negative)
+
+    def _roc_y(self, call: Calls) -> float:
+        return self._y(call.true_positives / self.roc.n_positive)
+
+    def _pr_x(self, call: Calls) -> float:
+        return self._x(call.true_positives / self.roc.n_positive)
+
+    def _pr_y(self, call: Calls) -> float:
+        return self._y(self._precision(call))
+
+    def _precision(self, call: Calls) -> float:
+        """Precision; that of the first call stands in where nothing is called."""
+        called = call.true_positives + call.false_positives
+        return call.true_positives / called if called else self._precision(self.calls[1])
+
+    def draw_roc(self) -> Figure:
+        """True against false positive rate."""
+        roc = self.roc
+        sure = "" if roc.interval is None else f", interval {roc.interval} ({roc.interval.method})"
+        drawing = self._drawing("ROC curve", f"Area under the curve {number(roc.auc)}{sure}.")
+        drawing.left_axis("true positive rate (sensitivity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
+        drawing.bottom_axis("false positive rate (1 − specificity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
+        drawing.slope(0, 0, 1, 1, "baseline")
+        xs = [c.false_positives / roc.n_negative for c in self.calls]
+        ys = [c.true_positives / roc.n_positive for c in self.calls]
+        drawing.line(xs, ys, "s0")
+        self._mark(drawing, "roc", self._roc_x, self._roc_y)
+        return Figure(
+            name="roc",
+            title="ROC curve",
+            drawing=drawing,
+            caption=f"AUC {number(roc.auc)}{sure}; {clean(roc.method, 80)}.",
+            table=self._table(),
+            keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL, _HERE),
+        )
+
+    def draw_precision_recall(self) -> Figure:
+        """Precision against recall."""
+        drawing = self._drawing(
+            "Precision-recall curve",
+            f"The share of positives is {number(self.prevalence)}; average precision "
+            f"{number(self.average_precision())}.",
+        )
+        drawing.left_axis("precision", [0, 0.2, 0.4, 0.6, 0.8, 1])
+        drawing.bottom_axis("recall (sensitivity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
+        drawing.level(self.prevalence, "baseline")
+        some = [c for c in self.calls if c.true_positives + c.false_positives]
+        xs = [c.true_positives / self.roc.n_positive for c in some]
+        ys = [self._precision(c) for c in some]
+        drawing.line([0.0, *xs], [ys[0], *ys], "s0")
+        self._mark(drawing, "pr", self._pr_x, self._pr_y)
+        return Figure(
+            name="pr",
+            title="Precision and recall",
+            drawing=drawing,
+            caption=f"Average precision {number(self.average_precision())}.",
+            table=self._table(),
+            keys=(Key("s0", f"positive: {self.positive}", "line"), _SHARE, _HERE),
+        )
+
+    def average_precision(self) -> float:
+        """Σ (recall_k − recall_{k−1}) · precision_k over all thresholds."""
+        roc, total, before = self.roc, 0.0, 0.0
+        for fpr, tpr in zip(roc.fpr, roc.tpr, strict=True):
+            called = tpr * roc.n_positive + fpr * roc.n_negative
+            if called:
+                total += (tpr - before) * tpr * roc.n_positive / called
+            before = tpr
+        return total
+
+    def _drawing(self, title: str, about: str) -> Drawing:
+        return Drawing(title=title, about=about, height=HEIGHT, x=self._x, y=self._y)
+
+    def _mark(self, drawing: Drawing, name: str, x: Any, y: Any) -> None:
+        """The point of the threshold that the slider is on."""
+        call = self.calls[self.start]
+        mark = '<circle class="here" id="{}-here" r="6.5" cx="{}" cy="{}"/>'
+        drawing.add(mark, name, x(call), y(call))
+
+    def _table(self) -> Table:
+        shown = sorted({*thinned(len(self.calls), N_SHOWN), self.start})
+        names = ("threshold", "sensitivity", "specificity", "precision", "error")
+        rows = [[self.numbers(i)[name] for name in names] for i in shown]
+        return Table.of(names, rows)
+
+
+_DIAGONAL = Key("baseline", "ranking at random", "line")
+_SHARE = Key("baseline", "share of positives", "line")
+_HERE = Key("here", "the threshold below")
+
+
+def _whole(value: float) -> float:
+    """A count that was divided and multiplied again is whole again; weighted ones are not."""
+    return round(value) if abs(value - round(value)) < 1e-6 else value
+
+
+def threshold_text(threshold: float) -> str:
+    """Enough digits to tell thresholds apart."""
+    if not isfinite(threshold):
+        return "∞ (nothing is called positive)"
+    return f"{threshold:.6g}"
+
+
+def count_text(value: float) -> str:
+    """A whole count, or one decimal for weighted rows."""
+    return str(int(value)) if float(value).is_integer() else f"{value:.1f}"

@@ -1,0 +1,153 @@
+"""JSON read with care: every value is checked, and a sentence names the place of a wrong one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf, isfinite, nan
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+from truerisk.core.errors import BadData
+from truerisk.core.present import clean
+
+__all__ = ["Found", "parse", "read_text"]
+
+T = TypeVar("T")
+
+LARGEST = 512 * 2**20  # bytes of a file of results
+_WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
+
+
+def read_text(path: Any) -> str:
+    """The text of a file of results."""
+    file = Path(path)
+    try:
+        if file.stat().st_size > LARGEST:
+            raise BadData(
+                f"{_shown(path)} is larger than {LARGEST >> 20} MiB: these are no results."
+            )
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise BadData(f"{_shown(path)} is no JSON: it is not text in UTF-8.") from None
+    except OSError as error:
+        raise BadData(f"{_shown(path)} cannot be read: {error.strerror}.") from None
+
+
+def parse(text: str) -> Any:
+    """What a JSON text says; NaN, which JSON does not know, is refused."""
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        raise BadData("this is no file of results: it is nested too deeply.") from None
+    except ValueError as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadData(f"this is no JSON{where}: write results with to_json() or --json.") from None
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _shown(path: Any) -> str:
+    return f"'{clean(str(path), 200)}'"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A value and where it stands in the document."""
+
+    value: Any
+    place: str = ""
+
+    def wrong(self, wanted: str) -> NoReturn:
+        """Refuse the document for this value."""
+        said = clean(json.dumps(self.value), 60)
+        raise BadData(f"the results are damaged: '{self.place}' is {said}, not {wanted}.")
+
+    def __getitem__(self, name: str) -> Found:
+        """A field of an object; it must be there."""
+        entries = self._object()
+        if name not in entries:
+            inside = f"'{self.place}' lacks" if self.place else "they lack"
+            raise BadData(f"the results are damaged: {inside} '{name}'.")
+        return Found(entries[name], self._inside(name))
+
+    def get(self, name: str) -> Found:
+        """A field of an object, None where it is not there."""
+        return Found(self._object().get(name), self._inside(name))
+
+    def _inside(self, name: str) -> str:
+        return f"{self.place}.{clean(name, 40)}" if self.place else clean(name, 40)
+
+    def _object(self) -> dict[str, Any]:
+        if not isinstance(self.value, dict):
+            self.wrong("an object")
+        return self.value
+
+    def items(self) -> Iterator[tuple[str, Found]]:
+        """The fields of an object."""
+        return ((name, self[name]) for name in self._object())
+
+    def each(self, longest: int = 10_000_000) -> list[Found]:
+        """The entries of an array."""
+        if not isinstance(self.value, list):
+            self.wrong("an array")
+        if len(self.value) > longest:
+            self.wrong(f"an array of at most {longest} entries")
+        return [Found(entry, f"{self.place}[{i}]") for i, entry in enumerate(self.value)]
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            self.wrong("text")
+        return self.value
+
+    def whole(self) -> int:
+        """A whole number, not negative."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or self.value < 0:
+            self.wrong("a whole number")
+        return self.value
+
+    def any_number(self) -> float:
+        """A number; NaN and infinity are written as words."""
+        if isinstance(self.value, str) and self.value in _WORDS:
+            return _WORDS[self.value]
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            self.wrong("a number")
+        try:
+            return float(self.value)
+        except OverflowError:
+            self.wrong("a number")
+
+    def number(self) -> float:
+        """A finite number."""
+        value = self.any_number()
+        if not isfinite(value):
+            self.wrong("a finite number")
+        return value
+
+    def share(self) -> float:
+        """A number from 0 to 1."""
+        value = self.number()
+        if not 0 <= value <= 1:
+            self.wrong("between 0 and 1")
+        return value
+
+    def numbers(self) -> list[float]:
+        """An array of finite numbers."""
+        return [entry.number() for entry in self.each()]
+
+    def shares(self) -> list[float]:
+        return [entry.share() for entry in self.each()]
+
+    def maybe(self, read: Callable[[Found], T]) -> T | None:
+        """None, or what `read` makes of the value."""
+        return None if self.value is None else read(self)
+
+    def texts(self) -> list[str]:
+        return [entry.text() for entry in self.each()]
+
+    def words(self) -> dict[str, str]:
+        """An object of texts, such as versions."""
+        return {name: entry.text() for name, entry in self.items()}
