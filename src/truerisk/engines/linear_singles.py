@@ -98,10 +98,8 @@ class Singles:
         smallest, largest = spectrum.values.min(initial=np.inf), spectrum.values.max(initial=0.0)
         if (smallest + penalties <= 1e-13 * largest).any():
             return None
-        own = left = part.left(part.rows)
-        if self.table.task.weights is not None:
-            left = own * part.root[:, None]
-        doubts = part.doubts(own, penalties)
+        left = part.turned(None if self.table.task.weights is None else part.root)
+        doubts = part.doubts(part.turned(None), penalties)
         found = leave_out_primal(
             left, part.targets, self._of_mean(part), spectrum, penalties, doubts
         )
@@ -136,7 +134,8 @@ class Singles:
         bent[1:] *= rest**0.5
         if not manner.rank_is_clear(bent, null=False):
             return None
-        found.doubts[unsure] = np.inf
+        doubts = np.where(unsure[:, None], np.inf, found.doubts)
+        found = replace(found, doubts=doubts)
         return self._over_roots(found, train.root, np.zeros(len(penalties)))
 
     def _row_doubts(
@@ -156,12 +155,11 @@ class Singles:
 
     def _over_roots(self, found: LeftOut, root: np.ndarray, far: np.ndarray) -> LeftOut:
         """Rows as they are, not times the roots of their weights."""
-        doubts = found.doubts + far[:, None]
+        doubts = found.doubts + far[:, None] if far.any() else found.doubts
         if self.table.task.weights is None:
             return replace(found, doubts=doubts)
-        doubts /= root
-        missed, residual = found.missed / root[:, None], found.residual / root[:, None]
-        return LeftOut(missed, residual, found.leverage, found.rest, doubts)
+        doubts = doubts / root
+        return replace(found, missed=found.missed / root[:, None], doubts=doubts)
 
     def _numbers(
         self, part: Part, found: LeftOut, coding: Coding, fits: np.ndarray

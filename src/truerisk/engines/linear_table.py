@@ -16,6 +16,7 @@ from truerisk.engines.linear_targets import Coding
 from truerisk.engines.one_pass import Task
 from truerisk.kernels.spectral import (
     Spectrum,
+    Turned,
     answers_at,
     contrasts,
     doubts_at,
@@ -25,7 +26,7 @@ from truerisk.kernels.spectral import (
 
 __all__ = ["Part", "Table"]
 
-NEAR = 0.5  # of the rows' mean square: what their mean may have of it
+NEAR = 0.5  # of a mean square: what the square of the mean may have of it
 BYTES = 1 << 28  # a product of all rows may take so much
 
 
@@ -43,7 +44,10 @@ class Table:
         assert self.task.X is not None
         if not self.manner.intercept or self.kernel_as_given is not None:
             return np.zeros(self.task.X.shape[1])
-        found: np.ndarray = self.task.X.mean(axis=0)
+        X = self.task.X
+        found: np.ndarray = np.full(len(X), 1 / len(X)) @ X
+        if (found**2 <= NEAR * np.einsum("ij,ij->j", X, X) / len(X)).all():
+            return np.zeros(len(found))  # they lie around zero: spares a copy
         return found
 
     @cached_property
@@ -223,7 +227,7 @@ class Part:
         else:
             inside = table.moved[self.rows] * self.root[:, None]
             gram = inside.T @ inside
-        gram -= self.total * np.multiply.outer(self.mean, self.mean)
+        gram -= np.multiply.outer(self.total * self.mean, self.mean)
         weighted = self.weights[:, None] * self.Y
         right = table.moved.T @ weighted - np.multiply.outer(self.mean, weighted.sum(axis=0))
         noise = carried + self._shifted(float(max(np.trace(gram), 0.0)))
@@ -277,6 +281,13 @@ class Part:
             found -= self.mean @ self.spectrum.vectors
         return found
 
+    def turned(self, factors: np.ndarray | None) -> Turned:
+        """Coordinates of the fit's own rows, each times its factor; not of a wide table."""
+        X = self.table.moved
+        X = X if len(self.rows) == len(X) else X[self.rows]
+        vectors = self.spectrum.vectors
+        return Turned(X, vectors, self.mean @ vectors, factors)
+
     def sure(self, penalties: np.ndarray, least: float = 1.0) -> bool:
         """Whether the decomposition serves all penalties, with d no smaller than `least` d."""
         values, manner = self.spectrum.values, self.table.manner
@@ -293,7 +304,7 @@ class Part:
             singular[1:] *= least**0.5
         return smallest > 1e-8 * largest and manner.rank_is_clear(singular, null=null)
 
-    def doubts(self, left: np.ndarray, penalties: np.ndarray) -> np.ndarray:
+    def doubts(self, left: np.ndarray | Turned, penalties: np.ndarray) -> np.ndarray:
         """How far rounding may move answers about rows of these coordinates."""
         doubts = doubts_at(left, 0.0, self.spectrum, penalties, self.scale, enough=DOUBT / 10)
         doubts += location_doubts(self.spectrum, self.far, penalties, self.scale)

@@ -135,7 +135,7 @@ def _without_each(
         if fewer is None:
             continue
         priors[k], own = _log_priors(setting, sizes), member == k
-        others = np.delete(full_rank, k, axis=0).all(axis=0)
+        others: np.ndarray = np.all(np.delete(full_rank, k, axis=0), axis=0)
         densities, trusted = _without_own(fewer, squares[k])
         np.copyto(scores[..., k], densities, where=own)
         np.copyto(sound, trusted & others[:, None], where=own)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerisk.kernels.spectral import EPS, Spectrum, answers_at, longest
+from truerisk.kernels.spectral import EPS, Spectrum, Turned, answers_at, longest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,25 +22,33 @@ if TYPE_CHECKING:
 __all__ = ["LeftOut", "leave_out_dual", "leave_out_primal"]
 
 BLOCK = 256
+ENOUGH = 1e-12  # of a target's scale: far below what any caller minds
 
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
     """What each row's fit without it misses it by, `(penalty, row, target)`.
 
-    `residual` and `leverage` are of the fit on all rows, `rest` is 1 − leverage, `doubts` how far
-    rounding may move what is missed (in units of each target's scale).
+    `rest` is 1 − leverage in the fit on all rows, `doubts` how far rounding may move what is missed
+    (in units of each target's scale), at the most.
     """
 
     missed: Doubles
-    residual: Doubles
-    leverage: Doubles
     rest: Doubles
     doubts: Doubles
 
+    @property
+    def leverage(self) -> Doubles:
+        return 1.0 - self.rest
+
+    @property
+    def residual(self) -> Doubles:
+        """Of the fit on all rows."""
+        return self.missed * self.rest[:, :, None]
+
 
 def leave_out_primal(
-    left: Doubles,
+    left: Doubles | Turned,
     T: Doubles,
     mean_leverage: Doubles | float,
     spectrum: Spectrum,
@@ -51,13 +59,32 @@ def leave_out_primal(
 
     `doubts` are those of the fit on all rows; leaving a row out makes them grow like (1 − h)⁻².
     """
-    residual = T - answers_at(left, spectrum, penalties)
-    leverage = _squared_lengths(left, spectrum.over(penalties))
-    leverage += mean_leverage
-    rest = 1.0 - leverage
-    safe = np.maximum(rest, EPS)
-    missed = residual / safe[:, :, None]
-    return LeftOut(missed, residual, leverage, rest, (doubts[:, None] + EPS) / safe**2)
+    weights = spectrum.over(penalties)
+    n, n_targets = T.shape
+    coefficients = (weights[:, :, None] * spectrum.right[:, None, :]).reshape(
+        len(weights), len(penalties) * n_targets
+    )
+    missed, rest = np.empty((len(penalties), n, n_targets)), np.empty((len(penalties), n))
+    own = np.broadcast_to(1.0 - mean_leverage, n)
+    for start in range(0, n, BLOCK):  # a few rows at a time: everything stays in the cache
+        part = slice(start, start + BLOCK)
+        rows = left[part]
+        fitted = (coefficients.T @ rows.T).reshape(len(penalties), n_targets, len(rows))
+        left_of_one = own[part] - weights.T @ np.square(rows).T
+        rest[:, part] = left_of_one
+        np.maximum(left_of_one, EPS, out=left_of_one)
+        residual = T[part] - fitted.transpose(0, 2, 1)
+        np.divide(residual, left_of_one[:, :, None], out=missed[:, part])
+    return LeftOut(missed, rest, _grown(doubts + EPS, rest))
+
+
+def _grown(doubts: Doubles, rest: Doubles, enough: float = ENOUGH) -> Doubles:
+    """Doubts over rest²; at the largest leverage for all rows, where that is small `enough`."""
+    most = doubts / np.maximum(rest.min(axis=1, initial=1.0), EPS) ** 2
+    if (most <= enough).all():
+        return np.broadcast_to(most[:, None], rest.shape)
+    found: Doubles = doubts[:, None] / np.maximum(rest, EPS) ** 2
+    return found
 
 
 def leave_out_dual(
@@ -76,7 +103,7 @@ def leave_out_dual(
     solved = solved + turned * np.abs(c / scale).max(axis=2, initial=0.0)
     rest = penalties[:, None] * own
     doubts = EPS * spectrum.noise * turned * solved
-    return LeftOut(missed, penalties[:, None, None] * c, 1.0 - rest, rest, doubts)
+    return LeftOut(missed, rest, doubts)
 
 
 def _squared_lengths(rows: Doubles, weights: Doubles) -> Doubles:

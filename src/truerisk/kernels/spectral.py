@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EPS",
     "Spectrum",
+    "Turned",
     "answers_at",
     "contrasts",
     "doubts_at",
@@ -60,6 +61,35 @@ class Spectrum:
         """1 / (d + a), a column per penalty."""
         weights: Doubles = 1.0 / (self.values[:, None] + penalties)
         return weights
+
+
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """Rows in the basis of a spectrum, made when some are asked for: few stay in the cache.
+
+    They are moved by `shift` (in the basis) and, where there are `factors`, each times its own.
+    """
+
+    rows: Doubles
+    vectors: Doubles
+    shift: Doubles
+    factors: Doubles | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, part: slice) -> Doubles:
+        found: Doubles = self.rows[part] @ self.vectors
+        found -= self.shift
+        if self.factors is not None:
+            found *= self.factors[part, None]
+        return found
+
+    @property
+    def longest(self) -> float:
+        """No row is longer, but for its factor."""
+        squares = np.einsum("ij,ij->i", self.rows, self.rows)
+        return float(np.sqrt(squares.max(initial=0.0)) + np.linalg.norm(self.shift))
 
 
 def from_product(
@@ -151,7 +181,7 @@ def lengths_of_coefficients(spectrum: Spectrum, penalties: Doubles, scale: Doubl
 
 
 def doubts_at(
-    left: Doubles,
+    left: Doubles | Turned,
     length: float,
     spectrum: Spectrum,
     penalties: Doubles,
@@ -171,10 +201,12 @@ def doubts_at(
         return np.zeros(len(penalties))
     solved = longest((spectrum.right / scale).T, spectrum, penalties)
     if not spectrum.of_rows and enough > 0 and spectrum.values[0] >= 0:
-        most = np.einsum("ij,ij->i", left, left).max() ** 0.5 / (spectrum.values[0] + penalties)
+        most = _length(left) / (spectrum.values[0] + penalties)
         rough: Doubles = EPS * most * (spectrum.noise * solved + spectrum.noise_right)
         if (rough <= enough).all():
             return rough
+    if isinstance(left, Turned):
+        left = left[:]
     asked = longest(left, spectrum, penalties)
     if not spectrum.of_rows:
         return EPS * asked * (spectrum.noise * solved + spectrum.noise_right)
@@ -229,6 +261,13 @@ def longest(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Dou
     """For each penalty the largest length of coordinates over d + a."""
     found: Doubles = np.sqrt((coordinates**2 @ spectrum.over(penalties) ** 2).max(axis=0))
     return found
+
+
+def _length(left: Doubles | Turned) -> float:
+    """Of the longest row, or a little more."""
+    if isinstance(left, Turned):
+        return left.longest
+    return float(np.sqrt(np.einsum("ij,ij->i", left, left).max()))
 
 
 def _dual_lengths(
