@@ -7,6 +7,8 @@ __all__ = [
     "BadStore",
     "DuplicateRowsWarning",
     "FitFailed",
+    "FitFailedTypeError",
+    "FitFailedValueError",
     "FitFailedWarning",
     "GroupLeakWarning",
     "MissingExtra",
@@ -62,19 +64,19 @@ class FitFailed(TrueRiskError, RuntimeError):
     @classmethod
     def like(cls, kind: str, sentence: str, trace: str = "") -> FitFailed:
         """A FitFailed that is also of the built-in kind the model raised, as callers expect."""
-        found = {"ValueError": _FitFailedValue, "TypeError": _FitFailedType}.get(kind, cls)
+        found = {"ValueError": FitFailedValueError, "TypeError": FitFailedTypeError}.get(kind, cls)
         error = found(sentence)
         if trace:
             error.add_note(trace)
         return error
 
 
-class _FitFailedValue(FitFailed, ValueError):
-    pass
+class FitFailedValueError(FitFailed, ValueError):
+    """The model raised a ValueError."""
 
 
-class _FitFailedType(FitFailed, TypeError):
-    pass
+class FitFailedTypeError(FitFailed, TypeError):
+    """The model raised a TypeError."""
 
 
 class MissingExtra(TrueRiskError, ImportError):
