@@ -172,7 +172,7 @@ class Solver {
 
     // Steps between two moves of all free rows: in time, about as many as the last move took.
     std::int64_t pause(std::size_t work) const {
-        return static_cast<std::int64_t>(std::max<std::size_t>(p_.m, 128) + work / (16 * p_.m));
+        return static_cast<std::int64_t>(std::max<std::size_t>(p_.m / 4, 64) + work / (32 * p_.m));
     }
 
     // Moves the free rows, if they are few, to the minimum on their face; a round ends there or with
