@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.core.bulk import draw_every, flip_each, leave_out, merge_equal_fits, nest
+from truerisk.core.bulk import (
+    draw_every,
+    flip_each,
+    leave_out,
+    leave_pairs_out,
+    merge_equal_fits,
+    nest,
+)
 from truerisk.core.contracts import Streams
 from truerisk.core.data import Data
 from truerisk.core.plan import ALL, Law, Plan
@@ -28,6 +35,23 @@ def asked(plan):
         flips = [a.tolist() for a in plan.flips_of(fit)]
         questions.append(repr((plan.parts[plan.part[q]], place, sets, flips)))
     return sorted(questions)
+
+
+@given(st.lists(st.permutations([0, 0, 1, 1, 2, 2, 3]), min_size=1, max_size=3))
+def test_every_pair_of_blocks_is_left_out_once(partitions):
+    """leave_pairs_out is the builder's plan: fold i by the fit without i and j, code i K + j."""
+    labels = [np.array(row) for row in partitions]
+    builder = PlanBuilder(7)
+    for repeat, row in enumerate(labels):
+        folds = builder.partition(row)
+        for i, tested in enumerate(folds):
+            for j, other in enumerate(folds):
+                out = (tested,) if i == j else (tested, other)
+                builder.ask((ALL, out), (tested, ()), repeat=repeat, fold=4 * i + j)
+    expected, plan = builder.build(), leave_pairs_out(7, labels)
+    assert asked(plan) == asked(expected)
+    assert plan.n_fits == expected.n_fits
+    assert plan.fingerprint == leave_pairs_out(7, labels).fingerprint
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=7, max_size=7), min_size=1, max_size=3))
@@ -148,7 +172,9 @@ def test_counted_questions_stay_counted_inside_outer_ones():
 
 def test_equal_laws_are_one_fit_and_others_are_not():
     """Draws from the same rows are one fit only if kind and size are the same."""
-    outer = leave_out(6, [np.array([0, 0, 0, 1, 1, 1])] * 2)  # two fits, asked twice
+    twice = leave_out(6, [np.array([0, 0, 0, 1, 1, 1])] * 2)  # two fits, asked twice
+    apart = np.arange(4, dtype=np.int32)
+    outer = replace(twice, train=twice.train.take(twice.fit), fit=apart)  # four, equal in pairs
     laws = [("subsets", 2), ("subsets", 1), ("subsets", 2), ("bootstraps", 1)]
     plan = nest(outer, [draw_every(3, *law) for law in laws])
     inner = plan.only(plan.questions("inner"))

@@ -162,9 +162,9 @@ def draw_every(n_rows: int, kind: str, size: int) -> Plan:
 
 
 def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
-    """The outer questions as part "outer", and those of `inner[q]` within each one's train set.
+    """The outer questions as part "outer", and those of `inner[f]` within the train set of fit f.
 
-    `inner[q]` was drawn on the distinct training rows of outer question q, ascending; a train set
+    `inner[f]` was drawn on the distinct training rows of outer fit f, ascending; a train set
     "all but b" becomes "that training set but b", copies of a bootstrap sample included.
     """
     pieces = [replace(outer, part=np.zeros(outer.n_questions, np.int8), parts=("outer", "inner"))]
@@ -174,11 +174,10 @@ def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
 
 
 def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
-    """A plan on the train rows of an outer question as a plan on all rows; its pool comes last."""
-    fit = int(outer.fit[unit])
-    rows, _ = outer.train_rows(fit)
-    without = outer.train.without(fit)
-    base = int(outer.train.base[fit])
+    """A plan on the train rows of an outer fit as a plan on all rows; its pool comes last."""
+    rows, _ = outer.train_rows(unit)
+    without = outer.train.without(unit)
+    base = int(outer.train.base[unit])
     shift = len(outer.blocks)
     blocks = Blocks(
         np.concatenate([outer.blocks.rows, rows[plan.blocks.rows]]),

@@ -31,7 +31,7 @@ class Plan:
 
     Question q is put to fit `fit[q]` about the rows `test_rows(q)`. It belongs to the named part
     `parts[part[q]]` ("test", "inner", "outer", "apparent"), to repetition `repeat[q]` and fold
-    `fold[q]` of its part; an inner question serves outer split `unit[q]` (-1 elsewhere).
+    `fold[q]` of its part; an inner question serves outer fit `unit[q]` (-1 elsewhere).
     Questions in `counted` (ascending) ask, besides, how many training rows of each class the
     answers rest on. Fits with a law in `laws` see train sets drawn at random. Questions
     in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers,

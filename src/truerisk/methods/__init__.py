@@ -13,11 +13,15 @@
 | `replicated.py`, `no_information.py`, `infinitesimal_jackknife.py` | what the bootstrap needs |
 | `out_of_bag.py` | each row tested by the members of a forest that missed it |
 | `three_way.py`, `nested.py` | tune inside, test outside |
+| `ncv.py`, `pair_spread.py` | nested cross-validation of Bates et al.: how far K-fold may be off |
+| `corrected_choice.py`, `bbc.py` | what choosing the best of many answers costs |
+| `paired_halves.py` | random splits of all rows, and of disjoint halves |
 | `criteria.py`, `likelihood.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |
 | `ebic.py` | the extended BIC of linear models |
 | `bayesian_error.py`, `bolstered.py` | the error of linear classifiers from one fit |
 | `rule_errors.py`, `class_errors.py`, `error_law.py`, `scaled_rows.py` | their posteriors |
-| `averages.py`, `intervals.py`, `tuning.py` | what they share |
+| `averages.py`, `tuning.py` | what they share |
+| `interval_forms/`, `asked_interval.py` | intervals by name; the method that one is made from |
 | `words.py` | the registry of words |
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from itertools import pairwise
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -41,7 +41,7 @@ Average = Literal["pooled", "fold"]
 class Averaged(Method):
     """A method whose risk is the plain mean of the losses of its answers."""
 
-    offers = ("wald", "corrected-t", "bbc", "beta")
+    offers: ClassVar[tuple[str, ...]] = ("wald", "corrected-t", "bbc", "beta")
 
     @abstractmethod
     def average_of(self, loss: Loss) -> Average | None:

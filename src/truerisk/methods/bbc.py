@@ -16,7 +16,14 @@ from truerisk.core.contracts import Rule
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
 
-__all__ = ["Corrected", "corrected_by_bootstrap", "corrected_by_splits"]
+__all__ = [
+    "Corrected",
+    "corrected_by_bootstrap",
+    "corrected_by_splits",
+    "corrected_in_any_order",
+]
+
+SEED = 20180501  # of samples that nobody gives a generator for
 
 TIE = 1e-12  # relative, as rule 'min' counts ties
 CELLS = 1 << 22  # of a block of replicates, about 32 MB
@@ -95,6 +102,29 @@ def corrected_by_bootstrap(
         selected=float(finite[whole] @ share / share.sum()),
         replicates=risks,
         frequencies=np.bincount(choices, minlength=len(losses)),
+    )
+
+
+def corrected_in_any_order(
+    losses: np.ndarray, weights: np.ndarray, groups: np.ndarray | None, rule: Rule | None
+) -> Corrected:
+    """`corrected_by_bootstrap` by a fixed seed, the same for any order of the rows.
+
+    Rows are sorted by what they cost (groups by what their rows cost together) before samples are
+    drawn, so the result depends on the losses alone.
+    """
+    order = np.lexsort([weights, *losses])
+    if groups is not None:
+        member = np.unique(groups, return_inverse=True)[1].ravel()
+        together = [np.round(np.bincount(member, weights * row), 12)[member] for row in losses]
+        ranked = np.unique(np.column_stack([*together, member]), axis=0)[:, -1]
+        groups = np.argsort(ranked)[member]
+    return corrected_by_bootstrap(
+        losses[:, order],
+        np.random.default_rng(SEED),
+        groups=None if groups is None else groups[order],
+        weights=weights[order],
+        rule=rule,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers, Ask
-from truerisk.core.bulk import nest
+from truerisk.core.bulk import merge_equal_fits, nest
 from truerisk.core.contracts import Evaluation, Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
@@ -40,14 +40,15 @@ class Nested(Method):
 
     @property
     def word(self) -> str:
-        return f"nested ({self._outer.word}, inner {self._inner.word})"
+        return f"nested ({self.outer_method.word}, inner {self._inner.word})"
 
     @property
     def bias(self) -> str:
-        return f"{self._outer.bias}; the tuning is inside and adds no optimism"
+        return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"
 
     @property
-    def _outer(self) -> Method:
+    def outer_method(self) -> Method:
+        """The method that tests."""
         return self._part(self.outer, "outer")
 
     @property
@@ -72,37 +73,38 @@ class Nested(Method):
         return None if inner is None else replace(self, inner=inner)
 
     def check(self, data: Data, loss: Loss) -> None:
-        self._outer.check(data, loss)
+        self.outer_method.check(data, loss)
         self._inner.check(data, loss)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        outer = self._outer.plan(data, streams.child("outer"))
+        outer = self.outer_method.plan(data, streams.child("outer"))
         if outer.laws is not None:
             raise Refusal(
-                f"'{self._outer.word}' cannot be the outer method of nested validation: its "
+                f"'{self.outer_method.word}' cannot be the outer method of nested validation: its "
                 "training sets are too many to tune in each. Use '10-fold' or 'monte-carlo'."
             )
+        # splits with equal training rows share one fit, so they must choose alike
+        outer = merge_equal_fits(outer)
         drawn = [
             self._inner.plan(data.subset(outer.train_rows(fit)[0]), streams.child(f"inner {fit}"))
             for fit in range(outer.n_fits)
         ]
-        # splits with equal training rows share one fit, so they must choose alike
-        return nest(outer, [drawn[fit] for fit in outer.fit])
+        return nest(outer, drawn)
 
     def evaluate(
         self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
     ) -> Evaluation:
         outside = plan.only(plan.questions("outer"))
-        n_units = outside.n_questions
         inner: list[list[Tested]] = []
         n_fits = 0
         if setting.n_candidates > 1 or self.compare:
             answers = ask(plan.only(plan.questions("inner")))
             n_fits = answers.n_fits
             inner = inner_risks(self._inner, answers, data, loss, setting)
-        chosen = np.array([choose(unit, setting) for unit in inner] or [0] * n_units)
+        chosen = np.array([choose(unit, setting) for unit in inner] or [0] * outside.n_fits)
+        chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
         outer = ask(outside, only=by_fit(outside, chosen))
-        procedure = self._outer.reduce(outer, data, loss, setting)[0]
+        procedure = self.outer_method.reduce(outer, data, loss, setting)[0]
         return Evaluation(
             plan=plan,
             tested=_averaged(inner) or (procedure,),
@@ -113,7 +115,7 @@ class Nested(Method):
         )
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return self._outer.reduce(answers, data, loss, setting)
+        return self.outer_method.reduce(answers, data, loss, setting)
 
 
 def _averaged(inner: list[list[Tested]]) -> tuple[Tested, ...]:

@@ -78,6 +78,16 @@ registry = Registry(
             f"{_ROOM}.bolstered:Bolstered",
             "training rows of linear classifiers spread over Gaussians; one fit",
         ),
+        "ncv": Line(
+            f"{_ROOM}.ncv:NestedInterval", "K-fold with the error of its mean, 50 times over"
+        ),
+        "bbc": Line(
+            f"{_ROOM}.corrected_choice:BootstrapBiasCorrected",
+            "10-fold, and the risk of choosing by it from bootstrapped answers",
+        ),
+        "paired-halves": Line(
+            f"{_ROOM}.paired_halves:PairedHalves", "random splits of all rows and of halves"
+        ),
         "nested": Line(
             f"{_ROOM}.nested:Nested", "tune inside every outer training set, test outside"
         ),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from truerisk.methods.bbc import corrected_by_bootstrap
+from truerisk.methods.bbc import corrected_in_any_order
 from truerisk.methods.interval_forms.form import (
     NO_SPREAD,
     Evidence,
@@ -15,19 +13,7 @@ from truerisk.methods.interval_forms.form import (
     is_none,
 )
 
-__all__ = ["SEED", "Percentiles", "in_order"]
-
-SEED = 20180501  # of the samples: results depend on the losses alone
-
-
-def in_order(losses: np.ndarray, weights: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-    """The rows sorted by what they cost, so that their order in the data decides nothing."""
-    keys = [weights, *losses]
-    if groups is not None:
-        member = np.unique(groups, return_inverse=True)[1].ravel()
-        keys += [np.bincount(member, weights * row)[member] for row in losses]
-    order: np.ndarray = np.lexsort(keys)
-    return order
+__all__ = ["Percentiles"]
 
 
 class Percentiles(IntervalForm):
@@ -47,14 +33,8 @@ class Percentiles(IntervalForm):
             raise self.lacks("losses of single rows", "use a K-fold method")
         mine = slice(evidence.candidate, evidence.candidate + 1)
         losses = evidence.all_losses if evidence.best else evidence.all_losses[mine]
-        order = in_order(losses, evidence.weights, evidence.groups)
-        corrected = corrected_by_bootstrap(
-            losses[:, order],
-            np.random.default_rng(SEED),
-            groups=None if evidence.groups is None else evidence.groups[order],
-            weights=evidence.weights[order],
-            rule=evidence.setting.rule if len(losses) > 1 else None,
-        )
+        rule = evidence.setting.rule if len(losses) > 1 else None
+        corrected = corrected_in_any_order(losses, evidence.weights, evidence.groups, rule)
         error = float(corrected.replicates.std(ddof=1))
         if is_none(error, evidence.value):
             return None, None, (NO_SPREAD,)

@@ -1,0 +1,150 @@
+"""Nested cross-validation of Bates, Hastie and Tibshirani: how far K-fold itself may be off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.bulk import leave_pairs_out
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.plan import Plan
+from truerisk.methods.averages import failure_notes, means_by_row, position_weights, row_losses
+from truerisk.methods.interval_forms import Evidence, Sureness, as_form
+from truerisk.methods.pair_spread import spread_of_pairs
+from truerisk.resampling.folds import fold_numbers
+
+__all__ = ["Bias", "NestedInterval"]
+
+Bias = Literal["bates", "mlr3inferr"]
+
+
+@dataclass(frozen=True, init=False)
+class NestedInterval(Method):
+    r"""K-fold cross-validation with the error of its mean, from fits without each two folds.
+
+    Fold i is tested by the fit on all other folds (mean :math:`\bar e_i`, its variance
+    :math:`v_i`), and the other folds by fits that lack fold i as well (mean
+    :math:`\bar e_{-i}`). What these say about fold i misses it by more than :math:`v_i`, and the
+    surplus is the error of cross-validation:
+
+    .. math:: \mathrm{se}^2 = \frac{K-1}{K} \cdot \frac{1}{RK} \sum_{r,i}
+              \left[(\bar e_{-i} - \bar e_i)^2 - v_i\right]
+
+    kept between s²/n, s² the variance of all inner losses, and K times that. The value is the inner
+    mean less ``(1 + f) (inner mean − K-fold mean)``, which carries the K-fold risk on to n rows:
+    f is ((K−2)/K)^1.5 in the authors' code (``bias="bates"``), (K−2)/K in their paper and in
+    mlr3inferr (``bias="mlr3inferr"``); ``bias=None`` leaves the K-fold mean.
+
+    The fit without folds i and j answers for both, so a repetition needs K + K(K−1)/2 fits, and its
+    K-fold mean is that of the same fits. With groups, folds keep them together and every variance
+    adds them up first; weights weigh. `folds` gives the fold numbers instead of drawing them:
+    `(n,)` or `(repeats, n)`. `split_risks` holds K² risks a repetition: entry i K + j is that of
+    fold i without folds i and j.
+
+    References
+    ----------
+    Bates, Hastie and Tibshirani (2023), Cross-validation: what does it estimate and how well does
+    it do it? Journal of the American Statistical Association.
+    """
+
+    k: int
+    repeats: int
+    folds: Any = field(repr=False)
+    correction: Bias | None
+    stratify: bool
+
+    target: ClassVar[Target] = "Err"
+    offers: ClassVar[tuple[str, ...]] = ("ncv", "beta-ncv")
+
+    def __init__(
+        self,
+        k: int = 10,
+        repeats: int = 50,
+        folds: Any = None,
+        bias: Bias | None = "bates",
+        *,
+        stratify: bool = True,
+    ) -> None:
+        if folds is None and k < 3:
+            raise BadData(f"{k} folds are too few: fits without two folds need K >= 3.")
+        if repeats < 1:
+            raise BadData(f"{repeats} repeats: at least one is needed.")
+        if bias not in (None, "bates", "mlr3inferr"):
+            raise UnknownName(f"bias={bias!r} is unknown; use 'bates', 'mlr3inferr' or None.")
+        given = {"k": k, "repeats": repeats, "folds": folds, "correction": bias}
+        for name, value in {**given, "stratify": stratify}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def word(self) -> str:
+        drawn = f"{self.repeats}x{self.k}-fold" if self.folds is None else "given folds"
+        return f"ncv ({drawn})"
+
+    @property
+    def bias(self) -> str:
+        if self.correction is None:
+            return "slightly pessimistic: each model lacks a fold"
+        return f"almost none: carried on from the lack of two folds and of one ({self.correction})"
+
+    def check(self, data: Data, loss: Loss) -> None:
+        if not loss.per_row:
+            raise Refusal(
+                f"method 'ncv' needs losses of single rows, and loss '{loss.word}' has none: use "
+                "a loss such as 'zero-one' or 'brier', or interval='conservative-z'."
+            )
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        rng = streams.get("folds")
+        labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
+        self._check_folds(labels, data)
+        return leave_pairs_out(data.n_rows, labels)
+
+    def _check_folds(self, labels: list[np.ndarray], data: Data) -> None:
+        counts = {len(np.unique(row)) for row in labels}
+        if len(counts) > 1 or min(counts) < 3:
+            raise BadData(
+                f"nested cross-validation needs three or more folds, as many in every repetition; "
+                f"these have {', '.join(map(str, sorted(counts)))}."
+            )
+        units = np.arange(data.n_rows) if data.groups is None else data.groups
+        for row in labels:
+            names, sizes = np.unique(row, return_counts=True)
+            if data.groups is not None:
+                sizes = np.array([len(np.unique(units[row == name])) for name in names])
+            if sizes.min() < 2:
+                what = "row" if data.groups is None else "group"
+                raise BadData(
+                    f"a fold holds a single {what}, which has no spread: nested cross-validation "
+                    f"needs two {what}s in every fold; use fewer than {len(names)} folds."
+                )
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        if not isinstance(loss, RowLoss):
+            raise Refusal(f"method 'ncv' needs losses of single rows; '{loss.word}' has none.")
+        plan = answers.plan
+        losses = row_losses(answers, data, loss)
+        spread = spread_of_pairs(losses, plan, data, position_weights(data, plan))
+        values = spread.values(self.correction)
+        outer = np.repeat(spread.is_outer, plan.test_sizes)
+        only = plan.only(np.flatnonzero(spread.is_outer))
+        shares = np.ones(int(outer.sum())) / outer.sum()
+        rows, per_row, _, _ = means_by_row(losses[:, outer], shares, only)
+        form = as_form(setting.interval or "ncv")
+        tested = []
+        for c, value in enumerate(values):
+            sure: Sureness = (None, None, ())
+            if np.isfinite(value) and setting.with_errors:
+                groups = None if data.groups is None else data.groups[rows]
+                sure = form.of(
+                    Evidence(float(value), loss, setting, groups=groups, pairs=spread.of(c))
+                )
+            notes = failure_notes(answers, c) + sure[2]
+            of_split = spread.by_question[c]
+            tested.append(Tested(float(value), sure[0], sure[1], per_row[c], rows, of_split, notes))
+        return tested

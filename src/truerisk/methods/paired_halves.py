@@ -1,0 +1,97 @@
+"""Random splits of all rows, and of disjoint halves, whose spread needs no losses of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.data import Data
+from truerisk.core.errors import BadData
+from truerisk.core.losses import Loss
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.methods.averages import failure_notes, split_risks
+from truerisk.methods.interval_forms import Evidence, as_form
+from truerisk.resampling.folds import draw_folds
+from truerisk.resampling.held_out import draw_held_out
+
+__all__ = ["PairedHalves"]
+
+
+@dataclass(frozen=True)
+class PairedHalves(Method):
+    r"""Monte-Carlo cross-validation whose interval comes from disjoint halves of the rows.
+
+    The value is the mean risk of `splits` random splits that hold out `test_share` of all rows.
+    Besides, the rows are cut into two halves `pairs` times, and in either half as many test rows
+    are held out `splits` times. The means of two halves share no row, so their squared difference
+    is an honest, if generous, measure of the error of the value (`conservative-z`). Any loss will
+    do, AUC too. `splits` + 2 · `pairs` · `splits` fits.
+
+    References
+    ----------
+    Nadeau and Bengio (2003), Inference for the generalization error.
+    """
+
+    splits_drawn: int = 15
+    pairs: int = 10
+    test_share: float = 0.1
+    stratify: bool = True
+
+    word = "paired-halves"
+    target: ClassVar[Target] = "Err"
+    offers: ClassVar[tuple[str, ...]] = ("conservative-z",)
+
+    def __post_init__(self) -> None:
+        if self.splits_drawn < 1 or self.pairs < 1:
+            raise BadData(f"{self.splits_drawn} splits and {self.pairs} pairs: at least one each.")
+        if not 0 < self.test_share < 0.5:
+            raise BadData(f"test_share={self.test_share}: halves need a share below a half.")
+
+    @property
+    def bias(self) -> str:
+        return f"slightly pessimistic: each model sees {1 - self.test_share:.0%} of the rows"
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        """Repetition 0 splits all rows, repetitions 1 + 2 r and 2 + 2 r the halves of pair r."""
+        if data.n_rows < 8:
+            raise BadData(f"halves of {data.n_rows} rows are too small to train and test in.")
+        builder = PlanBuilder(data.n_rows)
+        rng = streams.get("paired-halves")
+        for fold in range(self.splits_drawn):
+            rows = draw_held_out(data, self.test_share, rng, stratify=self.stratify)
+            test = builder.block(rows)
+            builder.ask((ALL, (test,)), (test, ()), fold=fold)
+        for pair in range(self.pairs):
+            labels = draw_folds(data, 2, rng, stratify=self.stratify)
+            for side in range(2):
+                rows = np.flatnonzero(labels == side)
+                half, base = data.subset(rows), builder.block(rows)
+                for fold in range(self.splits_drawn):
+                    held = draw_held_out(half, 2 * self.test_share, rng, stratify=self.stratify)
+                    test = builder.block(rows[held])
+                    place = 1 + 2 * pair + side
+                    builder.ask((base, (test,)), (test, ()), repeat=place, fold=fold)
+        return builder.build()
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        risks = split_risks(answers, data, loss)
+        repeat = answers.plan.repeat
+        means = np.stack([risks[:, repeat == r].mean(axis=1) for r in range(repeat.max() + 1)])
+        form = as_form(setting.interval or "conservative-z")
+        tested = []
+        for c, value in enumerate(means[0]):
+            notes = failure_notes(answers, c)
+            if not np.isfinite(value) or not setting.with_errors:
+                tested.append(Tested(float(value), split_risks=risks[c], notes=notes))
+                continue
+            halves = means[1:, c].reshape(-1, 2)
+            error, interval, why = form.of(Evidence(float(value), loss, setting, halves=halves))
+            tested.append(
+                Tested(float(value), error, interval, split_risks=risks[c], notes=notes + why)
+            )
+        return tested
