@@ -69,7 +69,8 @@ def assess(
     Returns
     -------
     Assessment
-        ``best``, ``risks``, ``curves``, ``table()``, ``conclusion``, ``to_json(path)``.
+        ``best``, ``risks``, ``curves``, ``table()``, ``conclusion``, ``to_html(path)``,
+        ``to_json(path)``.
 
     Examples
     --------
@@ -154,6 +155,7 @@ def _test(
         n_fits=sum(computed.evaluation.n_fits for computed in every),
         seconds=sum(computed.seconds for computed in every),
         answers=honest.evaluation.answers,
+        problem=problem,
     )
 
 

@@ -6,6 +6,7 @@ import json
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,11 @@ from truerisk.api.compute import Problem
 from truerisk.api.constant import Constant
 from truerisk.api.outer import OuterFold, Stability
 from truerisk.api.paired import Paired, paired_difference
+from truerisk.api.record import apparent_risk, recorded
 from truerisk.api.wording import signed
 from truerisk.core import present
 from truerisk.core.answers import Answers
-from truerisk.core.results import RiskCurve, RiskEstimate, frame_of
+from truerisk.core.results import RiskCurve, RiskEstimate, displays, frame_of
 
 __all__ = ["Assessed", "Assessment"]
 
@@ -41,11 +43,19 @@ class Assessed:
     n_fits: int
     seconds: float
     answers: Answers | None = field(default=None, repr=False)
+    problem: Problem | None = field(default=None, repr=False)
 
     @property
     def selected(self) -> RiskEstimate:
         """The risk that was minimised."""
         return self.curve[self.curve.best]
+
+    @cached_property
+    def apparent(self) -> RiskEstimate | None:
+        """The risk on the very rows of the fit, by one more fit when first asked for."""
+        if self.problem is None:
+            return None
+        return apparent_risk(self.problem, self.curve.best_params)
 
     @property
     def optimism(self) -> float | None:
@@ -64,7 +74,8 @@ class Assessment:
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and
     slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
     the number to report for the whole search. `constant` is the best answer that ignores the
-    features, `baseline` its risk. `missing` names learners that an interruption left out.
+    features, `baseline` its risk. `missing` names learners that an interruption left out. `source`
+    and `command` say, for a report, what the data are called and what was typed.
     """
 
     best: str
@@ -76,6 +87,8 @@ class Assessment:
     missing: tuple[str, ...]
     problem: Problem = field(repr=False)
     conclusion: str = ""
+    source: str = ""
+    command: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -174,29 +187,24 @@ class Assessment:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return {
-            "schema": "truerisk.assessment/1",
-            "best": self.best,
-            "best_params": present.plain(self.best_params),
-            "conclusion": self.conclusion,
-            "loss": self.loss,
-            "tuned_by": self.tuned_by,
-            "tested_by": self.tested_by,
-            "n_rows": self.n_rows,
-            "seed": self.seed,
-            "baseline": self.baseline,
-            "baseline_rule": None if self.constant is None else self.constant.rule,
-            "not_assessed": list(self.missing),
-            "choice": None if self.choice is None else self.choice.to_dict(),
-            "learners": {name: _learner_dict(one) for name, one in self.learners.items()},
-        }
+        """Plain values, under a versioned schema name.
+
+        What is not there yet is computed: the apparent risks, by one fit per learner.
+        """
+        return recorded(self)
 
     def to_json(self, path: Any = None) -> str:
         """The assessment as JSON, also written to `path` where one is given."""
         text = json.dumps(self.to_dict(), allow_nan=False)
         if path is not None:
             Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def to_html(self, path: Any = None) -> str:
+        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        text: str = displays.load("page")(self.to_dict())
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
         return text
 
     @property
@@ -260,18 +268,3 @@ def _row(name: str, one: Assessed) -> list[str]:
         str(one.n_fits),
         present.seconds(one.seconds),
     ]
-
-
-def _learner_dict(one: Assessed) -> dict[str, Any]:
-    return {
-        "setting": present.plain(one.curve.best_params),
-        "selected": one.selected.to_dict(),
-        "risk": one.risk.to_dict(),
-        "optimism": one.optimism,
-        "stability": present.plain(one.stability),
-        "outer": [present.plain(dict(fold)) for fold in one.outer],
-        "curve": one.curve.to_dict(),
-        "criteria": {word: curve.to_dict() for word, curve in one.criteria.items()},
-        "n_fits": one.n_fits,
-        "seconds": one.seconds,
-    }

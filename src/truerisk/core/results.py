@@ -23,6 +23,7 @@ SCHEMA = "truerisk.risk-estimate/1"
 displays = Registry(
     "display",
     {
+        "page": Line("truerisk.report.page:draw_page", "an assessment as one HTML page"),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),

@@ -1,0 +1,117 @@
+"""An assessment as plain values: the versioned JSON that reports are drawn from.
+
+The assessment itself is above this file, hence `Any` where one is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from truerisk.api.compute import Problem, compute, curve_of
+from truerisk.core import present
+from truerisk.core.errors import Refusal, TrueRiskError
+from truerisk.core.family import Family
+from truerisk.core.posterior import ErrorPosterior
+from truerisk.core.results import RiskEstimate
+
+__all__ = ["SCHEMA", "apparent_risk", "recorded"]
+
+SCHEMA = "truerisk.assessment/1"
+MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
+
+
+def recorded(found: Any) -> dict[str, Any]:
+    """Plain values, under a versioned schema name; `docs/report.md` says what each is."""
+    return {
+        "schema": SCHEMA,
+        "best": found.best,
+        "best_params": present.plain(found.best_params),
+        "conclusion": found.conclusion,
+        "loss": found.loss,
+        "task": found.problem.data.task,
+        "tuned_by": found.tuned_by,
+        "tested_by": found.tested_by,
+        "rule": found.problem.rule.word,
+        "confidence_level": found.problem.confidence_level,
+        "n_rows": found.n_rows,
+        "columns": _columns(found.problem),
+        "classes": _classes(found.problem),
+        "seed": found.seed,
+        "source": found.source,
+        "command": found.command,
+        "baseline": found.baseline,
+        "baseline_rule": None if found.constant is None else found.constant.rule,
+        "not_assessed": list(found.missing),
+        "choice": None if found.choice is None else found.choice.to_dict(),
+        "differences": _differences(found),
+        "posterior": _posterior(found.risks[found.best]),
+        "roc": None,
+        "calibration": None,
+        "monte_carlo": {},
+        "learners": {name: _learner(one) for name, one in found.learners.items()},
+    }
+
+
+def apparent_risk(problem: Problem, params: Mapping[str, Any]) -> RiskEstimate | None:
+    """The risk of one setting on the rows it was fitted on, by one fit; None where that fails."""
+    family = Family(problem.family.estimator, (params,))
+    try:
+        return curve_of(compute(replace(problem, family=family), "apparent"))[0]
+    except TrueRiskError:
+        return None
+
+
+def _learner(one: Any) -> dict[str, Any]:
+    return {
+        "setting": present.plain(one.curve.best_params),
+        "apparent": None if one.apparent is None else one.apparent.to_dict(),
+        "selected": one.selected.to_dict(),
+        "risk": one.risk.to_dict(),
+        "optimism": one.optimism,
+        "stability": present.plain(one.stability),
+        "outer": [present.plain(dict(fold)) for fold in one.outer],
+        "curve": one.curve.to_dict(),
+        "criteria": {word: curve.to_dict() for word, curve in one.criteria.items()},
+        "n_fits": one.n_fits,
+        "seconds": one.seconds,
+    }
+
+
+def _differences(found: Any) -> list[dict[str, Any]]:
+    """Paired differences of the losses, each learner minus the best one."""
+    level = found.problem.confidence_level
+    others = [name for name in found.ranking if name != found.best]
+    paired = {name: found.difference(name, found.best) for name in others}
+    return [
+        {
+            "learner": name,
+            "mean": one.mean,
+            "std_error": one.std_error,
+            "exceeds_noise": one.exceeds_noise(level),
+        }
+        for name, one in paired.items()
+        if one is not None
+    ]
+
+
+def _posterior(risk: RiskEstimate) -> dict[str, Any] | None:
+    """Errors and tested rows behind the posterior of the error; None where it has none."""
+    try:
+        posterior = ErrorPosterior.of_estimate(risk)
+    except Refusal:
+        return None
+    return {"errors": posterior.errors, "n": posterior.n, "of": posterior.of}
+
+
+def _columns(problem: Problem) -> list[str]:
+    """Names of the columns, where the table has names."""
+    names = getattr(problem.data.X, "columns", None)
+    return [] if names is None else [str(name) for name in list(names)[:MOST_NAMES]]
+
+
+def _classes(problem: Problem) -> list[str]:
+    """Names of the classes, in the order of their codes."""
+    data = problem.data
+    return [str(data.label(code)) for code in range(data.n_classes)]
