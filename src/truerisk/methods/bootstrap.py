@@ -146,8 +146,8 @@ class Bootstrap(Method):
         return self._naive(found)
 
     def _point(self, found: Replicated) -> Iterator[_Part]:
-        for err, out in zip(found.apparent, found.test, strict=True):
-            value = float((1 - OUT) * err + OUT * out)
+        for err, out in zip(found.apparent.tolist(), found.test.tolist(), strict=True):
+            value = (1 - OUT) * err + OUT * out
             table = {"apparent": err, "oob": out, "corrected": value, "n": found.n_samples}
             yield _Part(value, table, own=1 - OUT, out=OUT)
 
@@ -193,15 +193,17 @@ class Bootstrap(Method):
     def _optimism(self, found: Replicated) -> Iterator[_Part]:
         pairs = zip(found.apparent, found.training, found.test, strict=True)
         for err, training, test in pairs:
+            gap = float(test - training)
+            value = float(err) + gap
             table = {
-                "apparent": err,
-                "training": training,
-                "test": test,
-                "optimism": test - training,
-                "corrected": err + test - training,
+                "apparent": float(err),
+                "training": float(training),
+                "test": float(test),
+                "optimism": gap,
+                "corrected": value,
                 "n": found.n_samples,
             }
-            yield _Part(float(err + test - training), table, own=None)
+            yield _Part(value, table, own=None)
 
     # -- the estimate ---------------------------------------------------------------------------
 

@@ -27,29 +27,20 @@ def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray
         return np.full(len(answers), 0.5)
     if not isinstance(loss, RowLoss):
         return _over_shifts(loss, data, rows, answers)
-    weights = data.weights(rows)
-    share = np.full(len(rows), 1 / len(rows)) if weights is None else weights / weights.sum()
-    if isinstance(loss, ZeroOne | Cost | Log | Brier):
-        return _over_classes(loss, data, rows, answers, share)
+    given = data.weights(rows)
+    weights = np.ones(len(rows)) if given is None else given
     if isinstance(loss, Squared):
-        return _squared(data.y[rows], answers, share)
-    every = np.zeros(len(answers))
-    for i, row in enumerate(rows):
-        every += share[i] * (loss.of_rows(data, np.full(len(rows), row), answers) @ share)
-    return every
-
-
-def _over_classes(
-    loss: RowLoss, data: Data, rows: np.ndarray, answers: np.ndarray, share: np.ndarray
-) -> np.ndarray:
-    """Σ_k p_k Σ_j ℓ(k, f(x_j)): one row stands for all of its class."""
-    codes = data.codes_of(rows)
+        return _squared(data.y[rows], answers, weights / weights.sum())
+    stand, theirs = rows, weights
+    if isinstance(loss, ZeroOne | Cost | Log | Brier):
+        codes = data.codes_of(rows)
+        first, member = np.unique(codes, return_index=True, return_inverse=True)[1:]
+        stand, theirs = rows[first], np.bincount(member.ravel(), weights).astype(np.float64)
     total = np.zeros(len(answers))
-    for c in np.unique(codes):
-        mine = codes == c
-        one = np.full(len(rows), rows[mine][0])
-        total += share[mine].sum() * (loss.of_rows(data, one, answers) @ share)
-    return total
+    for row, weight in zip(stand, theirs, strict=True):  # whole numbers stay whole
+        total += weight * (loss.of_rows(data, np.full(len(rows), row), answers) @ weights)
+    found: np.ndarray = total / weights.sum() ** 2
+    return found
 
 
 def _squared(y: np.ndarray, answers: np.ndarray, share: np.ndarray) -> np.ndarray:
