@@ -15,12 +15,15 @@ from truerisk.core.version import __version__ as __version__
 
 _WHERE = {
     "Assessment": "truerisk.api.assess",
+    "Audit": "truerisk.api.audit",
     "ErrorPosterior": "truerisk.core.posterior",
     "HonestSearchCV": "truerisk.api.search",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
+    "Study": "truerisk.api.study",
     "RocCurve": "truerisk.core.roc",
     "assess": "truerisk.api.assess",
+    "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
     "estimate_risk": "truerisk.api.estimate",
     "risk_curve": "truerisk.api.estimate",
@@ -28,6 +31,7 @@ _WHERE = {
 _ROOMS = {
     "datasets": "truerisk.datasets",
     "engines": "truerisk.engines",
+    "intervals": "truerisk.methods.interval_forms",
     "losses": "truerisk.core.losses",
     "methods": "truerisk.methods",
     "models": "truerisk.models",
@@ -37,17 +41,21 @@ _ROOMS = {
 
 __all__ = [
     "Assessment",
+    "Audit",
     "ErrorPosterior",
     "HonestSearchCV",
     "RiskCurve",
     "RiskEstimate",
     "RocCurve",
+    "Study",
     "__version__",
     "assess",
+    "audit",
     "bayesian_error",
     "datasets",
     "engines",
     "estimate_risk",
+    "intervals",
     "losses",
     "methods",
     "models",
@@ -65,10 +73,13 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk import testing as testing
     from truerisk.api.assess import Assessment as Assessment
     from truerisk.api.assess import assess as assess
+    from truerisk.api.audit import Audit as Audit
+    from truerisk.api.audit import audit as audit
     from truerisk.api.bayesian_error import bayesian_error as bayesian_error
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
+    from truerisk.api.study import Study as Study
     from truerisk.core import losses as losses
     from truerisk.core.posterior import ErrorPosterior as ErrorPosterior
     from truerisk.core.results import RiskCurve as RiskCurve

@@ -13,7 +13,7 @@ from typing import Any
 
 from truerisk.core.errors import FitFailed, UnknownName
 
-__all__ = ["run_batches", "workers_of"]
+__all__ = ["reusable_workers", "run_batches", "workers_of"]
 
 IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
 
@@ -54,16 +54,19 @@ def _on_workers(
     n_workers: int, task: Callable[..., Any], shared: tuple[Any, ...], batches: Sequence[Any]
 ) -> Iterator[tuple[int, Any]]:
     """Worker processes of our own: Ctrl-C is for the parent, which then ends them."""
-    from loky import get_reusable_executor
-
-    workers = get_reusable_executor(
-        max_workers=n_workers, initializer=_leave_interrupts, timeout=IDLE
-    )
+    workers = reusable_workers(n_workers)
     try:
         yield from _on_futures(workers, task, shared, batches)
     except KeyboardInterrupt:
         workers.shutdown(kill_workers=True)
         raise
+
+
+def reusable_workers(n_workers: int) -> Any:
+    """Worker processes that stay for the next run; a pool that broke is not given out again."""
+    from loky import get_reusable_executor
+
+    return get_reusable_executor(max_workers=n_workers, initializer=_leave_interrupts, timeout=IDLE)
 
 
 def _leave_interrupts() -> None:

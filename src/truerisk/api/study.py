@@ -1,0 +1,146 @@
+"""`Study`: problems × sizes × learners × methods × replicates, in a store that survives crashes."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from truerisk.api.study_cells import cells_of, places_of, replicate_of, tables_of
+from truerisk.core.errors import BadData, BadStore
+from truerisk.core.progress import stage
+from truerisk.study.driving import Rules, drive
+from truerisk.study.results import StudyResults, collect
+from truerisk.study.spec import Spec, parse_spec, read_spec
+from truerisk.study.states import State
+from truerisk.study.status import Status, status_of
+from truerisk.study.store import Store
+from truerisk.study.versions import begin
+from truerisk.study.work import Limits
+
+__all__ = ["Study"]
+
+KIND = "study"
+
+
+class Study:
+    """A study and its store.
+
+    Parameters
+    ----------
+    spec : path, mapping or None
+        A TOML file, or a mapping of the same names (see the page on studies). None reads what the
+        store was begun with.
+    store : path
+        A file; it is made where it is not there. Results that it holds are not computed again.
+    allow_import : bool
+        Whether the specification may name code to import.
+
+    Examples
+    --------
+    >>> import tempfile, truerisk as tr
+    >>> spec = {
+    ...     "replicates": 3,
+    ...     "sizes": [30],
+    ...     "problems": ["simple"],
+    ...     "methods": ["5-fold"],
+    ...     "learners": [{"word": "knn", "set": {"n_neighbors": 3}}],
+    ...     "n_test": 500,
+    ... }
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     study = tr.Study(spec, f"{folder}/runs.db")
+    ...     results = study.run()
+    ...     again = study.run()  # nothing is left to do
+    >>> len(results), results.rows == again.rows
+    (3, True)
+    """
+
+    def __init__(
+        self, spec: Any, store: str | os.PathLike[str], *, allow_import: bool = False
+    ) -> None:
+        self.store = Path(store)
+        self.spec = (
+            _stored(self.store, allow_import) if spec is None
+            else read_spec(spec, allow_import=allow_import)
+        )  # fmt: skip
+
+    def run(
+        self,
+        executor: Any = None,
+        *,
+        attempts: int = 3,
+        limit_seconds: float | None = None,
+        limit_megabytes: float | None = None,
+        patience: float = 60.0,
+        mixed_versions: bool = False,
+    ) -> StudyResults:
+        """Do what the store does not hold yet, and give all results.
+
+        Parameters
+        ----------
+        executor : None, int, str, Client or executor
+            This process, that many worker processes, ``"dask://host:port"``, a Client of
+            distributed, or anything with ``submit``. The numbers do not depend on it.
+        attempts : int
+            How often a replicate may end its worker before it is quarantined.
+        limit_seconds, limit_megabytes : float, optional
+            What one replicate may take; beyond it, it failed. Each then runs in a process of its
+            own.
+        patience : float
+            How many seconds a run waits where no worker is left.
+        mixed_versions : bool
+            Whether results of other versions of truerisk, NumPy, SciPy or scikit-learn may stay.
+
+        Raises
+        ------
+        StudyIncomplete
+            It stopped before its end; what was found is stored, and `run` goes on.
+        """
+        if attempts < 1:
+            raise BadData(f"attempts={attempts}: a replicate is tried at least once.")
+        limits = Limits(limit_seconds, limit_megabytes)
+        tables = tables_of(self.spec)
+        contents = cells_of(self.spec, tables)
+        with Store.write(self.store) as store:
+            begin(store, KIND, _about(self.spec), mixed_versions=mixed_versions)
+            cells = store.want(contents, self.spec.replicates, only=True)
+            with stage(self.spec.name):
+                drive(
+                    store,
+                    cells,
+                    partial(replicate_of, places_of(tables)),
+                    executor,
+                    arrays=[array for table in tables.values() for array in (table.X, table.y)],
+                    rules=Rules(attempts=attempts, patience=patience, limits=limits),
+                )
+            return collect(store)
+
+    def status(self) -> Status:
+        """How far it is; also while another process runs it."""
+        with Store.read(self.store) as store:
+            return status_of(store)
+
+    def results(self) -> StudyResults:
+        """What was found until now."""
+        with Store.read(self.store) as store:
+            return collect(store)
+
+    def retry(self) -> int:
+        """Failed and quarantined replicates are tried again by the next `run`; how many."""
+        with Store.write(self.store) as store:
+            return store.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
+
+
+def _about(spec: Spec) -> dict[str, str]:
+    """What `Study(None, store)` needs to go on."""
+    return {"name": spec.name, "spec": spec.text, "folder": str(Path(spec.folder).resolve())}
+
+
+def _stored(path: Path, allow_import: bool) -> Spec:
+    with Store.read(path) as store:
+        text = store.noted("spec")
+        if text is None:
+            raise BadStore(f"{path} holds no specification of a study.")
+        name, folder = store.noted("name") or "study", store.noted("folder") or "."
+    return parse_spec(text, name, folder, allow_import=allow_import)

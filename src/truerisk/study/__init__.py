@@ -1,0 +1,24 @@
+"""Studies: thousands of replicates that survive crashes, on one machine or many.
+
+A study is a set of *cells* (all that determines a result but the number of the replicate), and of
+each cell replicates 0, 1, 2 … A *task* is one replicate of one cell; a *fate* is what became of it.
+
+What a study is
+    spec.py       a TOML file, checked; lines.py finds the line of a mistake
+    keys.py       contents and their hashes, seeds from them
+Its store
+    store.py      one SQLite file; schema.py its tables and version, lock.py its one writer
+    states.py     what can become of a task
+    values.py     results as JSON and .npy bytes
+    status.py     how far it is, and how long it will take
+A run
+    driving.py    the loop: give out, store, outlive workers
+    queue.py      what to do next; who is suspected when a worker ends
+    pools.py      this process, worker processes, an executor of the user; dask_pool.py a cluster
+    work.py       what a worker does with a batch
+    limits.py     limits on time and memory, kept by a child process (child.py)
+    sharing.py    large arrays travel once
+What was found
+    results.py    one row per replicate, one row per cell: bias, RMSE, coverage, cost
+    export.py     Parquet, CSV, JSONL
+"""

@@ -1,0 +1,161 @@
+"""Where batches run: in this process, on worker processes, on an executor of the user, on Dask.
+
+A pool says how many batches keep it busy, what a dead worker looks like, and whether it can have
+new workers in its place.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor, Future
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import StudyIncomplete, UnknownName
+from truerisk.engines.executors import reusable_workers, workers_of
+from truerisk.study.limits import end_child, run_limited
+from truerisk.study.sharing import frozen, mapped
+from truerisk.study.work import Batch, Order, one_thread, run_batch, run_task
+
+__all__ = ["Here", "Pool", "Workers", "pool_of"]
+
+IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
+
+
+class Pool(ABC):
+    """Workers; `slots` batches in flight keep them busy, 0 says that tasks run one by one."""
+
+    slots: int = 0
+    workers: int = 1
+    breaks_as_a_whole: bool = False  # whether one death is the end of all batches in flight
+
+    @abstractmethod
+    def submit(self, order: Order, batch: Batch) -> Future[Any]:
+        """Begin a batch."""
+
+    def share(self, arrays: Sequence[np.ndarray], folder: Path) -> None:
+        """Have the arrays where the workers are; every batch gets them."""
+        self._arrays: list[Any] = list(mapped(arrays, folder))
+
+    @property
+    def arrays(self) -> list[Any]:
+        return getattr(self, "_arrays", [])
+
+    def deaths(self, error: BaseException) -> int:
+        """How many workers an error of a future stands for; 0 if it is no death."""
+        return int(isinstance(error, BrokenExecutor))
+
+    def replace(self) -> None:
+        """Have workers again after some died."""
+        return
+
+    def missing(self) -> str | None:
+        """What is lacking for any batch to run, as a sentence, or None."""
+        return None
+
+    def close(self, *, kill: bool = False) -> None:
+        """Let go; `kill` ends what still runs."""
+        return
+
+
+class Here(Pool):
+    """No workers: each task in this process, when it is submitted."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._quiet = False
+
+    def share(self, arrays: Sequence[np.ndarray], folder: Path) -> None:
+        self._arrays = [frozen(array) for array in arrays]
+
+    def submit(self, order: Order, batch: Batch) -> Future[Any]:
+        if not self._quiet:  # once: looking for the BLAS takes milliseconds
+            self._stack.enter_context(one_thread())
+            self._quiet = True
+        if order.limits:
+            fates = run_limited(order, batch, self.arrays)
+        else:
+            fates = [run_task(order.work, batch, n, self.arrays) for n in batch.numbers]
+        future: Future[Any] = Future()
+        future.set_result(fates)
+        return future
+
+    def close(self, *, kill: bool = False) -> None:
+        self._stack.close()
+        end_child()
+
+
+class Workers(Pool):
+    """Worker processes of our own; a broken pool is replaced."""
+
+    breaks_as_a_whole = True
+
+    def __init__(self, n_workers: int) -> None:
+        self.workers = n_workers
+        self.slots = IN_FLIGHT * n_workers
+        self._pool: Any = None
+
+    def submit(self, order: Order, batch: Batch) -> Future[Any]:
+        if self._pool is None:
+            self._pool = reusable_workers(self.workers)
+        future: Future[Any] = self._pool.submit(run_batch, order, batch, *self.arrays)
+        return future
+
+    def replace(self) -> None:
+        self._pool = None  # a broken pool is not given out again
+
+    def close(self, *, kill: bool = False) -> None:
+        if kill and self._pool is not None:
+            self._pool.shutdown(kill_workers=True)
+
+
+class Given(Pool):
+    """An executor of the user on this machine: used, never closed, and not replaced."""
+
+    breaks_as_a_whole = True
+
+    def __init__(self, executor: Any) -> None:
+        self.workers = workers_of(executor) or 1
+        self.slots = IN_FLIGHT * self.workers
+        self._executor = executor
+
+    def submit(self, order: Order, batch: Batch) -> Future[Any]:
+        future: Future[Any] = self._executor.submit(run_batch, order, batch, *self.arrays)
+        return future
+
+    def replace(self) -> None:
+        raise StudyIncomplete(
+            "a worker of the executor died, and an executor that was given is not replaced: what "
+            "was found is stored; give a new one and run again, or a number of workers."
+        )
+
+
+def pool_of(executor: Any) -> Pool:
+    """The pool that `executor` names: None, a number, "dask://host:port", a Client, an executor."""
+    if executor is None:
+        return Here()
+    if isinstance(executor, str):
+        if executor.isdecimal():
+            return pool_of(int(executor))
+        if not executor.startswith(("dask://", "dask+tls://")):
+            raise UnknownName(
+                f"executor={executor!r} is unknown; use a number of worker processes, "
+                "'dask://host:port' or 'dask+tls://host:port'."
+            )
+        return _on_dask(executor)
+    if type(executor).__module__.partition(".")[0] == "distributed":
+        return _on_dask(executor)
+    n_workers = workers_of(executor)
+    if isinstance(executor, int):
+        return Workers(n_workers or 1)
+    return Given(executor)
+
+
+def _on_dask(where: Any) -> Pool:
+    from truerisk.study.dask_pool import DaskPool
+
+    return DaskPool(where)

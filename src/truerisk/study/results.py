@@ -1,0 +1,149 @@
+"""What a study found: one row per replicate, and per cell bias, RMSE, coverage and cost.
+
+Of estimate v of a risk t the bias is the mean of v − t, the RMSE the root of the mean of (v − t)².
+Which t is a matter of the method's target: for "Err_XY" the true risk of the rule of that very
+replicate, for "Err" its mean over the replicates. For other targets there is no t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.present import number, seconds, text_table
+from truerisk.core.results import displays, frame_of
+from truerisk.study.store import Cell, Store
+
+__all__ = ["StudyResults", "collect", "rows_of"]
+
+FOUND = (
+    "value", "std_error", "low", "high", "interval", "truth", "truth_error", "chosen", "n_fits",
+    "engine", "target", "notes",
+)  # fmt: skip
+QUANTITIES = ("bias", "rmse", "coverage", "seconds")
+
+
+def rows_of(store: Store) -> Iterator[dict[str, Any]]:
+    """Every result of a study, cell by cell, as one flat row; arrays stay arrays."""
+    for cell in store.cells():
+        head = _head(cell)
+        for replicate, spent, cost, content in store.results(cell):
+            own = {name: content.get(name) for name in FOUND} if "value" in content else content
+            took = spent if cost is None else cost
+            yield {**head, "replicate": replicate, **own, "seconds": took}
+
+
+def _head(cell: Cell) -> dict[str, Any]:
+    """What tells cells apart, in words."""
+    content = cell.content
+    if "problem" not in content:
+        return {"experiment": content.get("experiment"), "seed": content.get("seed")}
+    return {
+        "problem": content["problem"]["name"],
+        "size": content["size"],
+        "learner": content["learner"]["name"],
+        "method": content["method"],
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResults:
+    """The results of a study; `cells` has one entry per problem, size, learner and method."""
+
+    name: str
+    rows: tuple[Mapping[str, Any], ...]
+    cells: tuple[Mapping[str, Any], ...]
+
+    def frame(self) -> Any:
+        """One row per replicate (pandas, or polars where only that is installed)."""
+        return _frame(self.rows)
+
+    def summary(self) -> Any:
+        """One row per cell: bias, RMSE, coverage and cost, with standard errors."""
+        return _frame(self.cells)
+
+    def plot(self, what: str = "bias", ax: Any = None) -> Any:
+        """Draw bias, rmse, coverage or seconds against the size (needs matplotlib)."""
+        return displays.load("study")(self, what=what, ax=ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain values, under a versioned schema name."""
+        cells = [dict(cell) for cell in self.cells]
+        return {"schema": "truerisk.study-results/1", "name": self.name, "cells": cells}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        head = ["problem", "n", "learner", "method", "replicates", "bias", "se", "RMSE",
+                "coverage", "cost"]  # fmt: skip
+        return text_table(head, [_shown(cell) for cell in self.cells])
+
+
+def collect(store: Store) -> StudyResults:
+    """All that a store holds of its study."""
+    rows = tuple(rows_of(store))
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        key = (row["problem"], row["size"], row["learner"], row["method"])
+        groups.setdefault(key, []).append(row)
+    cells = tuple(_summed(group) for group in groups.values())
+    return StudyResults(store.noted("name") or "study", rows, cells)
+
+
+def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    first = rows[0]
+    value, truth = _column(rows, "value"), _column(rows, "truth")
+    if first["target"] == "Err":
+        aim = np.full(len(rows), np.nan if np.isnan(truth).all() else np.nanmean(truth))
+    else:
+        aim = truth if first["target"] == "Err_XY" else np.full(len(rows), np.nan)
+    low, high = _column(rows, "low"), _column(rows, "high")
+    # the difference to the truth of the same rows varies less than that to its mean
+    bias, bias_error = _mean(value - (truth if np.isfinite(aim).any() else aim))
+    inside = np.where(np.isnan(low) | np.isnan(aim), np.nan, (low <= aim) & (aim <= high))
+    coverage, coverage_error = _mean(inside)
+    square, _ = _mean((value - aim) ** 2)
+    return {
+        **{name: first[name] for name in ("problem", "size", "learner", "method", "target")},
+        "replicates": len(rows),
+        "value": _mean(value)[0],
+        "truth": _mean(truth)[0],
+        "bias": bias,
+        "bias_error": bias_error,
+        "rmse": None if square is None else square**0.5,
+        "coverage": coverage,
+        "coverage_error": coverage_error,
+        "width": _mean(high - low)[0],
+        "n_fits": _mean(_column(rows, "n_fits"))[0],
+        "seconds": _mean(_column(rows, "seconds"))[0],
+    }
+
+
+def _column(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:
+    return np.array([np.nan if row[name] is None else row[name] for row in rows], dtype=np.float64)
+
+
+def _mean(values: np.ndarray) -> tuple[float | None, float | None]:
+    """Mean and its standard error over what is there."""
+    there = values[~np.isnan(values)]
+    if not len(there):
+        return None, None
+    error = float(there.std(ddof=1) / np.sqrt(len(there))) if len(there) > 1 else None
+    return float(there.mean()), error
+
+
+def _frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    names = list(rows[0]) if rows else []
+    return frame_of({name: [row.get(name) for row in rows] for name in names})
+
+
+def _shown(cell: Mapping[str, Any]) -> list[str]:
+    return [
+        str(cell["problem"]), str(cell["size"]), str(cell["learner"]), str(cell["method"]),
+        str(cell["replicates"]), number(cell["bias"]), number(cell["bias_error"]),
+        number(cell["rmse"]), number(cell["coverage"], 3), seconds(cell["seconds"]),
+    ]  # fmt: skip

@@ -1,0 +1,111 @@
+"""The tables of a store, their version, and what is refused before anything is read."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from truerisk.core.errors import BadStore
+
+__all__ = ["VERSION", "create", "examine", "is_empty", "migrate"]
+
+APPLICATION = 0x74727374  # "trst": says whose SQLite file it is
+VERSION = 1
+HEADER = b"SQLite format 3\x00"
+HEADER_BYTES = 100
+
+# `id` of a task is cell << 32 | number, so that the tasks of a cell are neighbours.
+# `state`: see states.py. `cost` is what the work itself says it took.
+TABLES = """
+CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE cell (
+    id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, wanted INTEGER NOT NULL, content TEXT NOT NULL
+);
+CREATE TABLE task (
+    id INTEGER PRIMARY KEY, state INTEGER NOT NULL, attempts INTEGER NOT NULL, seconds REAL,
+    run INTEGER NOT NULL, error TEXT
+);
+CREATE TABLE result (task INTEGER PRIMARY KEY, content TEXT NOT NULL, npy BLOB, cost REAL);
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY, started REAL NOT NULL, seen REAL NOT NULL, ended REAL,
+    pid INTEGER NOT NULL, host TEXT NOT NULL, workers INTEGER NOT NULL, running INTEGER NOT NULL,
+    versions TEXT NOT NULL
+);
+"""
+
+# step v turns version v into v + 1
+STEPS: dict[int, str] = {}
+
+
+def examine(path: Path) -> None:
+    """Refuse by its first bytes what is no SQLite file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEADER_BYTES)
+    except OSError as error:
+        raise BadStore(f"{path}: {error.strerror or error}.") from None
+    if not head.startswith(HEADER[: len(head)]):
+        raise BadStore(f"{path} is no store of truerisk: it is no SQLite file.")
+    if 0 < len(head) < HEADER_BYTES and not journal_of(path).exists():
+        raise BadStore(f"{path} is cut off after {len(head)} bytes: restore it from a copy.")
+
+
+def journal_of(path: Path) -> Path:
+    """Where SQLite keeps what undoes a write that a crash interrupted."""
+    return path.with_name(f"{path.name}-journal")
+
+
+def is_empty(connection: sqlite3.Connection) -> bool:
+    """Whether nothing was ever written: a new file, or one whose making was interrupted."""
+    (tables,) = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+    (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    return not tables and not owner
+
+
+def create(connection: sqlite3.Connection) -> None:
+    """An empty store."""
+    connection.executescript(
+        f"BEGIN; PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION};"
+        f"{TABLES} COMMIT;"
+    )
+
+
+def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
+    """Bring an older store to this version; refuse a newer, a foreign and a truncated one.
+
+    A reader changes nothing: it reads older stores as they are where the columns allow it.
+    """
+    (owner,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if owner != APPLICATION:
+        raise BadStore(f"{path} is no store of truerisk: it is an SQLite file of something else.")
+    if version > VERSION:
+        raise BadStore(
+            f"{path} was written by a newer truerisk (store version {version}; this one knows "
+            f"{VERSION}): update truerisk to read it."
+        )
+    _refuse_cut(connection, path)
+    if not write and version < VERSION:
+        raise BadStore(
+            f"{path} is of store version {version}: `truerisk study resume --store {path}` brings "
+            f"it to version {VERSION}."
+        )
+    for step in range(version, VERSION):
+        connection.executescript(f"BEGIN; {STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
+
+
+def _refuse_cut(connection: sqlite3.Connection, path: Path) -> None:
+    """Fewer bytes than pages; asked inside a reading transaction, when no one writes."""
+    connection.execute("BEGIN")
+    try:
+        connection.execute("SELECT COUNT(*) FROM study").fetchone()
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+        with path.open("rb") as file:
+            counted = int.from_bytes(file.read(HEADER_BYTES)[28:32], "big")
+        found = path.stat().st_size
+    finally:
+        connection.execute("ROLLBACK")
+    wanted = max(pages, counted) * size
+    if found < wanted:
+        raise BadStore(f"{path} is cut off: {found} of {wanted} bytes. Restore it from a copy.")

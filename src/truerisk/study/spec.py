@@ -1,0 +1,317 @@
+"""A study as it is written down: problems × sizes × learners × methods × replicates, in TOML.
+
+A specification is data. It names code only by `import = "package.module:name"`, and that is refused
+unless the reader allows it. Every mistake is named with its line.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from truerisk.core.errors import BadData, TrueRiskError
+from truerisk.core.registry import closest
+from truerisk.study.lines import line_of
+from truerisk.study.states import NUMBERS
+
+__all__ = ["Entry", "Spec", "parse_spec", "read_spec"]
+
+LARGEST_SPEC = 1_000_000  # characters
+MOST_CELLS = 100_000
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A problem or a learner: its name in results, and what was written about it."""
+
+    name: str
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A checked specification. `text` is what was written, TOML or JSON."""
+
+    name: str
+    replicates: int
+    sizes: tuple[int, ...]
+    problems: tuple[Entry, ...]
+    learners: tuple[Entry, ...]
+    methods: tuple[str, ...]
+    seed: int = 0
+    loss: str | None = None
+    rule: str = "min"
+    confidence_level: float = 0.95
+    n_test: int = 10_000
+    text: str = field(default="", repr=False)
+    folder: str = field(default=".", repr=False)
+
+    @property
+    def n_tasks(self) -> int:
+        """How many results it asks for."""
+        cells = len(self.problems) * len(self.sizes) * len(self.learners) * len(self.methods)
+        return cells * self.replicates
+
+    def mistake(self, sentence: str, *place: str | int) -> NoReturn:
+        """Refuse what is written at a place."""
+        raise _mistake(self.text, sentence, place)
+
+
+def read_spec(given: Any, *, allow_import: bool = False) -> Spec:
+    """The specification in a TOML file, or in a mapping of the same names."""
+    if isinstance(given, Spec):
+        return given
+    if isinstance(given, Mapping):
+        try:
+            text = json.dumps(dict(given), allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise BadData(f"the specification is no plain data ({error}).") from None
+        return parse_spec(text, allow_import=allow_import)
+    path = Path(given)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadData(f"{path}: {getattr(error, 'strerror', None) or error}.") from None
+    return parse_spec(text, path.stem, str(path.parent), allow_import=allow_import)
+
+
+def parse_spec(
+    text: str, name: str = "study", folder: str = ".", *, allow_import: bool = False
+) -> Spec:
+    """The specification that a text holds; files that it names lie in or below `folder`."""
+    return _Reader(text, _parsed(text), folder, allow_import).read(name)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    if len(text) > LARGEST_SPEC:
+        raise BadData(
+            f"the specification has {len(text)} characters; at most {LARGEST_SPEC} are read."
+        )
+    if text.lstrip().startswith("{"):  # a mapping, kept as JSON
+        content: dict[str, Any] = json.loads(text)
+        return content
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadData(f"the specification is no TOML: {error}.") from None
+
+
+def _mistake(text: str, sentence: str, place: tuple[str | int, ...]) -> BadData:
+    line = None if text.lstrip().startswith("{") else line_of(text, place)
+    where = "in the specification" if line is None else f"in line {line} of the specification"
+    return BadData(f"{where}: {sentence}")
+
+
+_KNOWN = {
+    "name", "seed", "replicates", "sizes", "problems", "learners", "methods", "loss", "rule",
+    "confidence_level", "n_test",
+}  # fmt: skip
+_NEEDED = ("replicates", "sizes", "problems", "learners", "methods")
+_OF_FILES = {"file", "target", "target_type", "name"}
+_OF_LEARNERS = {"word", "name", "set", "grid"}
+
+
+@dataclass(frozen=True)
+class _Reader:
+    text: str
+    content: dict[str, Any]
+    folder: str
+    allow_import: bool
+
+    def read(self, name: str = "study") -> Spec:
+        for key in self.content:
+            if key not in _KNOWN:
+                self.refuse(f"{key!r} is no entry of a study{closest(key, _KNOWN) or '.'}", key)
+        for key in _NEEDED:
+            if key not in self.content:
+                raise BadData(
+                    f"the specification has no {key!r}: a study names {', '.join(_NEEDED)}."
+                )
+        spec = Spec(
+            name=self.text_of("name", name),
+            seed=self.integer("seed", 0, 2**63 - 1, default=0),
+            replicates=self.integer("replicates", 1, NUMBERS - 1),
+            sizes=self.sizes(),
+            problems=self.entries("problems", self.problem),
+            learners=self.entries("learners", self.learner),
+            methods=self.methods(),
+            loss=self.loss(),
+            rule=self.rule(),
+            confidence_level=self.level(),
+            n_test=self.integer("n_test", 2, 10**8, default=10_000),
+            text=self.text,
+            folder=self.folder,
+        )
+        if spec.n_tasks // spec.replicates > MOST_CELLS:
+            raise BadData(
+                f"the study has {spec.n_tasks // spec.replicates} cells (problems × sizes × "
+                f"learners × methods); at most {MOST_CELLS} fit a store."
+            )
+        return spec
+
+    def refuse(self, sentence: str, *place: str | int) -> NoReturn:
+        raise _mistake(self.text, sentence, place)
+
+    # ------------------------------------------------------------ plain entries
+
+    def text_of(self, key: str, default: str) -> str:
+        value = self.content.get(key, default)
+        if not isinstance(value, str) or not value.strip():
+            self.refuse(f"{key} = {value!r} is no text.", key)
+        return value
+
+    def integer(self, key: str, low: int, high: int, *, default: int | None = None) -> int:
+        value = self.content.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+            self.refuse(f"{key} = {value!r} is no whole number from {low} to {high}.", key)
+        return value
+
+    def sizes(self) -> tuple[int, ...]:
+        for i, size in enumerate(self.list_of("sizes")):
+            if not isinstance(size, int) or isinstance(size, bool) or size < 2:
+                self.refuse(f"size {size!r} is no number of rows from 2 on.", "sizes", i)
+        return self.different("sizes", self.content["sizes"])
+
+    def level(self) -> float:
+        value = self.content.get("confidence_level", 0.95)
+        if not isinstance(value, float) or not 0 < value < 1:
+            self.refuse(
+                f"confidence_level = {value!r} lies not between 0 and 1.", "confidence_level"
+            )
+        return value
+
+    def methods(self) -> tuple[str, ...]:
+        from truerisk.methods.words import as_method
+
+        for i, word in enumerate(self.list_of("methods")):
+            if not isinstance(word, str):
+                self.refuse(f"{word!r} is no word of a method.", "methods", i)
+            self.worded(as_method, word, "methods", i)
+        return self.different("methods", self.content["methods"])
+
+    def loss(self) -> str | None:
+        from truerisk.core.loss_words import registry
+
+        value = self.content.get("loss")
+        if value is not None and value not in registry:
+            known = ", ".join(registry)
+            self.refuse(
+                f"there is no loss {value!r}{closest(str(value), registry) or '.'} Known: {known}.",
+                "loss",
+            )
+        return value
+
+    def rule(self) -> str:
+        from truerisk.selection import as_rule
+
+        value = self.text_of("rule", "min")
+        self.worded(as_rule, value, "rule")
+        return value
+
+    def list_of(self, key: str) -> list[Any]:
+        value = self.content[key]
+        if not isinstance(value, list) or not value:
+            self.refuse(f"{key} is to be a list with at least one entry, [...].", key)
+        return value
+
+    def different(self, key: str, values: list[Any]) -> tuple[Any, ...]:
+        for i, value in enumerate(values):
+            if value in values[:i]:
+                self.refuse(f"{value!r} stands twice in {key}.", key, i)
+        return tuple(values)
+
+    def worded(self, check: Callable[[Any], Any], word: str, *place: str | int) -> None:
+        """What a registry refuses, with its line."""
+        try:
+            check(word)
+        except TrueRiskError as error:
+            self.refuse(str(error), *place)
+
+    # ------------------------------------------------------------ problems and learners
+
+    def entries(self, key: str, check: Callable[..., str]) -> tuple[Entry, ...]:
+        found: list[Entry] = []
+        for i, given in enumerate(self.list_of(key)):
+            written = {"word": given} if isinstance(given, str) else given
+            if not isinstance(written, dict):
+                self.refuse(f"{given!r} is neither a word nor a table {{word = ..., ...}}.", key, i)
+            name = check(written, key, i)
+            name = written.get("name", name)
+            if not isinstance(name, str) or not name.strip():
+                self.refuse(f"name = {name!r} is no text.", key, i, "name")
+            if name in [entry.name for entry in found]:
+                self.refuse(
+                    f"two {key} are called {name!r}: give one of them a name of its own.", key, i
+                )
+            found.append(Entry(name, {k: v for k, v in written.items() if k != "name"}))
+        return tuple(found)
+
+    def problem(self, written: dict[str, Any], key: str, i: int) -> str:
+        """A word with options, a file with its target, or an import."""
+        if "import" in written:
+            return self.imported(written, key, i)
+        if "file" in written:
+            self.only(written, _OF_FILES, key, i)
+            if not isinstance(written.get("target"), str):
+                self.refuse('a file needs its target, target = "column".', key, i)
+            return Path(str(written["file"])).stem
+        from truerisk.datasets import registry
+
+        return self.word(written, registry, key, i)
+
+    def learner(self, written: dict[str, Any], key: str, i: int) -> str:
+        """A word, with one setting (`set`) or another grid (`grid`), or an import."""
+        if "import" in written:
+            return self.imported(written, key, i)
+        from truerisk.models.learners import registry
+
+        self.only(written, _OF_LEARNERS, key, i)
+        if "set" in written and "grid" in written:
+            self.refuse("a learner has set (one setting) or grid (several), not both.", key, i)
+        for part in ("set", "grid"):
+            if not isinstance(written.get(part, {}), dict):
+                self.refuse(
+                    f"{part} is to be a table, {part} = {{n_neighbors = ...}}.", key, i, part
+                )
+        for name, values in written.get("grid", {}).items():
+            if not isinstance(values, list) or not values:
+                self.refuse(f"grid.{name} is to be a list of values.", key, i, "grid", name)
+        return self.word(written, registry, key, i)
+
+    def word(self, written: dict[str, Any], registry: Any, key: str, i: int) -> str:
+        word = written.get("word")
+        if not isinstance(word, str):
+            self.refuse(f"an entry of {key} has a word, a file or an import.", key, i)
+        if word not in registry:
+            self.refuse(
+                f"there is no {registry.kind} {word!r}{closest(word, registry) or '.'} "
+                f"Known: {', '.join(registry)}.",
+                key, i,
+            )  # fmt: skip
+        return word
+
+    def imported(self, written: dict[str, Any], key: str, i: int) -> str:
+        self.only(written, {"import", "name"}, key, i)
+        where = written["import"]
+        if not isinstance(where, str) or where.count(":") != 1:
+            self.refuse(f'import = {where!r}: write "package.module:name".', key, i, "import")
+        if not self.allow_import:
+            self.refuse(
+                f"import = {where!r} runs code of that module: give --allow-import (in Python "
+                "allow_import=True) if you trust it.",
+                key, i, "import",
+            )  # fmt: skip
+        return where.rpartition(":")[2]
+
+    def only(self, written: dict[str, Any], known: set[str], key: str, i: int) -> None:
+        for name in written:
+            if name not in known:
+                self.refuse(
+                    f"{name!r} is no entry here{closest(name, known) or '.'} Known: "
+                    f"{', '.join(sorted(known))}.",
+                    key, i, name,
+                )  # fmt: skip

@@ -1,0 +1,42 @@
+"""A store holds one kind of study, computed with one set of versions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from truerisk.core.errors import BadStore
+from truerisk.study.store import Store
+from truerisk.study.work import versions
+
+__all__ = ["begin"]
+
+
+def begin(
+    store: Store, kind: str, about: Mapping[str, str], *, mixed_versions: bool = False
+) -> None:
+    """Note what the store is for; refuse another kind, and results of other versions."""
+    held = store.noted("kind")
+    if held is not None and held != kind:
+        raise BadStore(
+            f"{store.path} holds a {held}, not a {kind}: give every one a store of its own."
+        )
+    other = _other_versions(store)
+    if other and not mixed_versions:
+        raise BadStore(
+            f"{store.path} was begun with {other}, on which numbers can depend: use the same "
+            "versions, or a new store, or allow it by --mixed-versions (in Python "
+            "mixed_versions=True)."
+        )
+    store.note({"kind": kind, **about})
+
+
+def _other_versions(store: Store) -> str:
+    """The versions of earlier runs that are not those of today."""
+    here = versions()
+    then = {
+        f"{name} {version} (now {here.get(name)})": None
+        for run in store.runs()
+        for name, version in run.versions.items()
+        if version != here.get(name)
+    }
+    return ", ".join(then)
