@@ -85,6 +85,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.core.results import RiskCurve as RiskCurve
     from truerisk.core.results import RiskEstimate as RiskEstimate
     from truerisk.core.roc import RocCurve as RocCurve
+    from truerisk.methods import interval_forms as intervals
 
 
 def __getattr__(name: str) -> Any:

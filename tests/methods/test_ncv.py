@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
@@ -141,10 +141,10 @@ def test_tunes_inside_every_pair():
     """As the outer method of nested validation it is NCV of a grid search, fit by fit."""
     grid = {"n_neighbors": [1, 5, 9]}
     inner = KFold(3, shuffle=True, random_state=1)
-    search = GridSearchCV(KNeighborsClassifier(), grid, cv=inner, scoring="accuracy")
+    search = GridSearchCV(KNeighborsRegressor(), grid, cv=inner, scoring="neg_mean_squared_error")
     method = Nested(NestedInterval(K, folds=FOLDS), Splitter(inner, average="fold"))
-    found = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, method=method).procedure
-    value, _, error = by_loops(search, Y, wrong, FOLDS, 1.5)
+    found = tr.risk_curve(KNeighborsRegressor(), grid, X, NUMBERS, method=method).procedure
+    value, _, error = by_loops(search, NUMBERS, squared, FOLDS, 1.5)
     assert (found.value, found.std_error) == pytest.approx((value, error))
 
 

@@ -46,6 +46,7 @@ def assess(
     loss: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    interval: str | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -63,6 +64,8 @@ def assess(
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
     outer : method
         The splits that test each tuned learner (nested validation).
+    interval : str, optional
+        Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
     rule, loss, groups, sample_weight, confidence_level, engine, executor, random_state
         As for `risk_curve`.
 
@@ -96,6 +99,7 @@ def assess(
             rule=rule,
             groups=groups,
             sample_weight=sample_weight,
+            interval=interval,
             confidence_level=confidence_level,
             engine=engine,
             executor=executor,
@@ -130,7 +134,7 @@ def _tune(name: str, problem: Problem, schedule: Schedule, count: Count) -> list
     found = []
     with named(name), stage(name), stage("tuning"):
         for method, plan in zip(schedule.methods, schedule.plans, strict=True):
-            found.append(compute(problem, method, plan=plan))
+            found.append(compute(replace(problem, interval=None), method, plan=plan))
             count.finish(found[-1].evaluation.n_fits)
     return found
 

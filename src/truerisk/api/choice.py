@@ -37,7 +37,7 @@ def risk_of_choice(
     least = Minimum()
     winners = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
     mixed = _mixed([a for a in answers if a is not None], winners)
-    setting = Setting(problem.confidence_level, problem.rule)
+    setting = Setting(problem.confidence_level, problem.rule, interval=problem.interval)
     tested = outer.reduce(mixed, problem.data, problem.loss, setting)[0]
     counts = np.bincount(winners, minlength=len(results))
     chosen = ", ".join(f"{name} {n}" for name, n in zip(done, counts, strict=True) if n)

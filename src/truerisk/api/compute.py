@@ -23,11 +23,22 @@ from truerisk.core.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.executors import workers_of
+from truerisk.methods.asked_interval import with_interval
+from truerisk.methods.interval_forms import as_form
 from truerisk.methods.tuning import by_rule
 from truerisk.methods.words import as_method
 from truerisk.selection import as_rule
 
-__all__ = ["Computed", "Problem", "compute", "curve_of", "loss_by", "pose", "procedure_of"]
+__all__ = [
+    "Computed",
+    "Problem",
+    "compute",
+    "curve_of",
+    "loss_by",
+    "method_of",
+    "pose",
+    "procedure_of",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +54,7 @@ class Problem:
     executor: Any
     seed: int
     loss_asked: bool = False
+    interval: str | None = None
 
 
 def pose(
@@ -55,6 +67,7 @@ def pose(
     groups: Any = None,
     sample_weight: Any = None,
     fit_params: Mapping[str, Any] | None = None,
+    interval: str | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -78,6 +91,7 @@ def pose(
         executor=executor,
         seed=as_seed(random_state),
         loss_asked=loss is not None,
+        interval=None if interval is None else as_form(interval).word,
     )
 
 
@@ -96,15 +110,22 @@ class Computed:
 def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Computed:
     """Draw the plan (or replay a given one), let an engine answer it, reduce the answers."""
     started = time.perf_counter()
-    chosen = as_method(method)
+    chosen = method_of(problem, method)
     problem = replace(problem, loss=loss_by(chosen, problem))
     data, loss = problem.data, problem.loss
     chosen.check(data, loss)
+    if problem.interval is not None:
+        as_form(problem.interval).check(data, loss)
     if plan is None:
         plan = chosen.plan(data, Streams(problem.seed))
     warn_of_leaks(data, chosen, plan)
     asking = _Asking(problem)
-    setting = Setting(problem.confidence_level, problem.rule, len(problem.family))
+    setting = Setting(
+        problem.confidence_level,
+        problem.rule,
+        len(problem.family),
+        interval=problem.interval,
+    )
     try:
         evaluation = chosen.evaluate(asking, data, loss, plan, setting)
     except NoEngine as error:
@@ -114,6 +135,12 @@ def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Compu
         return _instead(compute(problem, other), error.reason)
     seconds = time.perf_counter() - started
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds)
+
+
+def method_of(problem: Problem, method: Any) -> Method:
+    """The method that was asked for, or the one that draws what the interval asked for needs."""
+    chosen = as_method(method)
+    return chosen if problem.interval is None else with_interval(chosen, problem.interval)
 
 
 def _instead(computed: Computed, reason: str) -> Computed:
@@ -169,7 +196,7 @@ def procedure_of(computed: Computed) -> RiskEstimate | None:
     if evaluation.procedure is None:
         return None
     params: Mapping[str, Any] = {}
-    if len(candidates) == 1 or len({unit.candidate for unit in evaluation.units}) == 1:
+    if len({unit.candidate for unit in evaluation.units}) == 1:
         params = candidates[evaluation.units[0].candidate]
     return dress(evaluation.procedure, _common(computed), params)
 

@@ -20,6 +20,7 @@ def estimate_risk(
     loss: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    interval: str | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -43,6 +44,10 @@ def estimate_risk(
         Rows of one group stay on one side of every split.
     sample_weight : array, optional
         Weights of the rows in every fit and in every mean loss.
+    interval : str, optional
+        Which interval; ``tr.intervals.names()`` lists the words. By default the method's own. A
+        K-fold word becomes the method that draws what the interval needs ("ncv", "beta-ncv",
+        "conservative-z"); one that is not justified is refused.
     confidence_level : float
         Of the interval.
     engine : str or Engine
@@ -72,6 +77,7 @@ def estimate_risk(
         loss=loss,
         groups=groups,
         sample_weight=sample_weight,
+        interval=interval,
         confidence_level=confidence_level,
         engine=engine,
         executor=executor,
@@ -92,6 +98,7 @@ def risk_curve(
     loss: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    interval: str | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -121,6 +128,7 @@ def risk_curve(
         rule=rule,
         groups=groups,
         sample_weight=sample_weight,
+        interval=interval,
         confidence_level=confidence_level,
         engine=engine,
         executor=executor,

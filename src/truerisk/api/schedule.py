@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.api.compute import Problem, loss_by
+from truerisk.api.compute import Problem, loss_by, method_of
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.plan import Plan
 from truerisk.methods.nested import Nested
@@ -31,7 +31,7 @@ class Schedule:
     ) -> Schedule:
         """Check the methods and draw their plans; `several` learners are compared inside, too."""
         chosen = tuple(as_method(method) for method in methods)
-        testing = as_method(outer)
+        testing = method_of(problem, outer)
         nested = Nested(testing, chosen[0], several)
         for method in (*chosen, nested):
             method.check(problem.data, loss_by(method, problem))

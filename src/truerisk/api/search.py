@@ -18,6 +18,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import stage
+from truerisk.methods.interval_forms import as_form
 from truerisk.methods.nested import Nested
 from truerisk.methods.words import as_method
 
@@ -65,6 +66,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         Of the folds, and of models that leave their own ``random_state`` at None.
     engine : str or Engine, default="auto"
         Which engine answers.
+    interval : str, optional
+        Which interval `risk_` gets, a word of ``tr.intervals.names()``; by default that of `outer`.
+        "bbc" also gives `selected_risk_` one that counts the choice.
     confidence_level : float, default=0.95
         Of the intervals.
 
@@ -111,6 +115,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         executor: Any = None,
         random_state: Any = 0,
         engine: Any = "auto",
+        interval: str | None = None,
         confidence_level: float = 0.95,
     ) -> None:
         self.estimator = estimator
@@ -123,6 +128,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.executor = executor
         self.random_state = random_state
         self.engine = engine
+        self.interval = interval
         self.confidence_level = confidence_level
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> HonestSearchCV:
@@ -142,6 +148,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
             groups=routed.groups,
             sample_weight=routed.sample_weight,
             fit_params=routed.fit,
+            interval=self.interval,
             confidence_level=self.confidence_level,
             engine=self.engine,
             executor=self.executor,
@@ -149,7 +156,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         )
         select_by = _as_grid_search_averages(self.select_by)
         with stage("tuning"):
-            selected = compute(problem, select_by)
+            selected = compute(_of_selection(problem), select_by)
         self._keep_selection(selected)
         if self.outer is not None:
             with stage("honest risk"):
@@ -291,6 +298,12 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.single_output = inner.target_tags.single_output
         return tags
+
+
+def _of_selection(problem: Problem) -> Problem:
+    """The problem of tuning: only an interval that counts the choice belongs to it."""
+    counted = problem.interval is not None and as_form(problem.interval).counts_choice
+    return problem if counted else replace(problem, interval=None)
 
 
 def _as_grid_search_averages(select_by: Any) -> Method:
