@@ -83,6 +83,24 @@ class Family:
             for given in self.candidates
         )
 
+    @cached_property
+    def pairwise(self) -> tuple[bool, ...]:
+        """Which candidates take X as a matrix of rows against rows, as scikit-learn's tags say.
+
+        A fit is then shown rows and columns of its train set, and asked about rows of the test set
+        and columns of the train set.
+        """
+        from sklearn.utils import get_tags
+
+        own = bool(get_tags(self.estimator).input_tags.pairwise)
+        plain = (int, float, type(None))  # a number makes no kernel precomputed
+        return tuple(
+            own
+            if all(isinstance(value, plain) for value in given.values())
+            else bool(get_tags(self.make(number)).input_tags.pairwise)
+            for number, given in enumerate(self.candidates)
+        )
+
     def __len__(self) -> int:
         return len(self.candidates)
 
@@ -156,8 +174,10 @@ def _listed(part: Any) -> dict[str, list[Any]]:
 
 
 def _refuse_unknown(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
-    known = estimator.get_params(deep=True)
     named = {name: None for candidate in candidates for name in candidate}
+    if not named:
+        return
+    known = estimator.get_params(deep=True)
     for name in named:
         # a parameter of a step that the grid itself replaces is known only when it is set
         if name in known or any(name.startswith(f"{step}__") for step in named):

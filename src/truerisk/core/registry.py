@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -31,8 +32,13 @@ class Line:
         return self.where.partition(":")[0]
 
     def load(self) -> Any:
-        module, _, attribute = self.where.partition(":")
-        return getattr(import_module(module), attribute)
+        return _found(self.where)
+
+
+@cache
+def _found(where: str) -> Any:
+    module, _, attribute = where.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 class Registry(Mapping[str, Line]):

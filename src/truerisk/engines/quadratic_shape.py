@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -119,12 +119,14 @@ def shape_of(one: Classes, regs: np.ndarray, setting: Mapping[str, Any]) -> Shap
     size, p = one.n_rows, one.n_features
     if len(one.centred) <= p:
         return None
-    if (FLAT * one.farthest) ** 2 > regs.min() and one.has_flat_columns:
-        return None
     (rows, _), mean = one.rows(np.ones(1)), one.means[0]
     if len(regs) == 1 and regs[0] == 0:
         root = root_of(rows)
-        return None if root is None else Shape(mean, size, root, np.ones(p), regs, setting)
+        if root is None or (root.scale <= size**0.5 * FLAT * one.largest).any():
+            return None
+        return Shape(mean, size, root, np.ones(p), regs, setting)
+    if (FLAT * one.farthest) ** 2 > regs.min() and one.has_flat_columns:
+        return None
     spectrum = spectrum_of(rows)
     if regs.min() == 0 and spectrum.values.min() <= FEWEST * spectrum.values.max():
         return None
@@ -133,7 +135,11 @@ def shape_of(one: Classes, regs: np.ndarray, setting: Mapping[str, Any]) -> Shap
 
 def divisor_of(setting: Mapping[str, Any], size: float) -> float | None:
     """What the scatter of so many rows is divided by, None where the setting is unknown."""
+    return {"n": size, "n-1": size - 1}.get(setting.get("divisor", _theirs()))
+
+
+@cache
+def _theirs() -> str:
     from truerisk.models.discriminant import divides_by_n
 
-    own = "n" if divides_by_n() else "n-1"
-    return {"n": size, "n-1": size - 1}.get(setting.get("divisor", own))
+    return "n" if divides_by_n() else "n-1"
