@@ -16,8 +16,8 @@ from truerisk.study.spec import Spec, parse_spec, read_spec
 from truerisk.study.states import State
 from truerisk.study.status import Status, status_of
 from truerisk.study.store import Store
+from truerisk.study.tasks import Limits
 from truerisk.study.versions import begin
-from truerisk.study.work import Limits
 
 __all__ = ["Study"]
 

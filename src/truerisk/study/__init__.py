@@ -14,8 +14,10 @@ Its store
 A run
     driving.py    the loop: give out, store, outlive workers
     queue.py      what to do next; who is suspected when a worker ends
-    pools.py      this process, worker processes, an executor of the user; dask_pool.py a cluster
-    work.py       what a worker does with a batch
+    pool.py       what a pool of workers is; pools.py this process, worker processes, an executor
+                  of the user; dask_pool.py a cluster
+    tasks.py      one task, timed and packed; work.py what a worker does with a batch of them
+    versions.py   one kind of study and one set of versions per store
     limits.py     limits on time and memory, kept by a child process (child.py)
     sharing.py    large arrays travel once
 What was found

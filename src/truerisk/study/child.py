@@ -16,7 +16,7 @@ import numpy as np
 
 from truerisk.study.sharing import received
 from truerisk.study.states import Fate
-from truerisk.study.work import Batch, Limits, Order, failed, one_thread, run_task
+from truerisk.study.tasks import Batch, Limits, Order, failed, one_thread, run_task
 
 __all__ = ["main"]
 

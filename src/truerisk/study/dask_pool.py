@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import MissingExtra, StudyIncomplete, UnknownName
-from truerisk.study.pools import IN_FLIGHT, Pool
-from truerisk.study.work import Batch, Order, run_batch
+from truerisk.study.pool import IN_FLIGHT, Pool
+from truerisk.study.tasks import Batch, Order
+from truerisk.study.work import run_batch
 
 __all__ = ["DaskPool"]
 

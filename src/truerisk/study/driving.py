@@ -13,11 +13,12 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, TrueRiskError
 from truerisk.core.progress import tell
-from truerisk.study.pools import Pool, pool_of
+from truerisk.study.pool import Pool
+from truerisk.study.pools import pool_of
 from truerisk.study.queue import Queue
 from truerisk.study.states import Fate
 from truerisk.study.store import Cell, Store
-from truerisk.study.work import Batch, Limits, Order, Work, versions
+from truerisk.study.tasks import Batch, Limits, Order, Work, versions
 
 __all__ = ["Rules", "drive"]
 

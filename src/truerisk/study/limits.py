@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from truerisk.core.errors import Refusal
 from truerisk.study.states import Fate
-from truerisk.study.work import Batch, Order, failed
+from truerisk.study.tasks import Batch, Order, failed
 
 __all__ = ["end_child", "run_limited"]
 

@@ -1,14 +1,9 @@
-"""Where batches run: in this process, on worker processes, on an executor of the user, on Dask.
-
-A pool says how many batches keep it busy, what a dead worker looks like, and whether it can have
-new workers in its place.
-"""
+"""Where batches run: in this process, on worker processes, on an executor of the user, on Dask."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import Future
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -18,48 +13,12 @@ import numpy as np
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.engines.executors import reusable_workers, workers_of
 from truerisk.study.limits import end_child, run_limited
-from truerisk.study.sharing import frozen, mapped
-from truerisk.study.work import Batch, Order, one_thread, run_batch, run_task
+from truerisk.study.pool import IN_FLIGHT, Pool
+from truerisk.study.sharing import frozen
+from truerisk.study.tasks import Batch, Order, one_thread, run_task
+from truerisk.study.work import run_batch
 
-__all__ = ["Here", "Pool", "Workers", "pool_of"]
-
-IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
-
-
-class Pool(ABC):
-    """Workers; `slots` batches in flight keep them busy, 0 says that tasks run one by one."""
-
-    slots: int = 0
-    workers: int = 1
-    breaks_as_a_whole: bool = False  # whether one death is the end of all batches in flight
-
-    @abstractmethod
-    def submit(self, order: Order, batch: Batch) -> Future[Any]:
-        """Begin a batch."""
-
-    def share(self, arrays: Sequence[np.ndarray], folder: Path) -> None:
-        """Have the arrays where the workers are; every batch gets them."""
-        self._arrays: list[Any] = list(mapped(arrays, folder))
-
-    @property
-    def arrays(self) -> list[Any]:
-        return getattr(self, "_arrays", [])
-
-    def deaths(self, error: BaseException) -> int:
-        """How many workers an error of a future stands for; 0 if it is no death."""
-        return int(isinstance(error, BrokenExecutor))
-
-    def replace(self) -> None:
-        """Have workers again after some died."""
-        return
-
-    def missing(self) -> str | None:
-        """What is lacking for any batch to run, as a sentence, or None."""
-        return None
-
-    def close(self, *, kill: bool = False) -> None:
-        """Let go; `kill` ends what still runs."""
-        return
+__all__ = ["Given", "Here", "Workers", "pool_of"]
 
 
 class Here(Pool):

@@ -15,7 +15,7 @@ import numpy as np
 
 from truerisk.study.states import Fate, State
 from truerisk.study.store import Cell
-from truerisk.study.work import Batch, failed, worded
+from truerisk.study.tasks import Batch, failed, worded
 
 __all__ = ["Queue"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from truerisk.core.errors import BadStore
 from truerisk.study.store import Store
-from truerisk.study.work import versions
+from truerisk.study.tasks import versions
 
 __all__ = ["begin"]
 

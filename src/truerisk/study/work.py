@@ -1,130 +1,28 @@
-"""What a worker does: the tasks of a batch, one after the other, whatever becomes of each."""
+"""What a worker does with a batch: its tasks one after the other, whatever becomes of each."""
 
 from __future__ import annotations
 
 import platform
-import time
-import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from truerisk.core.errors import StudyIncomplete
-from truerisk.core.progress import listen
-from truerisk.core.version import __version__
+from truerisk.study.limits import run_limited
 from truerisk.study.sharing import received
-from truerisk.study.states import Fate, State
-from truerisk.study.values import pack
+from truerisk.study.states import Fate
+from truerisk.study.tasks import Batch, Order, one_thread, run_task, versions
 
-__all__ = ["COST", "Batch", "Limits", "Order", "Work", "one_thread", "run_batch", "versions"]
-
-Work = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any]]
-"""`work(content of the cell, number, arrays)` gives what is kept of one replicate."""
-
-COST = "seconds"  # under this name a result says what it cost; it is no part of the content
-LONGEST_TRACE = 20_000
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a task may take, in seconds and in megabytes beyond what its process held before."""
-
-    seconds: float | None = None
-    megabytes: float | None = None
-
-    def __bool__(self) -> bool:
-        return self.seconds is not None or self.megabytes is not None
-
-
-@dataclass(frozen=True)
-class Order:
-    """What is the same for all batches of a run."""
-
-    work: Work
-    limits: Limits
-    versions: Mapping[str, str]
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Replicates of one cell."""
-
-    cell: int
-    content: Mapping[str, Any]
-    numbers: tuple[int, ...]
+__all__ = ["run_batch"]
 
 
 def run_batch(order: Order, batch: Batch, *arrays: Any) -> list[Fate]:
     """The fate of every task of the batch, in its order."""
     _refuse_other_versions(order.versions)
     if order.limits:
-        from truerisk.study.limits import run_limited
-
         return run_limited(order, batch, arrays)
     found = received(arrays)
     with one_thread():
         return [run_task(order.work, batch, number, found) for number in batch.numbers]
-
-
-def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> Fate:
-    """One replicate; what it raises is its fate and stops nothing else."""
-    started = time.perf_counter()
-    try:
-        with listen(None):  # what an engine tells inside is not passed on
-            content = dict(work(batch.content, number, arrays))
-        cost = content.pop(COST, None)
-        packed = pack(content)
-    except Exception as error:  # noqa: BLE001  a replicate must not take the others with it
-        seconds = time.perf_counter() - started
-        return failed(batch, number, seconds, worded(error))
-    seconds = time.perf_counter() - started
-    return Fate(
-        cell=batch.cell,
-        number=number,
-        state=State.DONE,
-        seconds=seconds,
-        text=packed.text,
-        npy=packed.npy,
-        cost=cost,
-    )
-
-
-def failed(batch: Batch, number: int, seconds: float, error: str) -> Fate:
-    """A task that has no result and a reason."""
-    return Fate(batch.cell, number, State.FAILED, seconds, error=error)
-
-
-def worded(error: BaseException) -> str:
-    """The last lines of a traceback, the kind and the sentence of the error at its end."""
-    text = "".join(traceback.format_exception(error)).strip()
-    return text[-LONGEST_TRACE:]
-
-
-def one_thread() -> AbstractContextManager[Any]:
-    """One thread for BLAS: workers share the cores, and sums are added in one order."""
-    from threadpoolctl import threadpool_limits
-
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
-    return limits
-
-
-@cache
-def versions() -> dict[str, str]:
-    """What numbers can depend on here."""
-    import scipy
-    import sklearn
-
-    return {
-        "truerisk": __version__,
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
 
 
 def _refuse_other_versions(wanted: Mapping[str, str]) -> None:

@@ -1,0 +1,124 @@
+"""A task and what it becomes: the work on one replicate, timed, packed, its errors kept."""
+
+from __future__ import annotations
+
+import platform
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.progress import listen
+from truerisk.core.version import __version__
+from truerisk.study.states import Fate, State
+from truerisk.study.values import pack
+
+__all__ = [
+    "COST",
+    "Batch",
+    "Limits",
+    "Order",
+    "Work",
+    "failed",
+    "one_thread",
+    "run_task",
+    "versions",
+    "worded",
+]
+
+Work = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any]]
+"""`work(content of the cell, number, arrays)` gives what is kept of one replicate."""
+
+COST = "seconds"  # under this name a result says what it cost; it is no part of the content
+LONGEST_TRACE = 20_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a task may take, in seconds and in megabytes beyond what its process held before."""
+
+    seconds: float | None = None
+    megabytes: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.seconds is not None or self.megabytes is not None
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is the same for all batches of a run."""
+
+    work: Work
+    limits: Limits
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Replicates of one cell."""
+
+    cell: int
+    content: Mapping[str, Any]
+    numbers: tuple[int, ...]
+
+
+def run_task(work: Work, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> Fate:
+    """One replicate; what it raises is its fate and stops nothing else."""
+    started = time.perf_counter()
+    try:
+        with listen(None):  # what an engine tells inside is not passed on
+            content = dict(work(batch.content, number, arrays))
+        cost = content.pop(COST, None)
+        packed = pack(content)
+    except Exception as error:  # noqa: BLE001  a replicate must not take the others with it
+        seconds = time.perf_counter() - started
+        return failed(batch, number, seconds, worded(error))
+    seconds = time.perf_counter() - started
+    return Fate(
+        cell=batch.cell,
+        number=number,
+        state=State.DONE,
+        seconds=seconds,
+        text=packed.text,
+        npy=packed.npy,
+        cost=cost,
+    )
+
+
+def failed(batch: Batch, number: int, seconds: float, error: str) -> Fate:
+    """A task that has no result and a reason."""
+    return Fate(batch.cell, number, State.FAILED, seconds, error=error)
+
+
+def worded(error: BaseException) -> str:
+    """The last lines of a traceback, the kind and the sentence of the error at its end."""
+    text = "".join(traceback.format_exception(error)).strip()
+    return text[-LONGEST_TRACE:]
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """One thread for BLAS: workers share the cores, and sums are added in one order."""
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1)
+    return limits
+
+
+@cache
+def versions() -> dict[str, str]:
+    """What numbers can depend on here."""
+    import scipy
+    import sklearn
+
+    return {
+        "truerisk": __version__,
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
