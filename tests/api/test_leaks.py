@@ -88,3 +88,16 @@ def test_the_warning_points_at_the_caller() -> None:
     with pytest.warns(DuplicateRowsWarning) as caught:
         tr.estimate_risk(KNeighborsClassifier(1), X, Y, method="3-fold")
     assert caught[0].filename == __file__
+
+
+def test_the_apparent_part_of_a_bootstrap_does_not_leak() -> None:
+    """.632+ of groups tests its apparent rows on purpose, and its samples draw groups whole."""
+    y = np.arange(N) % 2
+    groups = np.arange(N) // 3
+    method = tr.methods.Bootstrap(".632+", replicates=5)
+    tr.estimate_risk(
+        KNeighborsClassifier(1), DISTINCT, y, method=method, groups=groups
+    )  # warnings are errors
+    twins = np.vstack([DISTINCT, DISTINCT[:1]])
+    with pytest.warns(DuplicateRowsWarning, match="2 rows of X"):
+        tr.estimate_risk(KNeighborsClassifier(1), twins, np.append(y, y[0]), method=".632+")

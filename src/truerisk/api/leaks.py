@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from truerisk.core.contracts import Method
 from truerisk.core.data import Data
 from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning
 from truerisk.core.plan import Plan
+from truerisk.methods.tuning import asks_own_rows
 
 __all__ = ["warn_of_leaks"]
 
@@ -17,7 +20,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
     if not method.splits and plan.out_of_bag is None:
         return
     if data.groups is not None:
-        leaking = plan.straddling(data.groups)
+        leaking = _straddling(plan, data.groups)
         if len(leaking):
             warnings.warn(
                 f"groups are given but method '{method.word}' ignores them: {len(leaking)} rows "
@@ -29,7 +32,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
     keys = data.row_keys
     if keys is None or int(keys.max()) + 1 == len(keys):
         return
-    leaking = plan.straddling(keys)
+    leaking = _straddling(plan, keys)
     if len(leaking):
         warnings.warn(
             f"{len(leaking)} rows of X (first: row {leaking[0]}) have an exact copy in a training "
@@ -38,3 +41,14 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             DuplicateRowsWarning,
             stacklevel=4,
         )
+
+
+def _straddling(plan: Plan, keys: np.ndarray) -> np.ndarray:
+    """Tested rows that leak; a fit that is asked for its apparent risk was asked on purpose."""
+    leaking = plan.straddling(keys)
+    if not len(leaking):
+        return leaking
+    own = asks_own_rows(plan)
+    if plan.out_of_bag is not None:
+        own[plan.out_of_bag] = False
+    return plan.only(np.flatnonzero(~own)).straddling(keys) if own.any() else leaking

@@ -124,8 +124,8 @@ class Plan:
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Row number of every answer, question after question, and its count (None: all once)."""
-        if not len(self.test.minus) and (self.test.base >= 0).all() and self.blocks.counts is None:
-            return self.blocks.rows[spread(self.blocks.offsets, self.test.base)[1]], None
+        if not len(self.test.minus):
+            return self._positions_of_blocks()
         pairs = [self.test_rows(q) for q in range(self.n_questions)]
         rows = np.concatenate([rows for rows, _ in pairs]) if pairs else np.empty(0, np.int32)
         if all(counts is None for _, counts in pairs):
@@ -138,7 +138,10 @@ class Plan:
         """How many rows, copies counted, each fit sees."""
         sizes = self._sizes(self.train)
         if self.blocks.counts is not None:
-            for fit in np.flatnonzero(self.train.base != ALL):
+            drawn = np.concatenate([[0], np.cumsum(self.blocks.counts)])[self.blocks.offsets]
+            is_block, whole = self.train.base != ALL, np.diff(self.train.offsets) == 0
+            sizes[is_block & whole] = np.diff(drawn)[self.train.base[is_block & whole]]
+            for fit in np.flatnonzero(is_block & ~whole):
                 rows, counts = self.train_rows(int(fit))
                 sizes[fit] = len(rows) if counts is None else counts.sum()
         if self.laws is not None:
@@ -222,8 +225,6 @@ class Plan:
             fit = int(self.fit[q])
             left = self._keys_left(fit, keys, totals, keys[tested])
             own = self._trained(fit, tested)
-            if own.all() and (self.out_of_bag is None or q not in self.out_of_bag):
-                continue  # the apparent risk is asked for on purpose
             leaking.append(tested[left - own > 0])
         return np.unique(np.concatenate(leaking)) if leaking else np.empty(0, np.int32)
 
@@ -329,6 +330,19 @@ class Plan:
             keep = ~_among(self.blocks[int(block)], rows)
             rows, counts = rows[keep], None if counts is None else counts[keep]
         return rows, counts
+
+    def _positions_of_blocks(self) -> tuple[np.ndarray, np.ndarray | None]:
+        """Rows and counts of test sets that lack no block, all at once."""
+        blocks, base = self.blocks, self.test.base
+        rows, counts, offsets = blocks.rows, blocks.counts, blocks.offsets
+        if (base == ALL).any():  # all rows are one block more, the last
+            rows = np.concatenate([rows, np.arange(self.n_rows, dtype=np.int32)])
+            offsets = np.append(offsets, len(rows))
+            if counts is not None:
+                counts = np.concatenate([counts, np.ones(self.n_rows, np.int32)])
+        places = spread(offsets, np.where(base == ALL, len(offsets) - 2, base))[1]
+        told = None if counts is None else counts[places]
+        return rows[places], None if told is None or (told == 1).all() else told
 
     def _sizes(self, sets: RowSets) -> np.ndarray:
         """Distinct rows of every set; only sets that lack several blocks are listed to count."""

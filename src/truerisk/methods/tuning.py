@@ -13,7 +13,7 @@ from truerisk.core.data import Data
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 
-__all__ = ["by_fit", "by_rule", "choose", "inner_risks", "units_of"]
+__all__ = ["asks_own_rows", "by_fit", "by_rule", "choose", "inner_risks", "units_of"]
 
 
 def inner_risks(
@@ -66,11 +66,11 @@ def units_of(
             n_train=int(plan.train_sizes[plan.fit[q]]),
             n_test=int(plan.test_sizes[q]),
         )
-        for q in np.flatnonzero(~_asks_own_rows(plan))
+        for q in np.flatnonzero(~asks_own_rows(plan))
     )
 
 
-def _asks_own_rows(plan: Plan) -> np.ndarray:
+def asks_own_rows(plan: Plan) -> np.ndarray:
     """Which questions ask a fit about the very rows that it sees, each once."""
     own = plan.test_sizes == plan.train_sizes[plan.fit]
     for q in np.flatnonzero(own):
