@@ -16,6 +16,7 @@ from truerisk.core.version import __version__ as __version__
 _WHERE = {
     "Assessment": "truerisk.api.assess",
     "Audit": "truerisk.api.audit",
+    "Comparison": "truerisk.api.comparing.result",
     "ErrorPosterior": "truerisk.core.posterior",
     "HonestSearchCV": "truerisk.api.search",
     "RiskCurve": "truerisk.core.results",
@@ -25,6 +26,7 @@ _WHERE = {
     "assess": "truerisk.api.assess",
     "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
+    "compare": "truerisk.api.compare",
     "estimate_risk": "truerisk.api.estimate",
     "risk_curve": "truerisk.api.estimate",
 }
@@ -42,6 +44,7 @@ _ROOMS = {
 __all__ = [
     "Assessment",
     "Audit",
+    "Comparison",
     "ErrorPosterior",
     "HonestSearchCV",
     "RiskCurve",
@@ -52,6 +55,7 @@ __all__ = [
     "assess",
     "audit",
     "bayesian_error",
+    "compare",
     "datasets",
     "engines",
     "estimate_risk",
@@ -76,6 +80,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.audit import Audit as Audit
     from truerisk.api.audit import audit as audit
     from truerisk.api.bayesian_error import bayesian_error as bayesian_error
+    from truerisk.api.compare import compare as compare
+    from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
     from truerisk.api.search import HonestSearchCV as HonestSearchCV

@@ -11,6 +11,7 @@
 | `forecast.py` | what an assessment will cost |
 | `schedule.py` | its plans, drawn once for all learners |
 | `choice.py`, `constant.py`, `paired.py` | the risks it compares with, and their differences |
+| `compare.py`, `comparing/` | `compare`: paired tests of two rules, one file each |
 | `compute.py` | the one road from a family and data to an evaluation |
 | `origin.py` | seeds, versions, fingerprints: what a result says of its making |
 | `leaks.py` | warnings about copies and groups on both sides of a split |

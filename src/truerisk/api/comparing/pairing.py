@@ -1,0 +1,256 @@
+"""Two sets of losses as paired differences, or the reason why they are not paired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.results import RiskEstimate
+
+__all__ = ["Pairs", "pair"]
+
+WAYS = (
+    "give two estimates made on the same splits, which carry them; or losses of rows with "
+    "folds= (the fold that tested each row); or one list of losses (or one risk) per split with "
+    "n_train= and n_test="
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Losses of two rules, a and b, on the same rows of the same splits.
+
+    `splits` are the differences a − b of the mean losses per split, `repeat`, `n_train` and
+    `n_test` belong to them; `rows` are the two losses of rows that were tested once.
+    """
+
+    loss: str | None = None
+    splits: np.ndarray | None = None
+    repeat: np.ndarray | None = None
+    n_train: np.ndarray | None = None
+    n_test: np.ndarray | None = None
+    rows: tuple[np.ndarray, np.ndarray] | None = None
+    one_rule: bool = False
+    why_no_rows: str = "there are no losses of rows that were each tested once."
+
+    def of_splits(self) -> tuple[np.ndarray, float]:
+        """The differences per split, and n_test/n_train; refused where a size is not known."""
+        if self.splits is None or self.n_train is None or self.n_test is None:
+            raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
+        if len(self.splits) < 2:
+            raise Refusal(
+                "one split has no spread over splits: use test='mcnemar' on its rows, or "
+                "compare on several splits."
+            )
+        return self.splits, float(self.n_test.mean() / self.n_train.mean())
+
+    def of_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The losses of rows that were each tested once; refused where there are none."""
+        if self.rows is None:
+            raise Refusal(f"this test needs one loss per row: {self.why_no_rows}")
+        return self.rows
+
+
+def pair(
+    a: Any,
+    b: Any,
+    *,
+    folds: Any = None,
+    n_train: Any = None,
+    n_test: Any = None,
+    per_split: bool = True,
+) -> Pairs:
+    """The pairs of two estimates, or of two arrays of losses."""
+    kinds = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
+    if kinds == {True, False}:
+        raise UnknownName("compare two estimates, or the losses of both, not one of each.")
+    if kinds == {False}:
+        return _of_arrays(a, b, folds, n_train, n_test, per_split)
+    if not (folds is None and n_train is None and n_test is None):
+        raise UnknownName("estimates carry their splits: leave out folds, n_train and n_test.")
+    return _of_estimates(a, b)
+
+
+def _of_estimates(a: RiskEstimate, b: RiskEstimate) -> Pairs:
+    _refuse_unlike(a, b)
+    if a.losses is None or b.losses is None or a.split_risks is None or b.split_risks is None:
+        better = "; areas under ROC curves compare by tr.RocCurve.minus (DeLong)."
+        raise Refusal(
+            f"'{a.method}' with loss '{a.loss}' has no losses of single rows to pair"
+            f"{better if 'auc' in a.loss.lower() else '.'}"
+        )
+    if not np.array_equal(np.asarray(a.loss_rows), np.asarray(b.loss_rows)):
+        raise Refusal("the two estimates tested different rows: their losses are not paired.")
+    splits = a.splits
+    if splits is None or len(splits) != len(a.split_risks):
+        raise Refusal(f"'{a.method}' does not say which sizes its splits have: nothing to compare.")
+    _refuse_overlap(splits, a)
+    why = _why_no_rows(a, splits)
+    return Pairs(
+        loss=a.loss,
+        splits=a.split_risks - b.split_risks,
+        repeat=splits[:, 0],
+        n_train=splits[:, 1],
+        n_test=splits[:, 2],
+        rows=(a.losses, b.losses) if why is None else None,
+        one_rule=a.target == "Err_XY",
+        why_no_rows=why or "",
+    )
+
+
+def _refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
+    if a.value is None or b.value is None:
+        raise Refusal("an estimate without a value (a fit failed) cannot be compared.")
+    if a.loss != b.loss:
+        raise Refusal(f"losses differ ('{a.loss}', '{b.loss}'): their difference has no meaning.")
+    if a.data_fingerprint != b.data_fingerprint:
+        raise Refusal(
+            "the two estimates are of different data (their fingerprints differ). If the rows are "
+            "the same and only the columns differ, pass the losses: compare(a.losses, b.losses, "
+            "folds=...)."
+        )
+    if a.plan_fingerprint != b.plan_fingerprint:
+        raise Refusal(
+            f"the two estimates were made on different splits ('{a.method}', seed {a.seed}; "
+            f"'{b.method}', seed {b.seed}): use the same method and seed for both, or tr.assess, "
+            "which tests all learners on the same splits."
+        )
+
+
+def _refuse_overlap(splits: np.ndarray, a: RiskEstimate) -> None:
+    """The formulas are for test sets outside the training set, and no larger than it."""
+    if (splits[:, 1] + splits[:, 2] > a.n_rows).any():
+        raise Refusal(f"'{a.method}' trains on drawn copies: no formula for its splits is known.")
+    if (splits[:, 2] > splits[:, 1] + 1).any():  # the halves of an odd number are alike
+        raise Refusal(
+            f"'{a.method}' tests more rows than it trains on, and test sets overlap: no formula is "
+            "known for its splits."
+        )
+
+
+def _why_no_rows(a: RiskEstimate, splits: np.ndarray) -> str | None:
+    """Why losses of rows are no independent trials; None where they may be."""
+    assert a.losses is not None
+    if splits[:, 2].sum() != len(a.losses):
+        return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
+    if a.interval is not None and "grouped" in a.interval.method:
+        return "rows of one group depend on each other."
+    if a.value is None or not np.isclose(a.losses.mean(), a.value, atol=1e-9):
+        return "the rows have weights, or folds of unequal size count alike."
+    return None
+
+
+def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, per_split: bool) -> Pairs:
+    if folds is not None:
+        if n_train is not None or n_test is not None:
+            raise UnknownName("folds= says the sizes of the splits: leave out n_train and n_test.")
+        return _by_folds(_numbers(a, "a"), _numbers(b, "b"), np.asarray(folds))
+    first, second = _listed(a, "a"), _listed(b, "b")
+    sizes = [len(x) for x in first], [len(x) for x in second]
+    if sizes[0] != sizes[1]:
+        raise Refusal(
+            f"a has {_shape(sizes[0])} and b {_shape(sizes[1])}: losses pair only on the same rows "
+            "of the same splits."
+        )
+    if not per_split:
+        return _rows_alone(first, second, n_train, n_test)
+    if all(size == 1 for size in sizes[0]) and n_test is None:
+        raise Refusal(f"the sizes of the splits are not known: {WAYS}.")
+    if n_train is None:
+        raise Refusal(f"the number of training rows per split is not known: {WAYS}.")
+    _refuse_rows_as_splits(first, second, n_train, n_test)
+    tested = np.array(sizes[0]) if n_test is None else _sizes(n_test, len(first), "n_test")
+    if n_test is not None and max(sizes[0]) > 1 and (tested != sizes[0]).any():
+        raise BadData("n_test contradicts the number of losses per split.")
+    return Pairs(
+        splits=np.array([x.mean() - y.mean() for x, y in zip(first, second, strict=True)]),
+        n_train=_sizes(n_train, len(first), "n_train"),
+        n_test=tested,
+    )
+
+
+def _refuse_rows_as_splits(
+    first: list[np.ndarray], second: list[np.ndarray], n_train: Any, n_test: Any
+) -> None:
+    """A flat list of zeros and ones, as long as there are rows, is of rows and not of splits."""
+    if np.size(n_train) > 1 or np.size(n_test) > 1 or max(map(len, first)) > 1 or n_test == 1:
+        return
+    if len(first) == n_train + n_test and np.isin([*first, *second], (0, 1)).all():
+        raise Refusal(f"these look like losses of rows, not risks of splits: {WAYS}.")
+
+
+def _rows_alone(
+    first: list[np.ndarray], second: list[np.ndarray], n_train: Any, n_test: Any
+) -> Pairs:
+    if n_train is not None or n_test is not None:
+        raise UnknownName("this test looks at rows, not at splits: leave out n_train and n_test.")
+    return Pairs(rows=(np.concatenate(first), np.concatenate(second)))
+
+
+def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Pairs:
+    """Splits of K-fold cross-validation, `(n,)` or `(repeats, n)`: trained on all other rows."""
+    if not a.shape == b.shape == folds.shape or folds.ndim > 2:
+        raise Refusal(
+            f"a has shape {a.shape}, b {b.shape} and folds {folds.shape}: give one loss and one "
+            "fold number per row (and repetition)."
+        )
+    found = []
+    for repeat, (x, labels) in enumerate(
+        zip(np.atleast_2d(a - b), np.atleast_2d(folds), strict=True)
+    ):
+        _, fold = np.unique(labels, return_inverse=True)
+        sizes = np.bincount(fold)
+        if len(sizes) < 2:
+            raise BadData("folds holds a single fold: nothing was left to train on.")
+        for mean, size in zip(np.bincount(fold, x) / sizes, sizes, strict=True):
+            found.append((mean, repeat, len(x) - size, size))
+    means, repeats, trained, tested = (np.array(column) for column in zip(*found, strict=True))
+    once = folds.ndim == 1 or len(folds) == 1
+    return Pairs(
+        splits=means,
+        repeat=repeats,
+        n_train=trained,
+        n_test=tested,
+        rows=(np.ravel(a), np.ravel(b)) if once else None,
+        why_no_rows="rows were tested once per repetition; give one repetition alone.",
+    )
+
+
+def _numbers(values: Any, name: str) -> np.ndarray:
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise BadData(f"{name} is no array of losses: {error}") from None
+    if not found.size or not np.isfinite(found).all():
+        raise BadData(f"{name} holds no losses, or some that are not finite.")
+    return found
+
+
+def _listed(values: Any, name: str) -> list[np.ndarray]:
+    """The losses of each split; a flat list is one loss (or one risk) per split."""
+    ragged = isinstance(values, Sequence) and len({np.size(v) for v in values}) > 1
+    if ragged:
+        return [_numbers(v, name).ravel() for v in values]
+    found = _numbers(values, name)
+    if found.ndim > 2:
+        raise BadData(f"{name} has shape {found.shape}: give losses per split and row.")
+    return list(found.reshape(len(np.atleast_1d(found)), -1))
+
+
+def _sizes(given: Any, n: int, name: str) -> np.ndarray:
+    sizes = np.asarray(given)
+    if sizes.ndim == 0:
+        sizes = np.full(n, sizes)
+    if sizes.shape != (n,) or sizes.dtype.kind not in "iu" or (sizes < 1).any():
+        raise BadData(f"{name} is a number of rows, or one for each of {n} splits.")
+    return sizes
+
+
+def _shape(sizes: list[int]) -> str:
+    if max(sizes) == 1:
+        return f"{len(sizes)} losses"
+    return f"{len(sizes)} splits of {min(sizes)} to {max(sizes)} losses"
