@@ -14,13 +14,16 @@ import numpy as np
 
 from truerisk.api.compute import Problem
 from truerisk.api.constant import Constant
+from truerisk.api.out_of_fold import OutOfFold, calibration_of, out_of_fold, roc_of
 from truerisk.api.outer import OuterFold, Stability
 from truerisk.api.paired import Paired, paired_difference
 from truerisk.api.record import apparent_risk, recorded
 from truerisk.api.wording import signed
 from truerisk.core import present
 from truerisk.core.answers import Answers
+from truerisk.core.calibration import Calibration
 from truerisk.core.results import RiskCurve, RiskEstimate, displays, frame_of
+from truerisk.core.roc import RocCurve
 
 __all__ = ["Assessed", "Assessment"]
 
@@ -56,6 +59,27 @@ class Assessed:
         if self.problem is None:
             return None
         return apparent_risk(self.problem, self.curve.best_params)
+
+    @cached_property
+    def out_of_fold(self) -> OutOfFold | None:
+        """Probabilities (or scores) of the tested rows, by one more fit per outer split."""
+        if self.problem is None:
+            return None
+        inside = any(not np.isnan(fold.inner_risk) for fold in self.outer)
+        chosen = [fold.best_index for fold in self.outer]
+        return out_of_fold(self.problem, self.answers, chosen, compared_inside=inside)
+
+    @cached_property
+    def roc(self) -> RocCurve | None:
+        """The ROC curve of rows without part in tuning or fit; None but for two classes."""
+        found, problem = self.out_of_fold, self.problem
+        return None if found is None or problem is None else roc_of(found, problem)
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """Whether the probabilities of such rows mean what they say; None without any."""
+        found, problem = self.out_of_fold, self.problem
+        return None if found is None or problem is None else calibration_of(found, problem)
 
     @property
     def optimism(self) -> float | None:
@@ -121,6 +145,27 @@ class Assessment:
     def criteria(self) -> dict[str, Mapping[str, RiskCurve]]:
         """Risk curves by the further methods, per learner."""
         return {name: one.criteria for name, one in self.learners.items()}
+
+    @property
+    def roc(self) -> RocCurve | None:
+        """The ROC curve of the best learner, of rows without part in its tuning or fit."""
+        return self.learners[self.best].roc
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The calibration of the best learner, of rows without part in its tuning or fit."""
+        return self.learners[self.best].calibration
+
+    @property
+    def monte_carlo(self) -> dict[str, np.ndarray]:
+        """Risks of the single random splits by which each tuned learner was tested.
+
+        Empty unless `outer` is such a method ("monte-carlo").
+        """
+        if not self.tested_by.startswith("monte-carlo"):
+            return {}
+        splits = {name: risk.split_risks for name, risk in self.risks.items()}
+        return {name: risks for name, risks in splits.items() if risks is not None}
 
     @property
     def best_params(self) -> dict[str, Any]:

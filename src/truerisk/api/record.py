@@ -47,9 +47,9 @@ def recorded(found: Any) -> dict[str, Any]:
         "choice": None if found.choice is None else found.choice.to_dict(),
         "differences": _differences(found),
         "posterior": _posterior(found.risks[found.best]),
-        "roc": None,
-        "calibration": None,
-        "monte_carlo": {},
+        "roc": None if found.roc is None else found.roc.to_dict(),
+        "calibration": None if found.calibration is None else found.calibration.to_dict(),
+        "monte_carlo": present.plain(found.monte_carlo),
         "learners": {name: _learner(one) for name, one in found.learners.items()},
     }
 

@@ -27,6 +27,9 @@ displays = Registry(
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
+        "calibration": Line(
+            "truerisk.plots.calibration:draw_calibration", "observed shares over probabilities"
+        ),
         "roc": Line("truerisk.plots.roc:draw_roc", "true against false positive rate"),
         "precision-recall": Line(
             "truerisk.plots.roc:draw_precision_recall", "precision against recall"

@@ -26,31 +26,28 @@ def draw_calibration(document: Document) -> Figure | None:
         x=Scale(-0.01, 1.01, LEFT, WIDTH - 12),
         y=Scale(-0.01, 1.01, BOTTOM, TOP),
     )
-    of = clean(found.of, 60)
     drawing.left_axis("share observed", TICKS)
     drawing.bottom_axis("probability given", TICKS)
     drawing.slope(0, 0, 1, 1, "baseline")
-    bins = list(
-        zip(found.predicted, found.observed, found.low, found.high, found.counts, strict=True)
-    )
     drawing.line(found.predicted, found.observed, "s0 thin")
     rows = []
-    for said, came, low, high, count in bins:
+    for i, (said, came) in enumerate(zip(found.predicted, found.observed, strict=True)):
         sure = "–"
-        if low is not None and high is not None:
-            drawing.slope(said, low, said, high, "span s0")
-            sure = f"[{number(low)}, {number(high)}]"
+        if found.low is not None and found.high is not None:
+            drawing.slope(said, found.low[i], said, found.high[i], "span s0")
+            sure = f"[{number(found.low[i])}, {number(found.high[i])}]"
+        count = found.counts[i]
         tip = f"given {number(said)}, observed {number(came)} in {count} rows"
         drawing.point(said, came, "s0", tip, size=4.5)
         rows.append([number(said), number(came), sure, str(count)])
-    sure_note = "; ".join(clean(note, 200) for note in found.notes)
+    sure_note = " ".join(clean(note, 200) for note in found.notes)
     return Figure(
         name="calibration",
         title="Whether probabilities mean what they say",
         drawing=drawing,
         caption=(
-            f"Probability of {of} given to rows that took no part in the fit, in bins of about as "
-            "many rows, against the share that came. "
+            f"Probability of {clean(found.event, 60)} given to rows that took no part in the fit, "
+            "in bins of about as many rows, against the share that came. "
             f"Brier score {number(found.brier)}. {sure_note}"
         ).strip(),
         table=Table.of(("mean probability", "share observed", "interval", "rows"), rows),

@@ -201,13 +201,13 @@ class Roc:
 
 @dataclass(frozen=True)
 class Calibrated:
-    """How often the positive class came where a probability was given, in bins."""
+    """How often an event came where a probability was given, in bins."""
 
-    of: str
+    event: str
     predicted: tuple[float, ...]
     observed: tuple[float, ...]
-    low: tuple[float | None, ...]
-    high: tuple[float | None, ...]
+    low: tuple[float, ...] | None
+    high: tuple[float, ...] | None
     counts: tuple[int, ...]
     brier: float
     notes: tuple[str, ...]
@@ -215,17 +215,17 @@ class Calibrated:
     @classmethod
     def read(cls, found: Found) -> Calibrated:
         one = cls(
-            of=found["of"].text(),
+            event=found["event"].text(),
             predicted=tuple(found["predicted"].shares()),
             observed=tuple(found["observed"].shares()),
-            low=tuple(entry.maybe(Found.share) for entry in found["low"].each()),
-            high=tuple(entry.maybe(Found.share) for entry in found["high"].each()),
+            low=found["low"].maybe(_shares),
+            high=found["high"].maybe(_shares),
             counts=tuple(entry.whole() for entry in found["counts"].each()),
             brier=found["brier"].number(),
             notes=tuple(found["notes"].texts()),
         )
         columns = (one.predicted, one.observed, one.low, one.high, one.counts)
-        if len({len(column) for column in columns}) > 1 or not one.counts:
+        if len({len(column) for column in columns if column is not None}) > 1 or not one.counts:
             found["predicted"].wrong("as long as the other columns, and not empty")
         return one
 
@@ -346,6 +346,10 @@ def _posterior(found: Found) -> tuple[float, float]:
     if not 0 <= errors <= n:
         found.wrong("errors between 0 and n")
     return errors, n
+
+
+def _shares(found: Found) -> tuple[float, ...]:
+    return tuple(found.shares())
 
 
 def _setting(found: Found) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.core.present import number
+from truerisk.core.present import clean, number
 from truerisk.report.document import Document, Estimate, Learner
 from truerisk.report.figure import Figure, Key, Table, columns_of
 from truerisk.report.scale import Scale
@@ -14,6 +14,7 @@ ROW = 34
 TOP = 14
 LEFT = 118
 MOST = 12  # learners drawn; the table has all
+FAR = 1.0  # a baseline further out than so many widths of the rest is named, not drawn
 CHOICE = "whole search"
 
 
@@ -34,7 +35,7 @@ def draw_ladder(document: Document) -> Figure | None:
         y=Scale(0, n_rows, TOP, bottom),
     )
     drawing.bottom_axis(f"risk ({columns_of(document.loss, 30)}), lower is better")
-    if document.baseline is not None:
+    if document.baseline is not None and document.baseline in values:
         drawing.upright(document.baseline, "baseline")
     for i, learner in enumerate(shown):
         _rung(drawing, learner, i + 0.5)
@@ -51,7 +52,7 @@ def draw_ladder(document: Document) -> Figure | None:
             "its interval. The way from left to right is optimism."
         ),
         table=_table(document),
-        keys=_keys(document, shown),
+        keys=_keys(document, shown, document.baseline in values),
     )
 
 
@@ -64,8 +65,11 @@ def _values(shown: list[Learner], choice: Estimate | None, document: Document) -
         *(one.apparent for one in shown if one.apparent),
     ]
     ends = [end for e in honest if e.interval for end in (e.interval.low, e.interval.high)]
-    values = [document.baseline, *(e.value for e in estimates), *ends]
-    return [v for v in values if v is not None]
+    values = [v for v in (*(e.value for e in estimates), *ends) if v is not None]
+    baseline = document.baseline
+    if baseline is not None and baseline <= max(values) + FAR * (max(values) - min(values)):
+        values.append(baseline)  # further away it would press all others into a corner
+    return values
 
 
 def _floor(values: list[float]) -> float | None:
@@ -90,10 +94,10 @@ def _rung(drawing: Drawing, learner: Learner, y: float) -> None:
     _honest(drawing, honest, y, f"{learner.shown}: honest risk {number(honest.value)}")
     if _comparable(learner) and selected.value is not None:
         said = f"{learner.shown}: selected risk {number(selected.value)}"
-        drawing.point(selected.value, y, "hollow s1", said, shape="diamond", size=4.5)
+        drawing.point(selected.value, y, "hollow s1", said, shape="diamond", size=3.8)
     if learner.apparent and learner.apparent.value is not None:
         said = f"{learner.shown}: apparent risk {number(learner.apparent.value)}"
-        drawing.point(learner.apparent.value, y, "hollow muted", said, size=3.6)
+        drawing.point(learner.apparent.value, y, "hollow muted", said, size=3)
 
 
 def _honest(drawing: Drawing, estimate: Estimate, y: float, said: str) -> None:
@@ -101,7 +105,7 @@ def _honest(drawing: Drawing, estimate: Estimate, y: float, said: str) -> None:
     if estimate.interval:
         drawing.span(estimate.interval.low, estimate.interval.high, y, "s0")
         said += f", interval {estimate.interval}"
-    drawing.point(estimate.value, y, "s0", said, size=5)
+    drawing.point(estimate.value, y, "s0", said, size=5.6)
 
 
 def _label(drawing: Drawing, name: str, y: float) -> None:
@@ -118,7 +122,7 @@ def _about(document: Document) -> str:
     )
 
 
-def _keys(document: Document, shown: list[Learner]) -> tuple[Key, ...]:
+def _keys(document: Document, shown: list[Learner], near: bool) -> tuple[Key, ...]:
     keys = []
     if any(one.apparent for one in shown):
         keys.append(Key("hollow muted", "apparent"))
@@ -127,7 +131,8 @@ def _keys(document: Document, shown: list[Learner]) -> tuple[Key, ...]:
     level = f"{100 * document.level:g} %"
     keys.append(Key("s0", f"honest, with its {level} interval", "span"))
     if document.baseline is not None:
-        keys.append(Key("baseline", document.baseline_rule or "best constant answer", "line"))
+        said = f"{clean(document.baseline_rule, 60)}: {number(document.baseline)}"
+        keys.append(Key("baseline", said if near else f"{said}, beyond the axis", "line"))
     return tuple(keys)
 
 

@@ -112,7 +112,7 @@ def references(document: Document) -> list[str]:
 
 def repeat(document: Document) -> Repeat:
     """The command or call, the seed, the fingerprints and the versions."""
-    call = document.command or _call(document)
+    call = "\n".join(clean(line, 1000) for line in document.command.splitlines())
     facts = [
         ("seed", str(document.seed)),
         ("data fingerprint", clean(document.data_fingerprint, 80)),
@@ -120,7 +120,7 @@ def repeat(document: Document) -> Repeat:
         ("engines", ", ".join(sorted({clean(o.honest.engine, 40) for o in document.learners}))),
         *((clean(name, 40), clean(version, 40)) for name, version in document.versions.items()),
     ]
-    return Repeat(call, tuple(facts))
+    return Repeat(call or _call(document), tuple(facts))
 
 
 def _call(document: Document) -> str:

@@ -39,8 +39,9 @@
         ? (missed + alarms) / (data.positives + data.negatives)
         : (share * missed) / data.positives + ((1 - share) * alarms) / data.negatives;
     };
+    const last = data.tp.length - 1; // thresholds fall, the slider's rise to the right
     const show = () => {
-      const i = Number(slider.value);
+      const i = last - Number(slider.value);
       const [n1, n0, tp, fp] = [data.positives, data.negatives, data.tp[i], data.fp[i]];
       const [fn, tn] = [n1 - tp, n0 - fp];
       const now = {
@@ -65,10 +66,10 @@
     byId("least-cost").addEventListener("click", () => {
       let best = 0;
       for (let i = 1; i < data.tp.length; i += 1) if (expected(i) < expected(best)) best = i;
-      slider.value = String(best);
+      slider.value = String(last - best);
       show();
     });
-    slider.value = String(data.start); // a reload keeps the old place, the numbers start anew
+    slider.value = String(last - data.start); // a reload keeps the old place, the numbers start anew
     for (const field of costs) field.value = field.defaultValue;
     document.querySelector(".controls").hidden = false;
   }

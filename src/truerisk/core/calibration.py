@@ -1,0 +1,115 @@
+"""Calibration: how often what was given a probability came, bin by bin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.errors import BadData
+from truerisk.core.results import displays
+
+__all__ = ["Calibration"]
+
+SCHEMA = "truerisk.calibration/1"
+ROWS_PER_BIN = 10
+MOST_BINS = 10
+INDEPENDENT = "Wilson's intervals, which take the rows as independent."
+DEPENDENT = "No intervals: weighted or grouped rows are no independent trials."
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    r"""Mean probability and observed share in bins of about as many rows.
+
+    Equal probabilities stand in one bin. The interval of k in n is Wilson's (1927),
+    (k + z²/2 ± z √(k (n − k)/n + z²/4)) / (n + z²); None where rows are weighted or grouped.
+    `brier` is the mean of (p − y)².
+
+    >>> found = Calibration.of([0] * 9 + [1] * 9 + [0] * 2, [0.1] * 10 + [0.8] * 10)
+    >>> found.predicted.round(6).tolist(), found.observed.tolist(), found.counts.tolist()
+    ([0.1, 0.8], [0.1, 0.8], [10, 10])
+    """
+
+    event: str
+    predicted: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray | None
+    high: np.ndarray | None
+    counts: np.ndarray
+    brier: float
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        came: Any,
+        given: Any,
+        *,
+        event: str = "the event",
+        weights: Any = None,
+        dependent: bool = False,
+        confidence_level: float = 0.95,
+    ) -> Calibration:
+        """From what came (true or false) and the probability that was given for it."""
+        y, p = np.asarray(came, dtype=np.float64), np.asarray(given, dtype=np.float64)
+        if y.ndim != 1 or y.shape != p.shape or not len(y):
+            raise BadData(
+                f"{len(y)} outcomes and {len(p)} probabilities: give one of each per row."
+            )
+        if not (np.isfinite(p).all() and (p >= 0).all() and (p <= 1).all()):
+            raise BadData("probabilities are numbers from 0 to 1.")
+        w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+        bins = _bins(p)
+        counts, mass = np.bincount(bins), np.bincount(bins, w)
+        observed = np.bincount(bins, w * y) / mass
+        sure = weights is None and not dependent
+        low, high = _wilson(observed, counts, confidence_level) if sure else (None, None)
+        return cls(
+            event=event,
+            predicted=np.bincount(bins, w * p) / mass,
+            observed=observed,
+            low=low,
+            high=high,
+            counts=counts,
+            brier=float(np.average((p - y) ** 2, weights=w)),
+            notes=(INDEPENDENT if sure else DEPENDENT,),
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the observed shares over the probabilities (needs matplotlib)."""
+        return displays.load("calibration")(self, ax=ax, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        return {"schema": SCHEMA, **{n: present.plain(v) for n, v in vars(self).items()}}
+
+    def __str__(self) -> str:
+        n = int(self.counts.sum())
+        return f"Brier score {self.brier:.4f} of {self.event}, {len(self.counts)} bins of {n} rows"
+
+    def _repr_html_(self) -> str:
+        head = ["probability", "observed", "rows"]
+        columns = zip(self.predicted, self.observed, self.counts, strict=True)
+        rows = [[present.number(p), present.number(o), str(n)] for p, o, n in columns]
+        return present.html_table(str(self), head, rows)
+
+
+def _bins(p: np.ndarray) -> np.ndarray:
+    """Bin of every row, numbered from 0 without gaps; equal probabilities share a bin."""
+    n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
+    edges = np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins)) if n_bins > 1 else np.zeros(0)
+    bins: np.ndarray = np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
+    return bins
+
+
+def _wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's interval of every share."""
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + level) / 2))
+    middle = share * n + z**2 / 2
+    half = z * np.sqrt(n * share * (1 - share) + z**2 / 4)
+    return np.maximum((middle - half) / (n + z**2), 0), np.minimum((middle + half) / (n + z**2), 1)
