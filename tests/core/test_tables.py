@@ -165,3 +165,13 @@ def test_columns_and_names() -> None:
     assert tables.column_names(NUMERIC["polars"]) == ["a", "b"]
     assert [tables.n_columns(NUMERIC[k]) for k in ("numpy", "csr", "polars")] == [2, 2, 2]
     assert tables.n_columns(VALUES[:, 0]) is None
+
+
+@pytest.mark.parametrize("kind", [np.array, sp.csr_matrix, pd.DataFrame])
+def test_columns_are_taken_in_the_given_order(kind) -> None:
+    """Of an array, a sparse matrix and a frame, copies too; a sparse matrix stays one of rows."""
+    dense = np.arange(6.0).reshape(2, 3)
+    taken = tables.take_columns(kind(dense), np.array([2, 0, 0]))
+    found = taken.toarray() if hasattr(taken, "toarray") else np.asarray(taken)
+    assert found.tolist() == [[2, 0, 0], [5, 3, 3]]
+    assert getattr(taken, "format", "csr") == "csr"

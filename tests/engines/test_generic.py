@@ -16,16 +16,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import KernelCenterer, StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Request, Run, Streams
 from truerisk.core.data import Data
-from truerisk.core.errors import FitFailed, FitFailedWarning, UnknownName
+from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan import ALL
 from truerisk.core.planning import PlanBuilder
@@ -500,3 +503,53 @@ def test_a_law_has_no_rules():
     )
     reason = Generic().refuse(Family.of(LogisticRegression()), data, plan, Request("loss"))
     assert reason == "train sets drawn at random have no single model with coefficients."
+
+
+SQUARE = {
+    "Gram": (SVC(kernel="precomputed"), {"C": [0.1, 10.0]}, lambda X: X @ X.T),
+    "centred": (
+        make_pipeline(KernelCenterer(), SVC(kernel="precomputed")),
+        {"svc__C": [0.1, 10.0]},
+        lambda X: X @ X.T,
+    ),
+    "distances": (
+        KNeighborsClassifier(metric="precomputed"),
+        {"n_neighbors": [1, 3]},
+        pairwise_distances,
+    ),
+    "as the grid says": (
+        KNeighborsClassifier(),
+        {"metric": ["euclidean", "precomputed"]},
+        pairwise_distances,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SQUARE)
+def test_a_matrix_of_rows_against_rows_is_cut_as_scikit_learn_cuts_it(what) -> None:
+    """Rows and columns of the train set, as GridSearchCV has it by the same tags."""
+    model, grid, made = SQUARE[what]
+    X, y = tr.datasets.make_difficult(40, random_state=0)
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    search = GridSearchCV(model, grid, cv=folds, refit=False).fit(made(X), y)
+    curve = tr.risk_curve(model, grid, made(X), y, method=folds, engine="generic")
+    theirs = 1 - search.cv_results_["mean_test_score"]
+    assert curve.values.tolist() == pytest.approx(theirs.tolist(), abs=1e-12)
+
+
+def test_copies_in_a_bootstrap_sample_are_copies_of_columns() -> None:
+    """Distances given and distances computed are one neighbour rule on any sample."""
+    X, y = tr.datasets.make_difficult(30, random_state=1)
+    method = tr.methods.Bootstrap(kind="oob", replicates=5)
+    plain = tr.estimate_risk(KNeighborsClassifier(3), X, y, method=method, engine="generic")
+    given = KNeighborsClassifier(3, metric="precomputed")
+    square = tr.estimate_risk(given, pairwise_distances(X), y, method=method)
+    assert square.value == plain.value
+    assert "matrix of rows against rows" in square.refusals["knn"] + square.refusals["svm"]
+
+
+def test_a_matrix_of_rows_against_rows_is_square() -> None:
+    """The sentence says what X is taken for, and which shape it has."""
+    X, y = tr.datasets.make_difficult(20, random_state=0)
+    with pytest.raises(BadData, match=r"matrix of rows against rows.*shape \(20, 2\)"):
+        tr.estimate_risk(SVC(kernel="precomputed"), X, y, method="5-fold")

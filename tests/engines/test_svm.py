@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import KernelCenterer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from tests.engines.closed_forms import both, counted, data_of, drawn, family_of
 
@@ -249,6 +249,77 @@ def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
             assert sorted(left) == list(range(plan.n_fits))
 
 
+METHODS = {
+    "folds": tr.methods.KFold(3),
+    "loo": tr.methods.LeaveOneOut(),
+    "bootstrap": tr.methods.Bootstrap(kind="oob", replicates=6),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_given_gram_matrix_is_cut_by_rows_and_columns(method, n_classes):
+    """The answers of SVC on the rows themselves, by this engine and by the generic one."""
+    X, y = drawn(30, 3, n_classes)
+    grid = {"C": [0.1, 1.0, 10.0]}
+    plan = METHODS[method].plan(data_of(X, y), Streams(0))
+    data = data_of(X @ X.T, y)
+    family = family_of(exact(kernel="precomputed"), grid)
+    fast, slow = both(ENGINE, family, data, plan, LABEL)
+    direct = ENGINE.run(family_of(exact(kernel="linear"), grid), data_of(X, y), plan, LABEL, Run())
+    assert np.array_equal(fast, slow)
+    assert np.array_equal(fast, direct.values)
+
+
+def test_a_grid_may_hold_the_matrix_and_its_rows():
+    """kernel='precomputed' reads X as a Gram matrix where 'linear' reads it as a table."""
+    X, y = drawn(24, 3, 2)
+    data, grid = data_of(X @ X.T, y), {"kernel": ["linear", "precomputed"], "C": [0.01, 1.0]}
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    fast, slow = both(ENGINE, family_of(exact(), grid), data, plan, LABEL)
+    assert np.array_equal(fast, slow)
+    assert not np.array_equal(fast[0], fast[1])
+
+
+def test_an_indefinite_matrix_is_left_to_svc(monkeypatch):
+    """With a negative eigenvalue there may be several minima: every answer is SVC's own."""
+    X, y = drawn(20, 3, 2)
+    gram = X @ X.T
+    data, family = data_of(gram - 2 * np.eye(20), y), family_of(SVC(kernel="precomputed"))
+    plan = tr.methods.KFold(4).plan(data, Streams(0))
+    with counted(monkeypatch) as seen:
+        fast, slow = both(ENGINE, family, data, plan, LABEL)
+    assert seen["asked"] == 4
+    assert np.array_equal(fast, slow)
+
+
+def test_a_matrix_that_is_not_symmetric_or_is_piped_is_refused():
+    """SVC reads one half of it; steps before the machine may make it anything."""
+    X, y = drawn(20, 3, 2)
+    gram = X @ X.T
+    data, skew = data_of(gram, y), data_of(gram + np.triu(np.ones((20, 20)), 1), y)
+    plan = tr.methods.KFold(4).plan(data, Streams(0))
+    alone = family_of(SVC(kernel="precomputed"))
+    piped = family_of(make_pipeline(KernelCenterer(), SVC(kernel="precomputed")))
+    assert ENGINE.refuse(alone, data, plan, LABEL) is None
+    assert "not symmetric" in ENGINE.refuse(alone, skew, plan, LABEL)
+    assert "other steps" in ENGINE.refuse(piped, data, plan, LABEL)
+
+
+@pytest.mark.parametrize("method", ["5-fold", "loo"])
+@pytest.mark.parametrize("prepared", [False, True])
+def test_the_largest_duality_gap_is_noted(method, prepared):
+    """One note for all fits, settings and kernels, with a gap far below that of libsvm's stop."""
+    X, y = tr.datasets.make_simple(30, random_state=0)
+    model = make_pipeline(StandardScaler(), SVC()) if prepared else SVC()
+    name = "svc__kernel" if prepared else "kernel"
+    curve = tr.risk_curve(model, {name: ["linear", "rbf"]}, X, y, method=method)
+    notes = [note for note in curve[0].notes if "duality gap" in note]
+    assert len(notes) == 1
+    assert 0 <= float(notes[0].rsplit(" ", 1)[1]) < 1e-7
+    assert [note for note in curve[1].notes if "duality gap" in note] == notes
+
+
 def test_one_class_in_a_fit_fails_as_svc_does():
     """A train set of one class is no problem with an answer: SVC's own error comes through."""
     X, y = drawn(10, 2, 2)
@@ -262,9 +333,9 @@ def test_one_class_in_a_fit_fails_as_svc_does():
 
 
 REFUSED = {
-    "precomputed": (SVC(kernel="precomputed"), "takes rows of X"),
+    "precomputed": (SVC(kernel="precomputed"), "X is not square"),
     "sigmoid": (SVC(kernel="sigmoid"), "several minima"),
-    "callable": (SVC(kernel=np.dot), "not linear, rbf or poly"),
+    "callable": (SVC(kernel=np.dot), "not linear, rbf, poly or precomputed"),
     "negative coef0": (SVC(kernel="poly", coef0=-1.0), "indefinite"),
     "fractional degree": (SVC(kernel="poly", degree=1.5), "whole number"),
     "no gamma": (SVC(gamma=0.0), "neither a positive number"),

@@ -245,7 +245,8 @@ class Engine(ABC):
     says how many training rows an answer rests on (`Plan.counted`), `states_freedom` whether it
     states degrees of freedom (`Plan.freedom`), `states_rules` whether it gives the coefficients of
     linear rules (`Plan.rules`), `bags` whether it asks the members of an ensemble
-    that were fitted without a row (`Plan.out_of_bag`); it is not asked otherwise.
+    that were fitted without a row (`Plan.out_of_bag`); it is not asked otherwise. `cuts_columns`
+    says whether it serves families that take X as a matrix of rows against rows (`pairwise`).
     """
 
     word: ClassVar[str]
@@ -254,6 +255,7 @@ class Engine(ABC):
     states_freedom: ClassVar[bool] = False
     states_rules: ClassVar[bool] = False
     bags: ClassVar[bool] = False
+    cuts_columns: ClassVar[bool] = False
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

@@ -10,7 +10,16 @@ import numpy as np
 from truerisk.core.checksums import row_sums
 from truerisk.core.errors import BadData
 
-__all__ = ["column_names", "digest", "n_columns", "n_rows", "row_keys", "sums_of", "take_rows"]
+__all__ = [
+    "column_names",
+    "digest",
+    "n_columns",
+    "n_rows",
+    "row_keys",
+    "sums_of",
+    "take_columns",
+    "take_rows",
+]
 
 
 def _is_frame(table: Any) -> bool:
@@ -61,6 +70,13 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
     if _is_frame(table) or hasattr(table, "__array_namespace__"):
         return table[rows]
     return [table[i] for i in rows]
+
+
+def take_columns(table: Any, columns: np.ndarray) -> Any:
+    """The given columns of an array, a sparse matrix or a frame, in the given order."""
+    if hasattr(table, "iloc"):
+        return table.iloc[:, columns]
+    return table.tocsc()[:, columns].tocsr() if _is_sparse(table) else table[:, columns]
 
 
 def _frame_arrays(table: Any) -> list[np.ndarray]:

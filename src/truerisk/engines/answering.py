@@ -12,6 +12,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.plan import Plan
+from truerisk.core.tables import take_columns
 from truerisk.models.rows_behind import rows_behind
 
 __all__ = ["Asked", "answer_of", "answers_of", "coded", "copied", "counts_of"]
@@ -41,6 +42,10 @@ class Asked:
 
     def copy(self) -> Asked:
         return replace(self, X=copied(self.X))
+
+    def against(self, columns: np.ndarray) -> Asked:
+        """Rows of a matrix of rows against rows, with these columns of it only."""
+        return replace(self, X=take_columns(self.X, columns))
 
 
 def _copies(plan: Plan, question: int, rows: np.ndarray) -> np.ndarray:

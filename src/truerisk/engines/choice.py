@@ -10,6 +10,7 @@ from truerisk.core.errors import NoEngine, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.registry import Line, Registry
+from truerisk.core.tables import n_columns
 
 __all__ = ["choose_engine", "registry"]
 
@@ -92,7 +93,14 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
         return "it does not give the coefficients of its models."
     if plan.out_of_bag is not None and not engine.bags:
         return "it does not ask members of an ensemble one by one."
+    if not engine.cuts_columns and _takes_pairs(family, data):
+        return "X is a matrix of rows against rows, and it takes rows of X without its columns."
     return engine.refuse(family, data, plan, request)
+
+
+def _takes_pairs(family: Family, data: Data) -> bool:
+    """Only a square X can be a matrix of rows against rows; tags take a while to read."""
+    return n_columns(data.X) == data.n_rows and any(family.pairwise)
 
 
 def _first_willing(

@@ -18,7 +18,7 @@ from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import Plan
 from truerisk.core.present import params_text
-from truerisk.core.tables import n_columns, take_rows
+from truerisk.core.tables import n_columns, take_columns, take_rows
 from truerisk.engines.answering import Asked, answer_of, copied, counts_of
 from truerisk.engines.bags import out_of_bag
 from truerisk.engines.warned import Warned, kept_warnings
@@ -122,7 +122,10 @@ def fit_pieces(
         tests = [Asked.of(data, plan, int(q)) for q in questions]
         for candidate in candidates:
             own, asked = given, tests
-            if candidate is not candidates[-1]:  # a model may write into its rows (copy=False)
+            if _is_pairwise(family, candidate):
+                columns = _columns(family, data, plan, fit)
+                own, asked = given.against(columns), [test.against(columns) for test in tests]
+            elif candidate is not candidates[-1]:  # a model may write into its rows (copy=False)
                 own, asked = given.copy(), [test.copy() for test in tests]
             with kept_warnings() as warned:
                 piece, *more = one(family, data, request, own, asked, (seed, fit, candidate))
@@ -150,6 +153,26 @@ class Given:
     def copy(self) -> Given:
         params = {name: copied(value) for name, value in self.params.items()}
         return replace(self, X=copied(self.X), y=self.y.copy(), params=params)
+
+    def against(self, columns: np.ndarray) -> Given:
+        """Rows of a matrix of rows against rows, with these columns of it only."""
+        return replace(self.copy(), X=take_columns(self.X, columns))
+
+
+def _is_pairwise(family: Family, candidate: Any) -> bool:
+    """Of a single candidate; an engine that fits groups of them refuses such families."""
+    return isinstance(candidate, int) and family.pairwise[candidate]
+
+
+def _columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:
+    """The columns of the train set, copies and all."""
+    if n_columns(data.X) != data.n_rows:
+        raise BadData(
+            f"{family.name} takes X as a matrix of rows against rows (a Gram matrix, or distances),"
+            f" and X has shape {np.shape(data.X)}: give one column for each row."
+        )
+    rows, counts = plan.train_rows(fit)
+    return rows if counts is None else np.repeat(rows, counts)
 
 
 def _training(data: Data, plan: Plan, fit: int) -> Given:

@@ -52,6 +52,7 @@ class Generic(Engine):
     states_freedom: ClassVar[bool] = True
     states_rules: ClassVar[bool] = True
     bags: ClassVar[bool] = True
+    cuts_columns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.error not in ("raise", "warn"):

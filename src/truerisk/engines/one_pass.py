@@ -73,6 +73,7 @@ class Task:
     notes: list[str] = field(default_factory=list)  # for the reader of the result
     freedom: np.ndarray | None = None  # (line, fit), where the plan asks for it
     rules: list[LinearRules] = field(default_factory=list)  # of the fits that are asked for theirs
+    largest: dict[str, float] = field(default_factory=dict)  # of what is measured, by its name
 
     def of_fit(self, fit: int) -> Group | None:
         """The candidates asked in a fit: all of the group, its one winner, or none of it."""
@@ -90,6 +91,10 @@ class Task:
         """Put the answers (one row per candidate of the group) to a question in their place."""
         where = slice(*self.plan.test_offsets[question : question + 2])
         self.values[self.lines_of(group), where] = answers
+
+    def measure(self, what: str, value: float) -> None:
+        """The reader of the result is told the largest value of what is measured."""
+        self.largest[what] = max(value, self.largest.get(what, value))
 
     def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
         """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
@@ -243,6 +248,7 @@ class OnePass(Engine):
         warned: list[Warned] = []
         notes: list[str] = []
         rules: list[LinearRules] = []
+        largest: dict[str, float] = {}
         free = None if plan.freedom is None else np.full((len(values), plan.n_fits), np.nan)
         for number, group in enumerate(groups):
             X, asked = self._shared(group, data)
@@ -259,6 +265,7 @@ class OnePass(Engine):
                 values,
                 freedom=free,
                 rules=rules,
+                largest=largest,
             )
             done = task.all_open() if asked else self.together(task)
             tell(number * plan.n_fits + int(done.sum()), total)
@@ -283,7 +290,7 @@ class OnePass(Engine):
             n_fits=len(values) * plan.n_fits,
             freedom=free,
             rules=None if plan.rules is None else gathered(rules),
-            notes=tuple(dict.fromkeys(notes)),
+            notes=tuple(dict.fromkeys([*notes, *(f"{n}: {v:.1e}" for n, v in largest.items())])),
         )
 
     def _shared(self, group: Group, data: Data) -> tuple[Any, bool]:

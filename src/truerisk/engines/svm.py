@@ -8,7 +8,7 @@ leave-one-out, a row of weight 0 in the solution on all rows is left out for not
 
 The answer is the minimiser (decision 14): the kernel stops at a violation of 1e-9 where libsvm
 stops at `tol`. A label whose decision value is too near 0 to be sure of, and a problem that did not
-get that far, are asked of SVC itself.
+get that far, are asked of SVC itself. The largest duality gap is among the notes of the result.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.engines.one_pass import OnePass, Shown, Task
-from truerisk.engines.settings import Group
-from truerisk.engines.svm_gram import Gram, Products, gamma_of
+from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.svm_gram import ROUNDING, Gram, Products, gamma_of, has_one_minimum
 from truerisk.engines.svm_left_out import left_out_decisions
-from truerisk.engines.svm_setting import svm_refusal
+from truerisk.engines.svm_setting import svm_refusal, uses_gamma
 from truerisk.engines.svm_solving import Decisions, Rows, decisions
 from truerisk.kernels import why_not
 
 __all__ = ["SupportVectors"]
 
 MOST_ROWS = 12_000  # of a Gram matrix: 1.7 GB in double and single precision
+GAP = "largest duality gap of the support vector problems, as a part of their objective"
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
@@ -44,6 +45,7 @@ class SupportVectors(OnePass):
 
     word: ClassVar[str] = "svm"
     along: ClassVar[tuple[str, ...]] = ("C", *KERNEL)
+    cuts_columns: ClassVar[bool] = True
 
     def learners(self) -> Sequence[type]:
         from sklearn.svm import SVC
@@ -65,6 +67,10 @@ class SupportVectors(OnePass):
             return "more than two classes have no single score."
         if data.n_rows > MOST_ROWS:
             return f"the Gram matrix of {data.n_rows} rows is too large (at most {MOST_ROWS})."
+        if any(setting["kernel"] == "precomputed" for setting in settings_of(family)):
+            reason = _given_gram_refusal(family, data)
+            if reason is not None:
+                return reason
         for given in data.fit_params.values():
             weights = np.asarray(given, dtype=np.float64)
             if not (np.isfinite(weights).all() and (weights > 0).all()):
@@ -78,7 +84,11 @@ class SupportVectors(OnePass):
         products = Products(task.X)
         for part in _by_kernel(task.group):
             own = replace(task, group=part)
-            shared = part.settings[0]["kernel"] == "linear" or part.settings[0]["gamma"] != "scale"
+            kernel = part.settings[0]["kernel"]
+            if kernel == "precomputed" and not has_one_minimum(task.X):
+                _leave_all(own)
+                continue
+            shared = not uses_gamma(kernel) or part.settings[0]["gamma"] != "scale"
             gram = products.gram(part.settings[0], gamma_of(part.settings[0], task.X, None))
             told = left_out_decisions(own, gram) if shared else {}
             for fit in range(task.plan.n_fits):
@@ -106,6 +116,7 @@ class SupportVectors(OnePass):
         if told is None:
             task.leave_open(fit, group.candidates)
             return
+        task.measure(GAP, told.gap)
         answers, open_ = told.answers(task.request, task.data.n_classes)
         if answers.shape[1] < sum(map(len, asked)):  # one row is left out, and asked about again
             answers = np.repeat(answers, len(asked), axis=1)
@@ -128,6 +139,7 @@ class SupportVectors(OnePass):
             told = decisions(gram, rows, part, task.data.classes, columns)
             if told is None:
                 return None
+            task.measure(GAP, told.gap)
             answers, open_ = told.answers(task.request, task.data.n_classes)
             task.leave_open(shown.fit, part.candidates[open_])
             if every is None:
@@ -137,12 +149,31 @@ class SupportVectors(OnePass):
         return np.split(every, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
+def _given_gram_refusal(family: Family, data: Data) -> str | None:
+    if hasattr(family.estimator, "steps"):
+        return "a Gram matrix that goes through other steps is left to SVC."
+    X = np.asarray(data.X)
+    if X.shape != (data.n_rows, data.n_rows):
+        return "kernel='precomputed' takes a Gram matrix, and X is not square."
+    if not np.abs(X - X.T).max() <= ROUNDING * np.abs(np.diagonal(X)).max():
+        return "the Gram matrix is not symmetric."
+    return None
+
+
+def _leave_all(task: Task) -> None:
+    """To SVC itself, whose way decides among several minima."""
+    for fit in range(task.plan.n_fits):
+        group = task.of_fit(fit)
+        if group is not None:
+            task.leave_open(fit, group.candidates)
+
+
 def _by_kernel(group: Group) -> Iterator[Group]:
     """The candidates of a group that share a Gram matrix."""
     members: dict[tuple[Any, ...], list[int]] = {}
     for place, setting in enumerate(group.settings):
         kernel = setting["kernel"]
-        key = (kernel, *(setting[name] for name in KERNEL[1:])) if kernel != "linear" else (kernel,)
+        key = (kernel, *(setting[name] for name in KERNEL[1:])) if uses_gamma(kernel) else (kernel,)
         key = key[:2] if kernel == "rbf" else key
         members.setdefault(key, []).append(place)
     for places in members.values():

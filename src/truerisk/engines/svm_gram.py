@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Gram", "Products", "gamma_of"]
+from truerisk.engines.svm_setting import uses_gamma
+
+__all__ = ["ROUNDING", "Gram", "Products", "gamma_of", "has_one_minimum"]
+
+ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +63,8 @@ class Products:
     def _gram(self, setting: Mapping[str, Any], gamma: float) -> Gram:
         if setting["kernel"] == "linear":
             double = self.inner
+        elif setting["kernel"] == "precomputed":
+            double = self.rows
         elif setting["kernel"] == "rbf":
             double = np.exp(self.squared_distances * -gamma)
         else:
@@ -69,10 +75,24 @@ class Products:
 def gamma_of(setting: Mapping[str, Any], X: np.ndarray, times: np.ndarray | None) -> float:
     """The number that gamma stands for on these training rows, copies and all."""
     gamma = setting["gamma"]
-    if setting["kernel"] == "linear" or gamma == "auto":
+    if not uses_gamma(setting["kernel"]) or gamma == "auto":
         return 1.0 / float(X.shape[1])
     if gamma != "scale":
         return float(gamma)
     every = X if times is None else np.repeat(X, times, axis=0)
     variance = float(every.var())
     return float(1.0 / (X.shape[1] * variance)) if variance != 0 else 1.0
+
+
+def has_one_minimum(gram: np.ndarray) -> bool:
+    """Whether a given matrix has no negative eigenvalue, up to rounding: else there may be several.
+
+    By Cholesky's decomposition, which ends at the first pivot that is not positive.
+    """
+    diagonal = np.diagonal(gram)
+    shifted = gram + np.diag(np.full(len(gram), ROUNDING * max(float(diagonal.max()), 0.0)))
+    try:
+        np.linalg.cholesky(shifted)
+    except np.linalg.LinAlgError:
+        return False
+    return True

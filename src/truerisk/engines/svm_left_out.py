@@ -16,7 +16,7 @@ import numpy as np
 from truerisk.engines.one_pass import Task
 from truerisk.engines.single_row import single_row_fits
 from truerisk.engines.svm_gram import Gram
-from truerisk.engines.svm_solving import Decisions, Pair, Rows, machines, shares_of
+from truerisk.engines.svm_solving import Decisions, Pair, Rows, largest_gap, machines, shares_of
 from truerisk.kernels.svm import Machines
 
 __all__ = ["left_out_decisions"]
@@ -45,12 +45,13 @@ def left_out_decisions(task: Task, gram: Gram) -> dict[int, Decisions]:
     if not len(fits) or not pairs:
         return {}
     shape = len(pairs), len(task.group.candidates), len(codes)
-    values, off, loose = np.empty(shape), np.empty(shape), np.empty(shape)
+    values, off, loose, gap = np.empty(shape), np.empty(shape), np.empty(shape), 0.0
     for number, (first, second) in enumerate(pairs):
         pair = Pair.of(first, second, rows, share, setting)
-        _each_left_out(task, gram, pair, row[fits], values[number], off[number], loose[number])
+        into = values[number], off[number], loose[number]
+        gap = max(gap, _each_left_out(task, gram, pair, row[fits], *into))
     return {
-        int(fit): Decisions(pairs, values[:, :, [i]], off[:, :, i], loose[:, :, i])
+        int(fit): Decisions(pairs, values[:, :, [i]], off[:, :, i], loose[:, :, i], gap)
         for fit, i in zip(fits, row[fits], strict=True)
     }
 
@@ -63,12 +64,13 @@ def _each_left_out(
     values: np.ndarray,
     off: np.ndarray,
     loose: np.ndarray,
-) -> None:
-    """Decision values of the asked rows by the machine of a pair without them."""
+) -> float:
+    """Decision values of the asked rows by the machine of a pair without them; the largest gap."""
     group = task.group
     Cs, back = np.unique(group.values("C").astype(np.float64), return_inverse=True)
     every = machines(gram, pair, Cs, group.settings[0])
     told = every.beta @ gram.double[pair.rows] + every.intercept[:, None]
+    gap = largest_gap(every)
     doubt = np.repeat(pair.off(every)[:, None], told.shape[1], axis=1)
     wide = np.repeat(every.loose[:, None], told.shape[1], axis=1)
     boxes, sizes = Cs[:, None] * pair.share, np.abs(every.beta)
@@ -85,11 +87,13 @@ def _each_left_out(
         less = replace(pair, **kept)
         start = np.array([_without(every, int(c), Cs[c], at, told[c], pair) for c in needed])
         found = machines(gram, less, Cs[needed], group.settings[0], start)
+        gap = max(gap, largest_gap(found))
         told[needed, i] = np.einsum("cr,r->c", found.beta, gram.double[less.rows, i])
         told[needed, i] += found.intercept
         doubt[needed, i] = less.off(found)
         wide[needed, i] = found.loose
     values[:], off[:], loose[:] = told[back], doubt[back], wide[back]
+    return gap
 
 
 def _without(

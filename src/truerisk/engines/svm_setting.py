@@ -6,7 +6,7 @@ import math
 from numbers import Real
 from typing import Any
 
-__all__ = ["svm_refusal"]
+__all__ = ["svm_refusal", "uses_gamma"]
 
 DEFAULT_TOLERANCE = 1e-3
 HARDEST = 1e8  # a larger C leaves nothing of single precision
@@ -19,14 +19,14 @@ def svm_refusal(setting: dict[str, Any]) -> str | None:
 
 def _kernel_refusal(setting: dict[str, Any]) -> str | None:
     kernel = setting["kernel"]
-    if kernel == "precomputed":
-        return "the Gram matrix is given as X, and a plan takes rows of X, not its columns as well."
     if kernel == "sigmoid":
         return "the sigmoid kernel has several minima, and the solver's way decides among them."
-    if kernel not in ("linear", "rbf", "poly"):
-        return f"kernel={kernel!r} is not linear, rbf or poly."
+    if kernel not in ("linear", "rbf", "poly", "precomputed"):
+        return f"kernel={kernel!r} is not linear, rbf, poly or precomputed."
+    if not uses_gamma(kernel):
+        return None
     gamma = setting["gamma"]
-    if kernel != "linear" and gamma not in ("scale", "auto") and not _positive(gamma):
+    if gamma not in ("scale", "auto") and not _positive(gamma):
         return f"gamma={gamma!r} is neither a positive number nor 'scale' or 'auto'."
     if kernel == "poly":
         degree, coef0 = setting["degree"], setting["coef0"]
@@ -50,6 +50,11 @@ def _solver_refusal(setting: dict[str, Any]) -> str | None:
     if setting["break_ties"]:
         return "break_ties=True settles ties of votes by sums of decision values."
     return None
+
+
+def uses_gamma(kernel: str) -> bool:
+    """Whether the kernel has a width, which 'scale' takes from the training rows."""
+    return kernel not in ("linear", "precomputed")
 
 
 def _number(value: Any) -> bool:

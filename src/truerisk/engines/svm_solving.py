@@ -15,7 +15,7 @@ from truerisk.engines.settings import Group
 from truerisk.engines.svm_gram import Gram
 from truerisk.kernels.svm import Machines, support_vectors
 
-__all__ = ["Decisions", "Pair", "Rows", "decisions", "machines", "shares_of"]
+__all__ = ["Decisions", "Pair", "Rows", "decisions", "largest_gap", "machines", "shares_of"]
 
 EXACT = 1e-9  # the violation at which a problem counts as solved
 SURE = 1e-6  # a decision value this close to 0 is asked of SVC; at least
@@ -66,12 +66,14 @@ class Decisions:
     Where no row is free the intercept is the middle of a range, `loose` wide, as libsvm has it.
     But its rounding may leave a row a hair inside its box, and then the intercept is that row's.
     Between boxes of unequal sizes that is common, and counts as `off`; else only for scores.
+    `gap` is the largest duality gap of the problems that converged, as a part of their objective.
     """
 
     pairs: tuple[tuple[int, int], ...]
     values: np.ndarray
     off: np.ndarray
     loose: np.ndarray
+    gap: float
 
     def answers(self, request: Request, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
         """What every candidate answers, and which candidates are to be asked of SVC."""
@@ -110,7 +112,7 @@ def decisions(
     if len(present) < 2 or not (np.isfinite(share).all() and (share > 0).all()):
         return None
     Cs, back = np.unique(group.values("C").astype(np.float64), return_inverse=True)
-    values, off, loose = [], [], []
+    values, off, loose, gap = [], [], [], 0.0
     pairs = tuple((int(a), int(b)) for a, b in combinations(present, 2))
     for first, second in pairs:
         pair = Pair.of(first, second, rows, share, group.settings[0])
@@ -120,7 +122,13 @@ def decisions(
         values.append(told[back])
         off.append(pair.off(found)[back])
         loose.append(found.loose[back])
-    return Decisions(pairs, np.array(values), np.array(off), np.array(loose))
+        gap = max(gap, largest_gap(found))
+    return Decisions(pairs, np.array(values), np.array(off), np.array(loose), gap)
+
+
+def largest_gap(found: Machines) -> float:
+    """Of the problems that converged; 0 where none did."""
+    return float(found.gap[found.converged].max(initial=0.0))
 
 
 def machines(
