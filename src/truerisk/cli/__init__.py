@@ -3,8 +3,9 @@
 | file | what it holds |
 |---|---|
 | `app.py` | the group of commands, exit codes, errors as one sentence |
-| `assess.py`, `estimate.py`, `reproduce.py` | the commands |
+| `assess.py`, `report.py`, `estimate.py`, `reproduce.py` | the commands |
 | `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
+| `pages.py` | where pages go, and the command that they repeat |
 | `source.py` | a file or a bundled data set as X and y |
 | `output.py` | progress on stderr, JSON on stdout |
 """

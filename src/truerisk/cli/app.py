@@ -9,16 +9,18 @@ from typing import Any, NoReturn
 
 import click
 
-from truerisk.core.errors import BadData, TrueRiskError, UnknownName
+from truerisk.core.errors import BadData, StudyIncomplete, TrueRiskError, UnknownName
 
 __all__ = ["cli", "run"]
 
-FAILURE, USAGE, BAD_DATA, INTERRUPTED = 1, 2, 3, 130
+FAILURE, USAGE, BAD_DATA, INCOMPLETE, INTERRUPTED = 1, 2, 3, 5, 130
 
 _COMMANDS = {
     "assess": ("assess", "Compare tuned learners on a table and say how wrong the best one is."),
+    "report": ("report", "Draw the HTML page of an assessment again from its JSON."),
     "estimate": ("estimate", "Estimate the risk of one model."),
     "reproduce": ("reproduce", "Run an experiment of a document again, ours beside theirs."),
+    "study": ("study", "Run thousands of replicates in a store that survives crashes."),
     "methods": ("registries", "List the ways to estimate risk."),
     "engines": ("registries", "List the engines."),
     "datasets": ("registries", "List the data sets that come with truerisk."),
@@ -58,7 +60,7 @@ class _Lazy(click.Group):
 def cli() -> None:
     """The true risk of a tuned model, with its uncertainty.
 
-    Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 130 interrupted.
+    Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 5 study incomplete, 130 interrupted.
     """
 
 
@@ -77,6 +79,8 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         _leave(str(error), BAD_DATA)
     except UnknownName as error:
         _leave(str(error), USAGE)
+    except StudyIncomplete as error:
+        _leave(str(error), INCOMPLETE)
     except TrueRiskError as error:
         _leave(str(error), FAILURE)
     except MemoryError:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.pages import check_writable, typed, write_page
 from truerisk.cli.source import Source, read_source, source_options
 
 __all__ = ["assess"]
@@ -20,12 +21,19 @@ __all__ = ["assess"]
     metavar="WORDS",
     help="Learners with commas: knn,lda,logistic,svm,tree,forest,ridge,lasso.",
 )
-@click.option("--method", default="10-fold", show_default=True, help="How settings are tuned.")
+@click.option(
+    "--method",
+    metavar="WORDS",
+    default="10-fold",
+    show_default=True,
+    help="How settings are tuned; further methods, with commas, are drawn beside it.",
+)
 @click.option("--outer", default="10-fold", show_default=True, help="How tuned models are tested.")
 @click.option(
     "--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se."
 )
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
+@click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
@@ -36,6 +44,7 @@ def assess(
     outer: str,
     rule: str,
     loss: str | None,
+    report: str | None,
     as_json: bool,
     seed: int,
     jobs: int | None,
@@ -45,17 +54,22 @@ def assess(
     """Compare tuned learners on FILE and say how wrong the best one is.
 
     \b
-    truerisk assess data.csv --target y
+    truerisk assess data.csv --target y --report out.html
     truerisk assess --dataset breast-cancer --models knn,svm --jobs 2
     """  # noqa: D301 - \b is for click
+    methods = [word.strip() for word in method.split(",") if word.strip()]
+    if not methods:
+        raise click.UsageError("--method names no method; write --method 10-fold.")
+    if report is not None:
+        check_writable(report)
     source = read_source(**where)
     for note in source.notes:
         say(f"note: {note}")
     options = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
     families = _families(source, models)
     if dry_run:
-        return _dry_run(source, families, method, outer, options, as_json)
-    return _run(source, families, method, outer, options, as_json)
+        return _dry_run(source, families, methods, outer, options, as_json)
+    return _run(source, families, methods, outer, options, as_json, report)
 
 
 def _families(source: Source, models: str | None) -> dict[str, Any]:
@@ -76,11 +90,14 @@ def _families(source: Source, models: str | None) -> dict[str, Any]:
 def _run(
     source: Source,
     families: dict[str, Any],
-    method: str,
+    methods: list[str],
     outer: str,
     options: dict[str, Any],
     as_json: bool,
+    report: str | None,
 ) -> int:
+    from dataclasses import replace
+
     from truerisk.api.assess import Interrupted
     from truerisk.api.assess import assess as assess_learners
 
@@ -88,21 +105,29 @@ def _run(
     try:
         with worded_warnings(), shown_progress():
             found = assess_learners(
-                families, source.X, source.y, methods=[method], outer=outer, **options
+                families, source.X, source.y, methods=methods, outer=outer, **options
             )
     except Interrupted as stopped:
         if stopped.partial is None:
             raise
         found, code = stopped.partial, 130
         say(f"interrupted: {', '.join(stopped.missing)} not assessed; what was done follows.")
-    click.echo(found.to_json() if as_json else str(found))
+    command = typed(click.get_current_context(), ("report", "as_json", "jobs"))
+    found = replace(found, source=source.name, command=command)
+    with worded_warnings():  # the page needs some fits more, which may warn
+        text = found.to_json() if as_json else str(found)
+        page = None if report is None else found.to_html()
+    click.echo(text)
+    if page is not None and report is not None:
+        write_page(page, report)
+        say(f"wrote {report}")
     return code
 
 
 def _dry_run(
     source: Source,
     families: dict[str, Any],
-    method: str,
+    methods: list[str],
     outer: str,
     options: dict[str, Any],
     as_json: bool,
@@ -115,7 +140,7 @@ def _dry_run(
 
     with worded_warnings():
         problems = {n: pose(f, source.X, source.y, **options) for n, f in families.items()}
-        expected = forecast(problems, [method], outer)
+        expected = forecast(problems, methods, outer)
     fits, time = sum(f.fits for f in expected), sum(f.seconds for f in expected)
     if as_json:
         content = {

@@ -11,6 +11,7 @@
 | `losses.py`, `loss_words.py` | what an answer costs; what users may write as `loss=` |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `results.py`, `interval.py`, `posterior.py` | frozen results |
+| `calibration.py` | whether probabilities mean what they say |
 | `roc.py`, `delong.py`, `operating.py` | ROC curves; their area and its variance; thresholds |
 | `present.py` | numbers and tables as text and HTML |
 | `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |

@@ -1,0 +1,42 @@
+"""`truerisk report`: draw the page of an assessment again from its JSON."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from truerisk.cli.output import say
+from truerisk.cli.pages import write_page
+
+__all__ = ["report"]
+
+
+@click.command()
+@click.argument("file", type=click.Path(allow_dash=True))
+@click.option(
+    "-o",
+    "--output",
+    metavar="PATH",
+    type=click.Path(allow_dash=True),
+    help="Where the page goes; - for stdout.  [default: FILE with .html]",
+)
+def report(file: str, output: str | None) -> None:
+    """Draw the HTML page of FILE, which `assess --json` or to_json(path) wrote.
+
+    \b
+    truerisk assess data.csv --target y --json > results.json
+    truerisk report results.json
+    """  # noqa: D301 - \b is for click
+    from truerisk.report.page import draw_page, page_of_file
+    from truerisk.report.reading import parse
+
+    page = draw_page(parse(sys.stdin.read())) if file == "-" else page_of_file(file)
+    if output is None:
+        output = "-" if file == "-" else str(Path(file).with_suffix(".html"))
+    if output == "-":
+        click.echo(page)
+        return
+    write_page(page, output)
+    say(f"wrote {output}")
