@@ -112,7 +112,9 @@ def _try(spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, Fi
             family_of(cell, drawn)
         except (TrueRiskError, TypeError, ValueError) as error:
             learners = [learner.name for learner in spec.learners]
-            spec.mistake(str(error), "learners", learners.index(cell["learner"]["name"]))
+            j = learners.index(cell["learner"]["name"])
+            part = [name for name in ("set", "grid") if name in spec.learners[j].content]
+            spec.mistake(str(error), "learners", j, *part)
 
 
 def _smallest(spec: Spec, cells: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:

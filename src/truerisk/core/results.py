@@ -34,6 +34,7 @@ displays = Registry(
         "precision-recall": Line(
             "truerisk.plots.roc:draw_precision_recall", "precision against recall"
         ),
+        "study": Line("truerisk.plots.study:draw_study", "what a study found against the size"),
     },
 )
 

@@ -6,15 +6,19 @@ a fit is seeded by its number in the plan, and answers are put back by it.
 
 from __future__ import annotations
 
+import os
 import signal
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from threading import Thread
 from typing import Any
 
 from truerisk.core.errors import FitFailed, UnknownName
 
 __all__ = ["reusable_workers", "run_batches", "workers_of"]
 
+LOOK_EVERY = 2.0  # seconds
 IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
 
 
@@ -66,12 +70,22 @@ def reusable_workers(n_workers: int) -> Any:
     """Worker processes that stay for the next run; a pool that broke is not given out again."""
     from loky import get_reusable_executor
 
-    return get_reusable_executor(max_workers=n_workers, initializer=_leave_interrupts, timeout=IDLE)
+    return get_reusable_executor(
+        max_workers=n_workers, initializer=_depend, initargs=(os.getpid(),), timeout=IDLE
+    )
 
 
-def _leave_interrupts() -> None:
-    """A terminal sends Ctrl-C to all processes; only the parent has something to say."""
+def _depend(parent: int) -> None:
+    """A worker lives as long as its parent, which alone hears Ctrl-C from a terminal."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A parent that was killed tells no one."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY)
+    os._exit(1)
 
 
 def _on_futures(

@@ -7,4 +7,5 @@
 | `calibration.py` | observed shares over the probabilities given |
 | `posterior.py` | posterior densities of an error |
 | `roc.py` | ROC and precision-recall curves, operating points |
+| `study.py` | bias, RMSE, coverage or cost of a study against the size |
 """

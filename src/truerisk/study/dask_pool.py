@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -28,6 +29,10 @@ class DaskPool(Pool):
     def __init__(self, where: Any) -> None:
         self._client = _client(where) if isinstance(where, str) else _checked(where)
         self._own = isinstance(where, str)
+        self._log = logging.getLogger("distributed.client")
+        self._level = self._log.level
+        if self._own:  # a lost scheduler is one sentence here, not tracebacks
+            self._log.setLevel(logging.CRITICAL)
         self._executor = self._client.get_executor(pure=False)
         self._content: tuple[np.ndarray, ...] = ()
         self._scattered: list[Any] | None = None
@@ -83,6 +88,7 @@ class DaskPool(Pool):
         self._scattered = None
         if self._own:
             self._client.close(timeout=ANSWER)
+            self._log.setLevel(self._level)
 
 
 def _client(address: str) -> Any:

@@ -79,7 +79,8 @@ def _as_csv(rows: Rows, file: Any) -> Iterator[int]:
 
 def _as_json(rows: Rows, file: Any) -> Iterator[int]:
     for row in rows:
-        file.write(json.dumps(_plain(row), allow_nan=False) + "\n")
+        plain = {name: _finite(value) for name, value in row.items()}
+        file.write(json.dumps(plain, allow_nan=False) + "\n")
         yield 1
 
 
@@ -88,16 +89,15 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict | list):
-        return json.dumps(_finite(value), allow_nan=False)
-    return value
+    """A cell of a table: lists and dicts as JSON."""
+    value = _finite(value)
+    return json.dumps(value, allow_nan=False) if isinstance(value, dict | list) else value
 
 
 def _finite(value: Any) -> Any:
+    """The value as JSON can say it; NaN is null."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, list):
         return [_finite(v) for v in value]
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 """What to do next: cells take turns, batches last long enough to be worth sending, suspects last.
 
 A worker that ends takes all batches in flight with it, guilty or not. Theirs go to the end of the
-queue; those that are hit a second time are tried alone, when nothing else is left: first halved,
-at last task by task, until the task that ends its worker is found and quarantined.
+queue; those that are hit a second time are tried task by task and alone, when nothing else is left,
+until the task that ends its worker is found and quarantined.
 """
 
 from __future__ import annotations
@@ -107,17 +107,13 @@ class Queue:
 
     def blame(self, batch: Batch, *, alone: bool, deaths: int = 1) -> list[Fate]:
         """The worker of the batch ended; the fates of those that are thereby suspect or worse."""
-        if len(batch.numbers) > 1:
-            halves = _halves(batch)
-            twice = [half for half in halves if alone or self._hit(half)]
-            self._alone.extend(twice)
-            self._again.extend(half for half in halves if half not in twice)
-            return [_suspect(half, n, 0) for half in twice for n in half.numbers]
-        if not alone:
-            hit = self._hit(batch)
-            (self._alone if hit else self._again).append(batch)
-            return [_suspect(batch, batch.numbers[0], 0)] if hit else []
-        return [self._tried_alone(batch, deaths)]
+        if alone and len(batch.numbers) == 1:
+            return [self._tried_alone(batch, deaths)]
+        if not alone and not self._hit(batch):
+            self._again.extend(_halves(batch))
+        else:  # one by one: a batch is a fraction of a second, new workers take seconds
+            self._alone.extend(_single(batch, number) for number in batch.numbers)
+        return [_suspect(batch, number, 0) for number in batch.numbers]
 
     def _tried_alone(self, batch: Batch, deaths: int) -> Fate:
         (number,) = batch.numbers
@@ -147,7 +143,11 @@ class Queue:
 def _halves(batch: Batch) -> Iterable[Batch]:
     middle = len(batch.numbers) // 2
     parts = (batch.numbers[:middle], batch.numbers[middle:])
-    return [Batch(batch.cell, batch.content, part) for part in parts]
+    return [Batch(batch.cell, batch.content, part) for part in parts if part]
+
+
+def _single(batch: Batch, number: int) -> Batch:
+    return Batch(batch.cell, batch.content, (number,))
 
 
 def _suspect(batch: Batch, number: int, tries: int) -> Fate:

@@ -12,7 +12,7 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -123,6 +123,9 @@ class Store:
 
     def close(self) -> None:
         """Close the file and give the lock back."""
+        if self._lock is not None:  # the empty journal goes, too, unless a reader is there
+            with suppress(sqlite3.Error):
+                self._connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         self._connection.close()
         if self._lock is not None:
             self._lock.free()

@@ -1,0 +1,224 @@
+"""`truerisk study`: run, look at, continue and export studies that survive crashes."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from truerisk.cli.output import duration, say, shown_progress, worded_warnings
+
+if TYPE_CHECKING:
+    from truerisk.api.study import Study
+    from truerisk.study.status import Status
+
+__all__ = ["study"]
+
+INCOMPLETE, INTERRUPTED = 5, 130
+
+
+@click.group()
+def study() -> None:
+    """Run thousands of replicates; whatever happens, what was found is kept.
+
+    Exit codes: 0 complete, 5 incomplete (run it again), 130 interrupted (what was found is kept).
+    """
+
+
+def _store(command: Callable[..., Any]) -> Callable[..., Any]:
+    place = click.Path(dir_okay=False, path_type=Path)
+    return click.option("--store", type=place, required=True, help="The file of the study.")(
+        command
+    )
+
+
+_RUNNING = [
+    click.option(
+        "--executor", metavar="WHERE", help="A number of worker processes, or dask://host:port."
+    ),
+    click.option(
+        "--attempts", type=click.IntRange(1), default=3, show_default=True,
+        help="How often a replicate may end its worker.",
+    ),
+    click.option(
+        "--limit-seconds", type=click.FloatRange(0, min_open=True), metavar="S",
+        help="What one replicate may take.",
+    ),
+    click.option(
+        "--limit-memory", type=click.FloatRange(0, min_open=True), metavar="MB",
+        help="What one replicate may take.",
+    ),
+    click.option(
+        "--patience", type=click.FloatRange(0), default=60.0, show_default=True, metavar="S",
+        help="How long to wait where no worker is left.",
+    ),
+    click.option("--mixed-versions", is_flag=True, help="Keep results of other versions."),
+    click.option("--allow-import", is_flag=True, help="Let the specification import code."),
+    click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
+]  # fmt: skip
+
+
+def _running(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a run."""
+    for option in reversed(_RUNNING):
+        command = option(command)
+    return command
+
+
+@study.command()
+@click.argument("spec", type=click.Path(path_type=Path))
+@_store
+@_running
+def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: Any) -> int:
+    """Do what SPEC asks for and the store does not hold.
+
+    \b
+    truerisk study run spec.toml --store runs.db --executor 4
+    """  # noqa: D301 - \b is for click
+    return _run(spec, store, as_json, allow_import, options)
+
+
+@study.command()
+@_store
+@_running
+def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> int:
+    """Go on with the study of a store."""
+    return _run(None, store, as_json, allow_import, options)
+
+
+def _run(
+    spec: Path | None, store: Path, as_json: bool, allow_import: bool, options: dict[str, Any]
+) -> int:
+    made = _study(spec, store, allow_import)
+    options["limit_megabytes"] = options.pop("limit_memory")
+    try:
+        with _terminated(), worded_warnings(), shown_progress():
+            results = made.run(**options)
+    except KeyboardInterrupt:
+        status = made.status()
+        say(
+            f"truerisk: interrupted; {status.done} of {status.total} results are kept in {store}. "
+            f"Go on with `truerisk study resume --store {store}`."
+        )
+        return INTERRUPTED
+    click.echo(json.dumps(results.to_dict()) if as_json else str(results))
+    return _judged(made.status(), store)
+
+
+def _study(spec: Path | None, store: Path, allow_import: bool) -> Study:
+    here = str(Path.cwd())
+    if allow_import and here not in sys.path:  # modules beside the specification
+        sys.path.insert(0, here)
+    from truerisk.api.study import Study
+
+    return Study(spec, store, allow_import=allow_import)
+
+
+@contextmanager
+def _terminated() -> Iterator[None]:
+    """A batch system says SIGTERM before it kills: as good as Ctrl-C."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _judged(status: Status, store: Path) -> int:
+    lost = status.failed + status.quarantined
+    if status.complete:
+        return 0
+    say(
+        f"truerisk: {lost} of {status.total} replicates have no result ({status.failed} failed, "
+        f"{status.quarantined} quarantined): see `truerisk study status --store {store}`, and "
+        f"`truerisk study retry --failed --store {store}`."
+    )
+    return INCOMPLETE
+
+
+@study.command()
+@_store
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def status(store: Path, as_json: bool) -> int:
+    """How far the study is, also while it runs."""
+    from truerisk.study.status import status_of
+    from truerisk.study.store import Store
+
+    with Store.read(store) as opened:
+        found = status_of(opened)
+    click.echo(json.dumps(found.to_dict()) if as_json else _described(found))
+    return 0 if found.complete else INCOMPLETE
+
+
+def _described(found: Status) -> str:
+    from truerisk.core.present import clean
+
+    rows = [
+        ("study", clean(found.name)),
+        ("done", f"{found.done} of {found.total}"),
+        ("running", str(found.running)),
+        ("waiting", str(found.waiting)),
+        ("failed", str(found.failed)),
+        ("quarantined", str(found.quarantined)),
+        ("held by", found.held_by or "no one"),
+    ]
+    if found.seconds_left:
+        rows.append(("time left", f"about {duration(found.seconds_left)}"))
+    for error in found.errors:
+        cell, last = error["cell"], error["error"].strip().splitlines()[-1:] or [""]
+        method = f"{cell.get('method', '')} " if cell.get("method") else ""
+        rows.append((error["state"], f"{method}replicate {error['number']}: {clean(last[0])}"))
+    width = max(len(name) for name, _ in rows)
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)
+
+
+@study.command()
+@_store
+@click.option(
+    "--format", "form", type=click.Choice(["parquet", "csv", "jsonl"]), default="csv",
+    show_default=True,
+)  # fmt: skip
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+    help="Where to.  [default: the store's name with the format's ending]",
+)  # fmt: skip
+def export(store: Path, form: str, out: Path | None) -> None:
+    """Write every result as one row: Parquet, CSV or JSON lines."""
+    from truerisk.study.export import export as write
+    from truerisk.study.results import rows_of
+    from truerisk.study.store import Store
+
+    place = out or store.with_suffix(f".{form}")
+    with Store.read(store) as opened:
+        try:
+            n_rows = write(rows_of(opened), place, form)
+        except OSError as error:
+            raise click.UsageError(f"--out {place}: {error.strerror or error}.") from None
+    say(f"wrote {n_rows} rows to {place}")
+
+
+@study.command()
+@_store
+@click.option(
+    "--failed", is_flag=True, required=True, help="Those that failed or were quarantined."
+)
+def retry(store: Path, failed: bool) -> None:
+    """Have replicates without a result tried again by the next run."""
+    from truerisk.study.states import State
+    from truerisk.study.store import Store
+
+    if not store.exists():
+        raise click.UsageError(f"--store {store}: there is no such store.")
+    with Store.write(store) as opened:
+        n = opened.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
+    say(f"{n} replicates will be tried again by `truerisk study resume --store {store}`")
