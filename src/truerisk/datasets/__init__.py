@@ -2,7 +2,9 @@
 
 A file becomes features and target
     table.py      `read_table`: the verb, and `Table`, what it gives
+    formats.py    which format it is in
     content.py    opened, decompressed under a cap, decoded
+    arff.py, libsvm.py, columnar.py    formats of their own: ARFF, LIBSVM, Parquet and Arrow
     grid.py       cut into a header and rows of equal length
     target.py     classes or numbers
     columns.py    numbers or text, missing, left out

@@ -56,10 +56,17 @@ def number(cell: str) -> float | None:
         return None
 
 
-def read_column(name: str, cells: Sequence[str], lines: Sequence[int]) -> Column:
-    """A column from its cells: numbers if every cell that is not missing is one, else text."""
+def read_column(
+    name: str, cells: Sequence[str], lines: Sequence[int], *, as_text: bool = False
+) -> Column:
+    """A column from its cells: numbers if every cell that is not missing is one, else text.
+
+    With `as_text`, the file says that it is text, whatever its cells look like.
+    """
     distinct = {cell: cell.strip() for cell in dict.fromkeys(cells)}
     present = {cell: bare for cell, bare in distinct.items() if bare not in MISSING}
+    if as_text:
+        return _text(name, cells, lines, present, {})
     parsed = {cell: number(bare) for cell, bare in present.items()}
     if all(value is not None for value in parsed.values()):
         return _numbers(name, cells, lines, parsed)
@@ -135,7 +142,7 @@ def _stray_text(
     """A sentence when a few words make text of a column of numbers."""
     present = [(line, cell) for line, cell in zip(lines, cells, strict=True) if cell in parsed]
     strays = [(line, cell) for line, cell in present if parsed[cell] is None]
-    if len(strays) > (1 - _MOSTLY) * len(present):
+    if not strays or len(strays) > (1 - _MOSTLY) * len(present):
         return None
     line, cell = strays[0]
     return (

@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import stat
+import zipfile
 import zlib
 from pathlib import Path
 from typing import Protocol
@@ -15,7 +16,7 @@ from typing import Protocol
 from truerisk.core.errors import BadData
 from truerisk.datasets.wording import quoted
 
-__all__ = ["read_text"]
+__all__ = ["read_text", "refuse_large"]
 
 
 class _Readable(Protocol):
@@ -23,10 +24,9 @@ class _Readable(Protocol):
 
 
 _CHUNK = 1 << 20
+_ZIP = b"PK\x03\x04"
 _FOREIGN = {
-    b"PK\x03\x04": "a ZIP archive or an Excel workbook; export it as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; export it as CSV",
-    b"PAR1": "a Parquet file; export it as CSV",
     b"\x28\xb5\x2f\xfd": "Zstandard-compressed; decompress it first (gzip, bzip2 and xz are read)",
     b"\x93NUMPY": "a NumPy array; export it as CSV",
     b"%PDF": "a PDF document; export the table as CSV",
@@ -36,7 +36,7 @@ _FOREIGN = {
 
 
 def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> str:
-    """The text of a plain, gzip, bzip2 or xz file, of which at most `max_bytes` are ever held.
+    """The text of a plain, gzip, bzip2, xz or zip file, of which at most `max_bytes` are ever held.
 
     Compression is told by the first bytes, not by the name. A file that is larger than the
     cap is refused by its size alone; a compressed one as soon as the cap is passed.
@@ -52,9 +52,11 @@ def _content(path: Path, name: str, max_bytes: int) -> bytearray:
     try:
         with _opened(path, name, max_bytes) as file:
             head = file.peek(8)[:8]
+            if head.startswith(_ZIP):
+                return _capped(_only_member(file, name), name, max_bytes)
             _refuse_foreign(head, name)
             return _capped(_decompressed(file, head), name, max_bytes)
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as damage:
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as damage:
         raise BadData(f"{name} is damaged: {damage}; fetch it again.") from None
     except OSError as trouble:
         why = trouble.strerror or str(trouble)
@@ -70,9 +72,18 @@ def _opened(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
         raise BadData(f"{name} is no path of a file: check the path.") from None
     if stat.S_ISDIR(status.st_mode):
         raise BadData(f"{name} is a directory: give one file of it.")
-    if status.st_size > max_bytes:
-        raise BadData(_too_large(name, f"holds {status.st_size:,} bytes", max_bytes))
+    _refuse_size(name, status.st_size, max_bytes)
     return path.open("rb")
+
+
+def refuse_large(path: str | os.PathLike[str], max_bytes: int) -> None:
+    """Refuse a file that is larger than the cap as it lies on the disk."""
+    _refuse_size(quoted(path, 200), Path(path).stat().st_size, max_bytes)
+
+
+def _refuse_size(name: str, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise BadData(_too_large(name, f"holds {size:,} bytes", max_bytes))
 
 
 def _decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
@@ -83,6 +94,19 @@ def _decompressed(file: io.BufferedReader, head: bytes) -> _Readable:
     if head.startswith(b"\xfd7zXZ\x00"):
         return lzma.open(file)
     return file
+
+
+def _only_member(file: io.BufferedReader, name: str) -> _Readable:
+    archive = zipfile.ZipFile(file)
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    if len(members) != 1:
+        raise BadData(
+            f"{name} is a ZIP archive of {len(members)} files or an Excel workbook: "
+            "give one file of it, exported as CSV."
+        )
+    if members[0].flag_bits & 1:
+        raise BadData(f"{name} is a ZIP archive with a password: unpack it first.")
+    return archive.open(members[0])
 
 
 def _capped(file: _Readable, name: str, max_bytes: int) -> bytearray:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from truerisk.core.errors import BadData
 from truerisk.datasets.wording import counted, quoted
 
-__all__ = ["DELIMITERS", "Grid", "cut"]
+__all__ = ["DELIMITERS", "Columns", "Grid", "cut", "named"]
 
 DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -28,6 +28,23 @@ class Grid:
     lines: list[int]
     delimiter: str
 
+    @property
+    def columns(self) -> Columns:
+        return Columns(self.names, list(zip(*self.rows, strict=True)), self.lines, frozenset())
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names and cells of the columns of any file; `text` are those that the file says are text.
+
+    `lines` are where the rows start; in a file without lines they count the rows from 1.
+    """
+
+    names: list[str]
+    cells: Sequence[Sequence[str]]
+    lines: Sequence[int]
+    text: frozenset[str]
+
 
 def cut(text: str, *, delimiter: str | None, max_cells: int) -> Grid:
     """`text` as a grid; `delimiter=None` takes the one that splits the first rows evenly."""
@@ -36,7 +53,7 @@ def cut(text: str, *, delimiter: str | None, max_cells: int) -> Grid:
     numbered = _rows(text, delimiter)
     first, header = next(numbered, (1, []))
     _refuse_one_column(text, header, delimiter)
-    names = _named(header, first)
+    names = named(header, first)
     rows: list[list[str]] = []
     lines: list[int] = []
     most = max(max_cells // len(names), 0)
@@ -126,7 +143,7 @@ def _refuse_one_column(text: str, header: list[str], delimiter: str) -> None:
     )
 
 
-def _named(header: list[str], line: int) -> list[str]:
+def named(header: list[str], line: int) -> list[str]:
     """The column names; a column without one is called by its place."""
     names = [name.strip() or f"column {j}" for j, name in enumerate(header, start=1)]
     counts = Counter(names)

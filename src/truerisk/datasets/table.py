@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.registry import closest
 from truerisk.datasets.columns import Column, Kind, number, numbers_rows, read_column
-from truerisk.datasets.content import read_text
-from truerisk.datasets.grid import Grid, cut
+from truerisk.datasets.formats import read_columns
+from truerisk.datasets.grid import Columns
 from truerisk.datasets.target import Target, Task, read_target
 from truerisk.datasets.wording import counted, listed, quoted
 
@@ -23,9 +22,6 @@ __all__ = ["MAX_BYTES", "MAX_CELLS", "Table", "read_table"]
 
 MAX_CELLS = 10_000_000
 MAX_BYTES = 256 * 2**20
-
-_DELIMITER_OF = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-_COMPRESSED = {".gz", ".bz2", ".xz"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +96,11 @@ def read_table(
     max_cells: int = MAX_CELLS,
     max_bytes: int = MAX_BYTES,
 ) -> Table:
-    """Read a CSV or TSV file (plain, gzip, bzip2 or xz; UTF-8) whose first line names the columns.
+    """Read a table of named columns: CSV, TSV, ARFF, LIBSVM, Parquet or Arrow.
+
+    Text files are UTF-8, plain or packed by gzip, bzip2, xz or zip. Parquet and Arrow need polars
+    (``pip install 'truerisk[io]'``). A LIBSVM file (.libsvm, .svmlight, .svm) has the target
+    ``label`` and the columns x1, x2, ...
 
     Parameters
     ----------
@@ -126,26 +126,22 @@ def read_table(
     UnknownName
         The file has no column `target`; the closest one is named.
     """
-    text = read_text(path, max_bytes=max_bytes)
-    separator = _checked(delimiter) or _DELIMITER_OF.get(_extension(path))
-    grid = cut(text, delimiter=separator, max_cells=max_cells)
-    del text
-    place = _place_of(target, grid)
-    cells = list(zip(*grid.rows, strict=True))
-    goal = read_target(grid.names[place], cells[place], grid.lines, target_type)
+    found = read_columns(
+        path, delimiter=_checked(delimiter), max_cells=max_cells, max_bytes=max_bytes
+    )
+    place = _place_of(target, found)
+    names, cells, lines = found.names, found.cells, found.lines
+    if names[place] in found.text and target_type is None:
+        target_type = "classification"
+    goal = read_target(names[place], cells[place], lines, target_type)
     columns = [
-        read_column(name, cells[j], grid.lines) for j, name in enumerate(grid.names) if j != place
+        read_column(name, cells[j], lines, as_text=name in found.text)
+        for j, name in enumerate(names)
+        if j != place
     ]
     if place > 0:
         columns = _without_numbering(columns)
-    return _table(grid.names[place], goal, columns)
-
-
-def _extension(path: str | os.PathLike[str]) -> str:
-    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
-    if suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+    return _table(names[place], goal, columns)
 
 
 def _checked(delimiter: str | None) -> str | None:
@@ -155,7 +151,7 @@ def _checked(delimiter: str | None) -> str | None:
     return named
 
 
-def _place_of(target: str, grid: Grid) -> int:
+def _place_of(target: str, grid: Columns) -> int:
     bare = target.strip()
     if bare in grid.names:
         return grid.names.index(bare)

@@ -1,0 +1,160 @@
+"""ARFF, the format of Weka and OpenML: a header of typed attributes, then rows, dense or sparse.
+
+Nominal and string attributes are text, also where their levels look like numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from truerisk.core.errors import BadData
+from truerisk.datasets.columns import MISSING, number
+from truerisk.datasets.grid import Columns, named
+from truerisk.datasets.wording import counted, quoted
+
+__all__ = ["looks_like_arff", "read_arff"]
+
+_START = re.compile(r"(?:\s*(?:%[^\n]*)?\n)*\s*@relation\b", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(\{.*\}|\S+).*""",
+    re.IGNORECASE | re.DOTALL,
+)
+_CELL = re.compile(
+    r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,]*?|)\s*(,|$)""", re.DOTALL
+)
+_PAIR = re.compile(r"""(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\S+)""")
+_NUMERIC = {"numeric", "real", "integer"}
+_WORDS = {"string", "date"}
+
+
+def looks_like_arff(text: str) -> bool:
+    """Whether the first line that is not a comment says @relation."""
+    return _START.match(text) is not None
+
+
+def read_arff(text: str, *, max_cells: int) -> Columns:
+    """The columns of an ARFF file; what is not as the format has it is named with its line."""
+    lines = enumerate(text.splitlines(), start=1)
+    names, kinds = _header(lines)
+    rows: list[list[str]] = []
+    starts: list[int] = []
+    for line, row in _data(lines, kinds):
+        if (len(rows) + 1) * len(names) > max_cells:
+            raise BadData(
+                f"the table has more than {max_cells:,} cells (line {line}, "
+                f"{counted(len(names), 'column')}): take a sample of its rows or columns, "
+                "or raise --max-cells."
+            )
+        _refuse_kinds(row, names, kinds, line)
+        rows.append(row)
+        starts.append(line)
+    if not rows:
+        raise BadData("the file has a header and no rows after @data: add the rows.")
+    text_columns = frozenset(n for n, kind in zip(names, kinds, strict=True) if kind != "number")
+    return Columns(names, [list(cells) for cells in zip(*rows, strict=True)], starts, text_columns)
+
+
+def _header(lines: Iterator[tuple[int, str]]) -> tuple[list[str], list[str]]:
+    names: list[str] = []
+    kinds: list[str] = []
+    for line, content in lines:
+        bare = content.strip()
+        word = bare.partition(" ")[0].lower() if "\t" not in bare else bare.split()[0].lower()
+        if not bare or bare.startswith("%") or word == "@relation":
+            continue
+        if word == "@data":
+            if not names:
+                raise BadData(f"line {line}: @data stands before any @attribute.")
+            return named(names, 1), kinds
+        if word != "@attribute":
+            raise BadData(
+                f"line {line} of the header is neither @attribute nor @data: {quoted(bare)}."
+            )
+        name, kind = _attribute(bare, line)
+        names.append(name)
+        kinds.append(kind)
+    raise BadData("the file has no line @data: the header never ends.")
+
+
+def _attribute(bare: str, line: int) -> tuple[str, str]:
+    """Name and kind: "number", "text", or the first level of a nominal attribute after "="."""
+    found = _ATTRIBUTE.fullmatch(bare)
+    if found is None:
+        raise BadData(f"line {line}: no name and type can be read from {quoted(bare)}.")
+    name, kind = _unquoted(found[1]), found[2]
+    if kind.startswith("{"):
+        levels = _split(kind[1:-1], line)
+        return name, "=" + (levels[0] if levels else "")
+    if kind.lower() in _NUMERIC:
+        return name, "number"
+    if kind.lower() in _WORDS:
+        return name, "text"
+    raise BadData(
+        f"line {line}: attribute {quoted(name)} is of type {quoted(kind)}; numeric, nominal, "
+        "string and date are read."
+    )
+
+
+def _data(lines: Iterator[tuple[int, str]], kinds: list[str]) -> Iterator[tuple[int, list[str]]]:
+    for line, content in lines:
+        bare = content.strip()
+        if not bare or bare.startswith("%"):
+            continue
+        if bare.startswith("{"):
+            yield line, _sparse(bare, kinds, line)
+            continue
+        row = _split(bare, line)
+        if len(row) != len(kinds):
+            raise BadData(
+                f"line {line} has {counted(len(row), 'cell')} where the header has "
+                f"{counted(len(kinds), 'attribute')}: mend the line."
+            )
+        yield line, row
+
+
+def _sparse(bare: str, kinds: list[str], line: int) -> list[str]:
+    """A row of pairs; what is left out is 0, or the first level of a nominal attribute."""
+    row = [kind[1:] if kind.startswith("=") else "0" for kind in kinds]
+    if not bare.endswith("}"):
+        raise BadData(f"line {line}: a sparse row is not closed by a brace.")
+    inside = bare[1:-1].strip()
+    for pair in re.split(r""",(?=\s*\d+\s)""", inside) if inside else ():
+        found = _PAIR.fullmatch(pair.strip())
+        if found is None or int(found[1]) >= len(kinds):
+            raise BadData(
+                f"line {line}: {quoted(pair.strip())} is no pair of a column number below "
+                f"{len(kinds)} and a value."
+            )
+        row[int(found[1])] = _unquoted(found[2])
+    return row
+
+
+def _split(content: str, line: int) -> list[str]:
+    cells: list[str] = []
+    place = 0
+    while True:
+        found = _CELL.match(content, place)
+        if found is None:
+            raise BadData(
+                f"line {line} cannot be split into cells at {quoted(content[place:])}: "
+                "look for a quote that is not closed."
+            )
+        cells.append(_unquoted(found[1]))
+        if not found[2]:
+            return cells
+        place = found.end()
+
+
+def _unquoted(cell: str) -> str:
+    if len(cell) >= 2 and cell[0] in "\"'" and cell[-1] == cell[0]:
+        return re.sub(r"\\(.)", r"\1", cell[1:-1])
+    return cell
+
+
+def _refuse_kinds(row: list[str], names: list[str], kinds: list[str], line: int) -> None:
+    for cell, name, kind in zip(row, names, kinds, strict=True):
+        if kind == "number" and cell not in MISSING and number(cell) is None:
+            raise BadData(
+                f"line {line}: attribute {quoted(name)} is numeric and has the cell {quoted(cell)}."
+            )

@@ -1,0 +1,53 @@
+"""Which format a file is in, told by its content where that is possible, else by its name."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path, PurePath
+
+from truerisk.datasets.arff import looks_like_arff, read_arff
+from truerisk.datasets.columnar import READERS, read_columnar
+from truerisk.datasets.content import read_text, refuse_large
+from truerisk.datasets.grid import Columns, cut
+from truerisk.datasets.libsvm import read_libsvm
+
+__all__ = ["read_columns"]
+
+_DELIMITER_OF = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_COMPRESSED = {".gz", ".bz2", ".xz", ".zip"}
+_LIBSVM = {".libsvm", ".svmlight", ".svm"}
+
+
+def read_columns(
+    path: str | os.PathLike[str], *, delimiter: str | None, max_cells: int, max_bytes: int
+) -> Columns:
+    """Names and cells of a file: delimited text, ARFF, LIBSVM, Parquet or Arrow."""
+    kind = _columnar(path)
+    if kind is not None:
+        refuse_large(path, max_bytes)
+        return read_columnar(path, kind, max_cells=max_cells, max_bytes=max_bytes)
+    text = read_text(path, max_bytes=max_bytes)
+    if looks_like_arff(text):
+        return read_arff(text, max_cells=max_cells)
+    extension = _extension(path)
+    if extension in _LIBSVM:
+        return read_libsvm(text, max_cells=max_cells)
+    separator = delimiter or _DELIMITER_OF.get(extension)
+    return cut(text, delimiter=separator, max_cells=max_cells).columns
+
+
+def _columnar(path: str | os.PathLike[str]) -> str | None:
+    """The reader of a file of columns, by its first bytes; None for all others."""
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(8)
+    except (OSError, ValueError):  # reading it as text says what is wrong
+        return None
+    return next((kind for magic, kind in READERS.items() if head.startswith(magic)), None)
+
+
+def _extension(path: str | os.PathLike[str]) -> str:
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    if suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
