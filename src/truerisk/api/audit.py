@@ -1,0 +1,249 @@
+"""`audit`: whether the score of a fitted search is honest, and what is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from truerisk.api.auditing.claim import Claim
+from truerisk.api.auditing.finding import Finding, by_severity
+from truerisk.api.auditing.on_columns import column_findings, columns_of
+from truerisk.api.auditing.on_neighbours import neighbour_findings
+from truerisk.api.auditing.on_risks import risk_findings
+from truerisk.api.auditing.on_scores import (
+    rough_correction,
+    score_findings,
+    within_one_error,
+)
+from truerisk.api.auditing.on_selection import selection_findings
+from truerisk.api.auditing.on_splits import row_findings, split_findings
+from truerisk.api.auditing.on_state import state_findings
+from truerisk.api.auditing.outcome import Audit, Stated
+from truerisk.api.auditing.reading import read_claim
+from truerisk.api.auditing.repeat import repeated
+from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
+from truerisk.api.auditing.scale import Scale, known_by, scale_of
+from truerisk.api.compute import Problem, pose
+from truerisk.core.data import Data
+from truerisk.core.errors import (
+    BadData,
+    DuplicateRowsWarning,
+    GroupLeakWarning,
+    Refusal,
+    UnknownName,
+)
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.core.registry import closest
+from truerisk.core.results import RiskEstimate
+from truerisk.core.tables import n_columns
+
+__all__ = ["LEVELS", "Audit", "audit"]
+
+LEVELS = ("scores", "bbc", "nested")
+
+
+def audit(
+    search: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    level: str = "bbc",
+    outer: Any = None,
+    replicates: int = 1000,
+    groups: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    executor: Any = None,
+    random_state: Any = 0,
+) -> Audit:
+    """Audit a fitted search: its claim, the honest risk, and what else is wrong.
+
+    Parameters
+    ----------
+    search : fitted search
+        GridSearchCV, RandomizedSearchCV, the halving searches, LogisticRegressionCV, RidgeCV,
+        LassoCV, ElasticNetCV, OptunaSearchCV or HonestSearchCV.
+    X, y : table and target
+        What `search.fit` was given. Level "scores" works without.
+    level : {"scores", "bbc", "nested"}, default="bbc"
+        "scores" uses the kept scores alone. "bbc" replays the search's own splits, checks that its
+        scores come out, and corrects the best one by a bootstrap over rows (Tsamardinos et al.,
+        2018): one search. "nested" repeats the whole search in every fold of `outer`: ten of them.
+    outer : method, optional
+        Of level "nested": "10-fold" by default.
+    replicates : int, default=1000
+        Bootstrap samples of level "bbc".
+    groups : array of labels, optional
+        As `search.fit` was given them.
+    fit_params : dict, optional
+        What else `search.fit` was given, such as ``{"sample_weight": w}``.
+    confidence_level : float, default=0.95
+        Of the interval.
+    engine, executor, random_state
+        As in `estimate_risk`.
+
+    Returns
+    -------
+    Audit
+        `claimed`, `honest`, `optimism`, `findings`; it prints its conclusion first.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_simple(50, random_state=1)
+    >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 30))}, cv=5)
+    >>> u = tr.audit(search.fit(X, y), X, y)
+    >>> print(u.conclusion)
+    """
+    if level not in LEVELS:
+        raise UnknownName(
+            f"level={level!r} is unknown{closest(level, LEVELS) or '.'} Use {', '.join(LEVELS)}."
+        )
+    if not 0 < confidence_level < 1:
+        raise UnknownName(f"confidence_level={confidence_level}: use a level between 0 and 1.")
+    claim = read_claim(search)
+    _refuse_missing_rows(claim, X, y, level)
+    scale = scale_of(claim)
+    found = state_findings(search)
+    honest: RiskEstimate | None = None
+    if X is not None:
+        given = {
+            "groups": groups,
+            "fit_params": fit_params,
+            "confidence_level": confidence_level,
+            "engine": engine,
+            "executor": executor,
+            "random_state": random_state,
+        }
+        _refuse_other_columns(search, X)
+        usable = claim.usable()
+        problem = _problem(usable, scale, X, y, given)
+        scale = known_by(scale, problem.data)
+        with _leaks_are_findings():
+            honest, seen = _look(search, usable, scale, problem, level, outer, replicates, given)
+        found += seen
+    found += score_findings(claim, scale, getattr(search, "error_score", None))
+    return _outcome(claim, scale, level, honest, found, confidence_level)
+
+
+def _look(
+    search: Any,
+    claim: Claim,
+    scale: Scale,
+    problem: Problem,
+    level: str,
+    outer: Any,
+    replicates: int,
+    given: Mapping[str, Any],
+) -> tuple[RiskEstimate | None, list[Finding]]:
+    """The honest risk by the level, and what rows, columns and splits show."""
+    data = problem.data
+    columns = columns_of(data.X)
+    found = [*column_findings(data, columns), *selection_findings(data, columns)]
+    found += [*neighbour_findings(data, columns), *row_findings(data, len(claim.candidates))]
+    plan = _plan(claim, data, level)
+    if plan is not None:
+        found += split_findings(data, plan)
+    honest = None
+    if level == "bbc":
+        assert plan is not None
+        replayed = replay(claim, scale, problem, plan)
+        found += replay_findings(claim, scale, replayed, problem.family.is_random)
+        honest = bias_corrected(claim, replayed, problem, replicates)
+    elif level == "nested":
+        honest = repeated(search, claim, scale, data.X, data.y, outer, given)
+    if honest is not None:
+        found += risk_findings(scale.risk(claim.score), honest)
+    return honest, found
+
+
+def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
+    """The search's splits; only the replay must have them."""
+    try:
+        return claim.plan(data)
+    except Refusal:
+        if level == "bbc":
+            raise
+        return None
+
+
+def _problem(claim: Claim, scale: Scale, X: Any, y: Any, given: Mapping[str, Any]) -> Problem:
+    loss = scale.loss if scale.by_rows else None
+    return pose(Family(claim.estimator, claim.candidates), X, y, loss=loss, **given)
+
+
+def _outcome(
+    claim: Claim,
+    scale: Scale,
+    level: str,
+    honest: RiskEstimate | None,
+    found: list[Finding],
+    confidence_level: float,
+) -> Audit:
+    params = dict(claim.best_params)
+    claimed = Stated(
+        float(scale.risk(claim.score)), f"{claim.search}: {claim.name}", scale.word, params
+    )
+    correction = rough_correction(claim, scale)
+    rough = None
+    if correction is not None:
+        notes = ("rough: it errs in both directions", *claim.notes)
+        rough = Stated(correction, "tibshirani-tibshirani (rough)", scale.word, params, notes)
+    return Audit(
+        search=claim.search,
+        level=level,
+        claimed=claimed,
+        honest=rough if level == "scores" else _on_scale(honest, scale),
+        rough=rough,
+        findings=by_severity(found),
+        within_one_error=within_one_error(claim),
+        n_candidates=len(claim.candidates),
+        scale=scale,
+        named=claim.name,
+        errors=claim.errors,
+        confidence_level=confidence_level,
+    )
+
+
+def _on_scale(honest: RiskEstimate | None, scale: Scale) -> RiskEstimate | None:
+    return None if honest is None else replace(honest, loss=scale.word)
+
+
+def _refuse_missing_rows(claim: Claim, X: Any, y: Any, level: str) -> None:
+    if (X is None) != (y is None):
+        raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")
+    if X is None and level != "scores":
+        raise Refusal(
+            f"level '{level}' fits again and needs the rows: tr.audit(search, X, y). "
+            "Without rows use level='scores'."
+        )
+    if level == "scores" and claim.scores is None:
+        raise Refusal(
+            f"this {claim.search} keeps no scores of the settings it compared: use level='bbc' "
+            "(RidgeCV keeps them with store_cv_results=True)."
+        )
+
+
+def _refuse_other_columns(search: Any, X: Any) -> None:
+    known = getattr(search, "n_features_in_", None)
+    width = n_columns(X)
+    if known is not None and width is not None and width != known:
+        raise BadData(
+            f"X has {width} columns and the search was fitted on {known}: give the same X."
+        )
+
+
+@contextmanager
+def _leaks_are_findings() -> Iterator[None]:
+    """Copies and groups on both sides are findings here, not warnings as well."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DuplicateRowsWarning)
+        warnings.simplefilter("ignore", GroupLeakWarning)
+        yield

@@ -1,0 +1,67 @@
+"""What an audit finds: a code, a sentence, a remedy; and the table of all codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+__all__ = ["CODES", "Finding", "Severity", "by_severity"]
+
+Severity = Literal["serious", "warning", "note"]
+
+CODES: Mapping[str, tuple[Severity, str]] = {
+    "claim-refuted": ("serious", "the claim lies outside the honest interval"),
+    "selection-outside": ("serious", "the columns look selected with these very labels"),
+    "state-survives-clone": ("serious", "the search carries what it learned from earlier fits"),
+    "duplicate-rows": ("serious", "copies of a row stand on both sides of a split"),
+    "groups-split": ("serious", "groups are given and the splits of the search ignore them"),
+    "column-predicts-alone": ("serious", "one column tells y without error"),
+    "replay-differs": ("serious", "the splits were replayed and the scores are others"),
+    "choice-differs": ("serious", "the chosen setting is not the one with the best score"),
+    "class-missing": ("serious", "a training or test set lacks a class"),
+    "failed-fits": ("serious", "some fits failed"),
+    "non-finite-scores": ("serious", "a score is infinite"),
+    "optimism-large": ("warning", "the claim flatters by more than a tenth of the honest risk"),
+    "winners-curse": ("warning", "the split scores alone suggest that the claim flatters"),
+    "edge-of-grid": ("warning", "the chosen value is the first or last one tried"),
+    "many-candidates": ("warning", "more settings were tried than half the rows"),
+    "few-rows-per-fold": ("warning", "test sets of fewer than ten rows"),
+    "groups-suspected": ("warning", "a column looks like the number of a group of rows"),
+    "near-copies": ("warning", "many rows have a near copy: measured twice?"),
+    "rotated-outside": ("warning", "the columns are principal components of all rows"),
+    "random-model": ("warning", "the models draw at random and their seed was not kept"),
+    "flat-curve": ("note", "half of the settings are within one standard error of the best"),
+    "several-metrics": ("note", "the search kept several metrics and chose by one"),
+    "scaled-outside": ("note", "the columns were scaled before the search saw them"),
+    "imputed-outside": ("note", "gaps were filled before the search saw the column"),
+    "warm-start": ("note", "a second fit of the same model goes on from the first"),
+    "columns-unseen": ("note", "the table is too large, or no table of numbers"),
+}
+"""Every code with its severity and what it means."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong or worth knowing, and what to do about it."""
+
+    code: str
+    sentence: str
+    remedy: str
+
+    def __post_init__(self) -> None:
+        assert self.code in CODES, self.code
+
+    @property
+    def severity(self) -> Severity:
+        """How much it matters: "serious", "warning" or "note"."""
+        return CODES[self.code][0]
+
+    def __str__(self) -> str:
+        return f"{self.severity}: {self.sentence} {self.remedy} [{self.code}]"
+
+
+def by_severity(findings: list[Finding]) -> tuple[Finding, ...]:
+    """The most serious first; equal ones in the order they were found."""
+    order = get_args(Severity)
+    return tuple(sorted(findings, key=lambda f: order.index(f.severity)))

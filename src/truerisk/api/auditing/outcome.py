@@ -1,0 +1,190 @@
+"""The audit of a fitted search: what it claims, what is honest, what was found."""
+
+from __future__ import annotations
+
+import html
+import json
+import textwrap
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from truerisk.api.auditing.finding import Finding
+from truerisk.api.auditing.scale import Scale
+from truerisk.api.wording import unsigned
+from truerisk.core import present
+from truerisk.core.interval import Interval
+from truerisk.core.results import RiskEstimate
+
+__all__ = ["Audit", "Stated"]
+
+SCHEMA = "truerisk.audit/1"
+WIDEST = 88
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A risk that the search's own scores state: no row was seen, so there is no interval."""
+
+    value: float
+    method: str
+    loss: str
+    params: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    std_error: None = None
+    interval: Interval | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        content: dict[str, Any] = present.plain(asdict(self))
+        return content
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"risk {present.number(self.value)} ({self.loss}, {self.method})"
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What `tr.audit` gives. Risks are errors: lower is better.
+
+    `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` honest
+    minus claimed. At level "scores" `honest` is the rough correction of Tibshirani and Tibshirani
+    without an interval, or None where the scores of the splits were not kept. `rough` is that
+    correction at every level. `findings` come with the most serious first. `within_one_error` are
+    the candidates within one standard error, over splits, of the best.
+    """
+
+    search: str
+    level: str
+    claimed: Stated
+    honest: RiskEstimate | Stated | None
+    rough: Stated | None
+    findings: tuple[Finding, ...]
+    within_one_error: tuple[int, ...]
+    n_candidates: int
+    scale: Scale = field(repr=False)
+    named: str = "best_score_"
+    errors: bool = False
+    confidence_level: float = 0.95
+
+    @property
+    def optimism(self) -> float | None:
+        """Honest minus claimed risk; positive where the search flatters itself."""
+        if self.honest is None or self.honest.value is None:
+            return None
+        return float(self.honest.value - self.claimed.value)
+
+    @property
+    def refuted(self) -> bool | None:
+        """Whether the claim lies outside the honest interval; None where there is no interval."""
+        interval = None if self.honest is None else self.honest.interval
+        return None if interval is None else self.claimed.value not in interval
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the findings."""
+        return tuple(finding.code for finding in self.findings)
+
+    @property
+    def conclusion(self) -> str:
+        """The result in a sentence or two, on the scale of the search's own score."""
+        claim = f"{self.named} {self._shown(self.claimed.value)}"
+        if self.level == "scores":
+            return f"{claim} {self._roughly()}"
+        if self.honest is None or self.honest.value is None or self.optimism is None:
+            return f"{claim} could not be checked: fits failed."
+        honest = f"honest {self._shown(self.honest.value)} {self._interval()}"
+        size = unsigned(abs(self.optimism), self.claimed.value)
+        how = "optimistic" if self.optimism > 0 else "pessimistic"
+        text = f"{claim} is {how} by {size}; {honest}."
+        if self.refuted:
+            text += " The claim lies outside the interval: it is refuted."
+        if "selection-outside" in self.codes:
+            text += " Both numbers are too good if the columns were selected before the search."
+        return text
+
+    def _roughly(self) -> str:
+        text = f"is the best of {self.n_candidates} scores, and a maximum flatters"
+        if self.rough is not None:
+            about = self._shown(self.rough.value)
+            text += f"; a rough correction from the scores of the splits says {about}, no interval"
+        return f"{text}. Level 'bbc' or 'nested' says how much, with X and y."
+
+    def _shown(self, risk: float) -> str:
+        return present.number(risk if self.errors else self.scale.score(risk))
+
+    def _interval(self) -> str:
+        interval = None if self.honest is None else self.honest.interval
+        if interval is None:
+            return "(no interval)"
+        ends = sorted((interval.low, interval.high), reverse=not self.errors)
+        low, high = (self._shown(end) for end in ends)
+        return f"[{low}, {high}]"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        return {
+            "schema": SCHEMA,
+            "search": self.search,
+            "level": self.level,
+            "conclusion": self.conclusion,
+            "claimed": self.claimed.to_dict(),
+            "honest": None if self.honest is None else self.honest.to_dict(),
+            "rough": None if self.rough is None else self.rough.to_dict(),
+            "optimism": self.optimism,
+            "refuted": self.refuted,
+            "confidence_level": self.confidence_level,
+            "n_candidates": self.n_candidates,
+            "within_one_error": list(self.within_one_error),
+            "findings": [{**asdict(f), "severity": f.severity} for f in self.findings],
+        }
+
+    def to_json(self, path: Any = None) -> str:
+        """The audit as JSON, also written to `path` where one is given."""
+        text = json.dumps(self.to_dict(), allow_nan=False)
+        if path is not None:
+            Path(path).write_text(text + "\n", encoding="utf-8")
+        return text
+
+    def rows(self) -> list[list[str]]:
+        """Risks as cells: what, value, interval, method."""
+        stated = [("claimed", self.claimed), ("honest", self.honest)]
+        if self.level != "scores":
+            stated.append(("rough", self.rough))
+        return [
+            [name, present.number(one.value), str(one.interval or "none"), one.method]
+            for name, one in stated
+            if one is not None
+        ]
+
+    @property
+    def title(self) -> str:
+        """What was audited."""
+        setting = present.params_text(self.claimed.params)
+        return (
+            f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
+            f"level '{self.level}', {present.clean(self.claimed.loss, 40)} risk"
+        )
+
+    def __str__(self) -> str:
+        table = present.text_table(["", "risk", "interval", "by"], self.rows())
+        found = [
+            textwrap.fill(f"- {f}", WIDEST, subsequent_indent="  ", break_long_words=False)
+            for f in self.findings
+        ]
+        said = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
+        return "\n".join([said, "", self.title, table, "", *(found or ["No findings."])])
+
+    def _repr_html_(self) -> str:
+        head = ["", "risk", "interval", "by"]
+        table = present.html_table(self.title, head, self.rows())
+        found = present.html_table(
+            "Findings",
+            ["severity", "what", "what to do", "code"],
+            [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
+        )
+        return f"<p><strong>{html.escape(self.conclusion)}</strong></p>{table}{found}"

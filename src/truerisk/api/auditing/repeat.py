@@ -1,0 +1,131 @@
+"""The whole search inside outer folds: the risk of searching and fitting, by nested validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from truerisk.api.auditing.claim import USED_UP, Claim
+from truerisk.api.auditing.on_state import study_given
+from truerisk.api.auditing.scale import Scale
+from truerisk.api.compute import compute, curve_of, pose, procedure_of
+from truerisk.core.contracts import Method
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.family import Family
+from truerisk.core.progress import stage
+from truerisk.core.results import RiskEstimate
+from truerisk.methods.nested import Nested
+from truerisk.methods.splitter import Splitter
+from truerisk.methods.words import as_method
+
+__all__ = ["OUTER", "repeated"]
+
+OUTER = "10-fold"
+
+
+def repeated(
+    search: Any, claim: Claim, scale: Scale, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
+) -> RiskEstimate:
+    """Search anew in every outer training set and test outside.
+
+    A grid is known before any row is seen, so it goes the fast way; a search that draws its
+    settings from the data is cloned and fitted as it stands.
+    """
+    if study_given(search):
+        raise Refusal(
+            "the search goes on with a study that already knows all rows, so it cannot be "
+            "repeated honestly: fit it with study=None."
+        )
+    with stage("repeating the search"):
+        if claim.kept is not None:
+            return _ours(search, claim, X, y, outer, given)
+        if _is_fixed_grid(search):
+            return _by_grid(claim, scale, X, y, outer, given)
+        return _by_clones(search, claim, scale, X, y, outer, given)
+
+
+def _ours(
+    search: Any, claim: Claim, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
+) -> RiskEstimate:
+    """It has done this itself, unless it was told not to or is asked for other outer folds."""
+    from sklearn.base import clone
+
+    assert claim.kept is not None
+    known = getattr(search, "risk_", None)
+    if known is None or outer is not None:
+        again = clone(search).set_params(outer=outer or OUTER, refit=False)
+        known = again.fit(X, y, groups=given["groups"], **(given["fit_params"] or {})).risk_
+    if claim.kept.common.data_fingerprint != known.data_fingerprint:
+        raise BadData("X and y are not the rows that this search was fitted on: give the same.")
+    risk: RiskEstimate = known
+    return risk
+
+
+def _is_fixed_grid(search: Any) -> bool:
+    """Whether every clone compares the same settings and takes the one with the best mean."""
+    from numbers import Integral
+
+    from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+
+    if type(search) not in (GridSearchCV, RandomizedSearchCV):
+        return False
+    if not (search.refit is True or isinstance(search.refit, str)):
+        return False
+    seeded = isinstance(getattr(search, "random_state", None), Integral)
+    return type(search) is GridSearchCV or seeded
+
+
+def _by_grid(
+    claim: Claim, scale: Scale, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
+) -> RiskEstimate:
+    problem = pose(
+        Family(claim.estimator, claim.candidates), X, y, loss=_loss(scale, claim), **given
+    )
+    found = procedure_of(compute(problem, Nested(outer or OUTER, _inner(claim, y))))
+    assert found is not None
+    return replace(found, notes=(*found.notes, *claim.notes))
+
+
+def _inner(claim: Claim, y: Any) -> Method:
+    if hasattr(claim.cv, "split") or claim.cv is None or isinstance(claim.cv, int):
+        return Splitter(claim.splitter(y), average="fold")
+    pairs = list(claim.cv)
+    if not pairs:
+        raise Refusal(USED_UP)
+    method: Method = replace(as_method(pairs), average="fold")  # type: ignore[type-var]
+    return method
+
+
+def _by_clones(
+    search: Any,
+    claim: Claim,
+    scale: Scale,
+    X: Any,
+    y: Any,
+    outer: Any,
+    given: Mapping[str, Any],
+) -> RiskEstimate:
+    from sklearn.base import clone
+
+    groups = given.get("groups")
+    params = dict(given.get("fit_params") or {})
+    if groups is not None:
+        params["groups"] = groups
+    given = {**given, "fit_params": params}
+    problem = pose(Family.of(clone(search)), X, y, loss=_loss(scale, claim), **given)
+    found = curve_of(compute(problem, outer or OUTER))[0]
+    return replace(
+        found,
+        method=f"nested ({found.method}, {claim.search} cloned)",
+        bias=f"{found.bias}; the search is inside and adds no optimism",
+    )
+
+
+def _loss(scale: Scale, claim: Claim) -> Any:
+    if scale.whole is None:
+        raise Refusal(
+            f"the score of this search ({scale.word}) is the model's own and has no scorer: "
+            "give the search scoring=, and fit again."
+        )
+    return scale.whole

@@ -1,0 +1,200 @@
+"""The same splits again: out-of-fold losses of every candidate, and what choosing among them costs.
+
+No split is drawn that the search did not draw, so the candidates' scores must come out as the
+search says; that they do is checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from truerisk.api.auditing.claim import Claim
+from truerisk.api.auditing.finding import Finding
+from truerisk.api.auditing.scale import Scale
+from truerisk.api.compute import Computed, Problem, compute, curve_of
+from truerisk.core.contracts import Streams, Tested
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.losses import RowLoss
+from truerisk.core.plan import Plan
+from truerisk.core.present import number
+from truerisk.core.progress import stage
+from truerisk.core.results import RiskEstimate, dress
+from truerisk.methods.averages import row_losses
+from truerisk.methods.bbc import Corrected, corrected_by_bootstrap
+from truerisk.methods.splitter import Splitter
+
+__all__ = ["Replayed", "bias_corrected", "replay", "replay_findings"]
+
+EXACT = 1e-7  # relative; what other orders of summation may change
+ALONG_A_PATH = 0.02  # of scores between solutions that stopped at different iterations
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """Losses of all candidates on the rows that were tested, on the scale of the claim.
+
+    `losses[c, i]` is the mean over the splits that test row `rows[i]`; `weights` is what the row
+    counts in the search's own average of its splits. `risks[c, k]` is the risk in split k.
+    """
+
+    losses: np.ndarray
+    rows: np.ndarray
+    weights: np.ndarray
+    risks: np.ndarray
+    common: RiskEstimate
+
+
+def replay(claim: Claim, scale: Scale, problem: Problem, plan: Plan) -> Replayed:
+    """Fit every candidate in every split of the search again, by the fastest exact engine."""
+    if claim.kept is not None:
+        return _of_kept(claim, problem)
+    if not scale.by_rows:
+        raise Refusal(
+            f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
+            "use level='nested', which repeats the whole search."
+        )
+    method = Splitter(claim.splitter(problem.data.y), average="fold")
+    with stage("replaying the search"):
+        computed = compute(problem, method, plan=plan)
+    found = _by_row(claim, scale, computed, None)
+    weight = problem.data.fit_params.get("sample_weight")
+    if weight is None or _agrees(claim, scale, found):
+        return found
+    weighed = _by_row(claim, scale, computed, np.asarray(weight, dtype=np.float64))
+    return weighed if _agrees(claim, scale, weighed) else found
+
+
+def _of_kept(claim: Claim, problem: Problem) -> Replayed:
+    """A search of ours has kept its out-of-fold losses: there is nothing to fit."""
+    assert claim.kept is not None
+    curve = claim.kept
+    if curve.common.data_fingerprint != problem.data.fingerprint:
+        raise BadData(
+            "X and y are not the rows that this search was fitted on (other fingerprint): "
+            "give the same ones."
+        )
+    tested = curve.evaluation.tested
+    rows = tested[0].loss_rows
+    if rows is None or any(t.losses is None or t.split_risks is None for t in tested):
+        raise Refusal(
+            f"method '{curve.common.method}' that chose the setting has no losses of single rows: "
+            "use level='nested'."
+        )
+    losses = np.array([t.losses for t in tested])
+    risks = np.array([t.split_risks for t in tested])
+    return Replayed(losses, rows, np.ones(len(rows)), risks, replace(curve.common, n_fits=0))
+
+
+def _by_row(claim: Claim, scale: Scale, computed: Computed, weight: np.ndarray | None) -> Replayed:
+    """Losses per row and split, scaled as the scorer scales them, averaged over the splits.
+
+    `weight` is for a scorer that weights the rows: newer versions of scikit-learn hand the
+    `sample_weight` of fit on to it, older ones do not, and the scores tell which.
+    """
+    answers, data = computed.evaluation.answers, computed.problem.data
+    assert answers is not None
+    loss = computed.problem.loss
+    assert isinstance(loss, RowLoss)
+    losses = row_losses(answers, data, loss)
+    plan = answers.plan
+    positions, _ = plan.positions
+    sets = [slice(0, len(positions))]
+    if not claim.pooled:
+        sets = [slice(a, b) for a, b in pairwise(plan.test_offsets)]
+    given = np.ones(len(positions)) if weight is None else weight[positions]
+    factor = np.concatenate([scale.factor(data, positions[part]) for part in sets])
+    weights = np.concatenate([given[part] / given[part].sum() for part in sets]) / len(sets)
+    if not np.isfinite(factor).all():
+        raise Refusal(
+            "y does not vary in a test set, so R² does not exist there; use larger folds or "
+            "scoring='neg_mean_squared_error'."
+        )
+    losses = losses * factor
+    starts = [part.start for part in sets]
+    risks = np.add.reduceat(losses * weights, starts, axis=1) * len(sets)
+    rows, member = np.unique(positions, return_inverse=True)
+    shares = np.bincount(member, weights)
+    summed = np.array([np.bincount(member, weights * row) for row in losses])
+    common = replace(curve_of(computed).common, loss=scale.word)
+    return Replayed(summed / shares, rows, shares * len(rows), risks, common)
+
+
+def bias_corrected(
+    claim: Claim, replayed: Replayed, problem: Problem, replicates: int
+) -> RiskEstimate:
+    """The risk of choosing the best candidate, by the bootstrap bias correction."""
+    data = problem.data
+    with stage("bias correction"):
+        corrected = corrected_by_bootstrap(
+            replayed.losses,
+            Streams(problem.seed).get("bbc"),
+            replicates=replicates,
+            groups=None if data.groups is None else data.groups[replayed.rows],
+            weights=replayed.weights,
+        )
+    tested = Tested(
+        corrected.value,
+        interval=corrected.interval(problem.confidence_level),
+        notes=(_chosen_often(claim, corrected), *claim.notes),
+    )
+    common = replace(
+        replayed.common,
+        method="bbc",
+        target="Err",
+        bias="slightly pessimistic: each model sees a part of the rows, each choice 63 % of them",
+    )
+    return dress(tested, common, claim.best_params)
+
+
+def _chosen_often(claim: Claim, corrected: Corrected) -> str:
+    share = corrected.frequencies[claim.best] / corrected.frequencies.sum()
+    return f"{share:.0%} of the bootstrap samples chose the same setting"
+
+
+def replay_findings(claim: Claim, scale: Scale, replayed: Replayed, random: bool) -> list[Finding]:
+    """Whether the replayed scores are those of the search."""
+    if claim.kept is not None or _agrees(claim, scale, replayed):
+        return []
+    gap, _, what = _gap(claim, scale, replayed)
+    told = f"by up to {number(gap)} ({what})"
+    if random:
+        return [
+            Finding(
+                "random-model",
+                f"The models draw at random without a seed, so a replay differs {told}.",
+                "Give the estimator a random_state; the honest value is that of the replay.",
+            )
+        ]
+    return [
+        Finding(
+            "replay-differs",
+            f"The same splits give other scores than the search kept, {told}: other rows, other "
+            "fit parameters, or a model that keeps state.",
+            "Audit with the X, y, groups and fit_params that fit was given.",
+        )
+    ]
+
+
+def _agrees(claim: Claim, scale: Scale, replayed: Replayed) -> bool:
+    gap, size, _ = _gap(claim, scale, replayed)
+    return gap <= (EXACT if claim.exact else ALONG_A_PATH) * size
+
+
+def _gap(claim: Claim, scale: Scale, replayed: Replayed) -> tuple[float, float, str]:
+    """The largest difference between kept and replayed scores, their size, and which scores."""
+    own, again, what = _compared(claim, scale, replayed)
+    scored = np.isfinite(own) & np.isfinite(again)
+    gap = float(np.abs(own - again)[scored].max(initial=0.0))
+    return gap, max(1.0, float(np.abs(own[scored]).max(initial=0.0))), what
+
+
+def _compared(claim: Claim, scale: Scale, replayed: Replayed) -> tuple[np.ndarray, np.ndarray, str]:
+    if claim.scores is not None and not claim.pooled and claim.exact:
+        return claim.scores, scale.score(replayed.risks), "score of a split"
+    means = replayed.losses @ replayed.weights / replayed.weights.sum()
+    if claim.scores is not None:
+        return claim.scores.mean(axis=1), scale.score(means), "mean score of a setting"
+    return np.array([claim.score]), scale.score(means[[claim.best]]), "the claimed score"

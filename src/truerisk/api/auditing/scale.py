@@ -1,0 +1,156 @@
+"""From a scorer to an error: what a perfect rule scores, and the loss of single rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.auditing.claim import Claim
+from truerisk.core.data import Data
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import Loss
+
+__all__ = ["Scale", "known_by", "scale_of", "word_of"]
+
+Factor = Callable[[Data, np.ndarray], np.ndarray]
+
+PERFECT_IS_1 = {
+    "average_precision",
+    "d2_absolute_error_score",
+    "d2_brier_score",
+    "d2_log_loss_score",
+    "explained_variance",
+    "matthews_corrcoef",
+    "rand_score",
+    "adjusted_rand_score",
+    "top_k_accuracy",
+    "accuracy",
+    "balanced_accuracy",
+    "r2",
+}
+OWN_ACCURACY = {"KNeighborsClassifier", "DummyClassifier"}  # write score anew, to the same effect
+OWN_R2 = {"DummyRegressor"}
+FAMILIES_OF_1 = ("f1", "jaccard", "precision", "recall", "roc_auc")
+
+
+def _none(data: Data, rows: np.ndarray) -> np.ndarray:
+    return np.ones(len(rows))
+
+
+def _by_variance(data: Data, rows: np.ndarray) -> np.ndarray:
+    """1 − R² of a set is the mean of (y − f)² / var, with the variance of y in that set."""
+    variance = data.y[rows].var()
+    return np.full(len(rows), 1 / variance if variance > 0 else np.nan)
+
+
+def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
+    """1 − balanced accuracy of a set is the mean of 1{wrong} n / (K n_class)."""
+    codes = data.codes_of(rows)
+    sizes = np.bincount(codes, minlength=data.n_classes)
+    share: np.ndarray = len(rows) / (np.count_nonzero(sizes) * sizes[codes])
+    return share
+
+
+_BY_ROWS: dict[str, tuple[str, Factor]] = {
+    "accuracy": ("zero-one", _none),
+    "neg_mean_squared_error": ("squared", _none),
+    "neg_mean_absolute_error": ("absolute", _none),
+    "neg_log_loss": ("log", _none),
+    "neg_brier_score": ("brier", _none),
+    "r2": ("squared", _by_variance),
+    "balanced_accuracy": ("zero-one", _by_class),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """How the score of a search becomes a risk: risk = perfect − score.
+
+    `loss` is what truerisk computes for single rows, `factor` what each is multiplied with so that
+    their mean over a test set is the risk there; `whole` is the loss of a whole test set.
+    `by_rows` is False for scores that are no mean over rows, such as AUC. An unknown score keeps
+    its own scale with the sign turned (`perfect` is then 0).
+    """
+
+    word: str
+    perfect: float
+    loss: Any
+    by_rows: bool
+    factor: Factor = _none
+    whole: Any = None
+    known: bool = True
+
+    def risk(self, score: Any) -> Any:
+        return self.perfect - score
+
+    def score(self, risk: Any) -> Any:
+        return self.perfect - risk
+
+
+def scale_of(claim: Claim) -> Scale:
+    """The scale of a claim; an unknown scorer keeps its own scale, with the sign turned."""
+    if isinstance(claim.scoring, Loss):
+        loss = claim.scoring
+        return Scale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
+    word = word_of(claim)
+    if word in _BY_ROWS:
+        loss_word, factor = _BY_ROWS[word]
+        named = loss_word if factor is _none else f"1 − {word}"
+        perfect = 0.0 if word.startswith("neg_") else 1.0
+        whole = loss_word if factor is _none else word
+        return Scale(named, perfect, loss_word, True, factor, whole)
+    if word == "roc_auc":
+        return Scale("auc", 1.0, "auc", False, whole="auc")
+    if word.startswith("neg_"):
+        return Scale(word.removeprefix("neg_"), 0.0, word, False, whole=word)
+    if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1):
+        return Scale(f"1 − {word}", 1.0, word, False, whole=word)
+    return Scale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
+
+
+def known_by(scale: Scale, data: Data) -> Scale:
+    """An unknown scorer asked what it gives a perfect rule on these y's."""
+    if scale.known or not callable(scale.loss):
+        return scale
+    try:
+        loss = as_loss(scale.loss, data)
+    except (Refusal, UnknownName):
+        return scale
+    named = f"{loss.perfect:g} {scale.word}"
+    return Scale(named, loss.perfect, loss, False, whole=loss)
+
+
+def word_of(claim: Claim) -> str:
+    """The word of scikit-learn for what the search maximised, or the scorer's own name."""
+    scoring = claim.scoring
+    if isinstance(scoring, str):
+        return scoring
+    if scoring is None:
+        return _own_score(claim.estimator)
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    text = repr(scoring)
+    for name in ("accuracy", "r2", *get_scorer_names()):
+        if repr(get_scorer(name)) == text:
+            return str(name)
+    return str(getattr(scoring, "__name__", text))
+
+
+def _own_score(estimator: Any) -> str:
+    """What `estimator.score` is, where it is scikit-learn's own."""
+    from sklearn.base import ClassifierMixin, RegressorMixin
+
+    last = estimator
+    while getattr(last, "steps", None):
+        last = last.steps[-1][1]
+    score = getattr(type(last), "score", None)
+    is_scikit = type(last).__module__.startswith("sklearn.")
+    if score is ClassifierMixin.score or (is_scikit and type(last).__name__ in OWN_ACCURACY):
+        return "accuracy"
+    if score is RegressorMixin.score or (is_scikit and type(last).__name__ in OWN_R2):
+        return "r2"
+    return f"{type(last).__name__}.score"

@@ -1,0 +1,48 @@
+"""The claim against the honest risk."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from truerisk.api.auditing.on_risks import risk_findings
+from truerisk.core.interval import Interval
+
+
+def codes(claimed, value=0.2, interval=(0.15, 0.25), std_error=None):
+    """Codes of the findings."""
+    ends = None if interval is None else Interval(*interval, "bbc")
+    honest = SimpleNamespace(value=value, interval=ends, std_error=std_error)
+    return [f.code for f in risk_findings(claimed, honest)]
+
+
+@pytest.mark.parametrize(("claimed", "refuted"), [(0.14, True), (0.15, False), (0.26, True)])
+def test_a_claim_outside_the_interval_is_refuted(claimed, refuted):
+    """On either side; the ends belong to the interval."""
+    if refuted:
+        assert "claim-refuted" in codes(claimed)
+    else:
+        assert "claim-refuted" not in codes(claimed)
+
+
+def test_nothing_is_refuted_without_an_interval():
+    """A number alone refutes nothing, however far."""
+    assert "claim-refuted" not in codes(0.01, interval=None)
+
+
+def test_optimism_above_a_tenth_is_large():
+    """0.17 for an honest 0.2 is 15 % too small; 0.19 is 5 %."""
+    assert "optimism-large" in codes(0.17)
+    assert "optimism-large" not in codes(0.19)
+    assert "optimism-large" not in codes(0.3)
+
+
+def test_optimism_within_the_noise_is_not_large():
+    """Half a standard error of the honest value is no finding."""
+    assert "optimism-large" not in codes(0.17, std_error=0.08)
+
+
+def test_no_value_has_no_finding():
+    """Failed fits leave no honest value to compare with."""
+    assert codes(0.1, value=None) == []

@@ -1,0 +1,77 @@
+"""An audit says its conclusion first, prints, and becomes JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+
+
+@pytest.fixture
+def found(grid_search, simple):
+    """An audit at level bbc."""
+    return tr.audit(grid_search(), *simple)
+
+
+def test_the_conclusion_comes_first(found):
+    """Claim, optimism, honest score and interval, on the scale of best_score_."""
+    assert str(found).replace("\n", " ").startswith(found.conclusion[:60])
+    score, honest = 1 - found.claimed.value, 1 - found.honest.value
+    low, high = 1 - found.honest.interval.high, 1 - found.honest.interval.low
+    how = "optimistic" if found.optimism > 0 else "pessimistic"
+    assert found.conclusion == (
+        f"best_score_ {score:.4f} is {how} by {abs(found.optimism):.4f}; "
+        f"honest {honest:.4f} [{low:.4f}, {high:.4f}]."
+    )
+
+
+def test_optimism_is_honest_minus_claimed(found):
+    """As HonestSearchCV counts it."""
+    assert found.optimism == found.honest.value - found.claimed.value
+    assert found.refuted is (found.claimed.value not in found.honest.interval)
+
+
+def test_the_rough_number_is_no_headline(grid_search):
+    """Level scores: the number has no interval, is called rough, and refutes nothing."""
+    u = tr.audit(grid_search(), level="scores")
+    assert "rough correction" in u.conclusion
+    assert "is optimistic" not in u.conclusion
+    assert u.honest.interval is None
+    assert "rough" in u.honest.method
+    assert u.refuted is None
+
+
+def test_json_has_a_schema(found, tmp_path):
+    """Plain values under a versioned name; the file holds the same."""
+    text = found.to_json(tmp_path / "audit.json")
+    content = json.loads(text)
+    assert content["schema"] == "truerisk.audit/1"
+    assert content["optimism"] == found.optimism
+    assert content["honest"]["schema"] == "truerisk.risk-estimate/1"
+    assert {f["code"] for f in content["findings"]} == set(found.codes)
+    assert json.loads((tmp_path / "audit.json").read_text()) == content
+
+
+def test_html_escapes_what_users_write(simple):
+    """A hostile value in the grid stays text."""
+    import numpy as np
+    import pandas as pd
+    from sklearn.model_selection import GridSearchCV
+
+    X, y = simple
+    frame = pd.DataFrame(np.c_[X, y], columns=["a", "b", "</script><b>"])
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=3).fit(frame, y)
+    page = tr.audit(search, frame, y)._repr_html_()
+    assert "<b>" not in page
+    assert "&lt;/script&gt;" in page
+
+
+def test_every_finding_is_printed(found):
+    """Severity, sentence, remedy and code."""
+    words = " ".join(str(found).split())
+    assert found.findings
+    for finding in found.findings:
+        assert " ".join(str(finding).split()) in words
