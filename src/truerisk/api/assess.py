@@ -40,8 +40,8 @@ def assess(
     X: Any,
     y: Any,
     *,
-    methods: Sequence[Any] = ("10-fold",),
-    outer: Any = "10-fold",
+    methods: Sequence[Any] | None = None,
+    outer: Any = None,
     rule: Any = "min",
     loss: Any = None,
     groups: Any = None,
@@ -60,10 +60,11 @@ def assess(
         ``{"knn": (model, grid), "lda": model}``; words of ``tr.models.names()``; None takes four
         usual ones with grids for the size of the data.
     X, y : table and target
-    methods : sequence of methods
+    methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
-    outer : method
-        The splits that test each tuned learner (nested validation).
+        By default "10-fold"; "5-fold" above 2,000 rows, "holdout" above 10,000.
+    outer : method, optional
+        The splits that test each tuned learner (nested validation); by default the same.
     interval : str, optional
         Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
     rule, loss, groups, sample_weight, confidence_level, engine, executor, random_state
@@ -87,7 +88,7 @@ def assess(
     >>> a.best
     'bayes'
     """
-    if isinstance(methods, str) or not methods:
+    if isinstance(methods, str) or (methods is not None and not methods):
         raise BadData("methods is a list of methods; the first one tunes, e.g. ['10-fold'].")
     seed = as_seed(random_state)  # once: None and a Generator would give each learner its own
     problems = {

@@ -32,7 +32,9 @@ class Forecast:
     seconds: float
 
 
-def forecast(problems: Mapping[str, Problem], methods: Sequence[Any], outer: Any) -> list[Forecast]:
+def forecast(
+    problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
+) -> list[Forecast]:
     """Count the fits of the very plans that will be run, and time one fit of each learner.
 
     The timed fit is the first of the tuning plan, with the middle setting of the grid, so the

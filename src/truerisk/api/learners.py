@@ -49,7 +49,7 @@ def word_families(
 
     return {
         word: Family.of(*learner(word, task, n_rows=n_rows, n_classes=n_classes, **columns))
-        for word in (default_words(task) if words is None else words)
+        for word in (default_words(task, n_rows) if words is None else words)
     }
 
 

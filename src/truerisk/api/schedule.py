@@ -12,7 +12,18 @@ from truerisk.core.plan import Plan
 from truerisk.methods.nested import Nested
 from truerisk.methods.words import as_method
 
-__all__ = ["Schedule"]
+__all__ = ["Schedule", "usual_method"]
+
+FOLDS = ((2_000, "10-fold"), (10_000, "5-fold"))
+
+
+def usual_method(n_rows: int) -> str:
+    """How so many rows are usually split: the more there are, the less a repetition tells.
+
+    >>> [usual_method(n) for n in (100, 5_000, 50_000)]
+    ['10-fold', '5-fold', 'holdout']
+    """
+    return next((word for most, word in FOLDS if n_rows <= most), "holdout")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +38,15 @@ class Schedule:
 
     @classmethod
     def draw(
-        cls, problem: Problem, methods: Sequence[Any], outer: Any, *, several: bool
+        cls, problem: Problem, methods: Sequence[Any] | None, outer: Any, *, several: bool
     ) -> Schedule:
-        """Check the methods and draw their plans; `several` learners are compared inside, too."""
-        chosen = tuple(as_method(method) for method in methods)
-        testing = method_of(problem, outer)
+        """Check the methods and draw their plans; `several` learners are compared inside, too.
+
+        A method that is None is the usual one for so many rows.
+        """
+        usual = usual_method(problem.data.n_rows)
+        chosen = tuple(as_method(method) for method in methods or (usual,))
+        testing = method_of(problem, usual if outer is None else outer)
         nested = Nested(testing, chosen[0], several)
         for method in (*chosen, nested):
             method.check(problem.data, loss_by(method, problem))

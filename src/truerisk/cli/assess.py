@@ -24,11 +24,10 @@ __all__ = ["assess"]
 @click.option(
     "--method",
     metavar="WORDS",
-    default="10-fold",
-    show_default=True,
-    help="How settings are tuned; further methods, with commas, are drawn beside it.",
+    help="How settings are tuned; further methods, with commas, are drawn beside it.  "
+    "[default: 10-fold; 5-fold above 2,000 rows, holdout above 10,000]",
 )
-@click.option("--outer", default="10-fold", show_default=True, help="How tuned models are tested.")
+@click.option("--outer", help="How tuned models are tested.  [default: as for --method]")
 @click.option(
     "--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se."
 )
@@ -40,8 +39,8 @@ __all__ = ["assess"]
 @click.option("--dry-run", is_flag=True, help="Say how many fits and seconds, and stop.")
 def assess(
     models: str | None,
-    method: str,
-    outer: str,
+    method: str | None,
+    outer: str | None,
     rule: str,
     loss: str | None,
     report: str | None,
@@ -57,8 +56,8 @@ def assess(
     truerisk assess data.csv --target y --report out.html
     truerisk assess --dataset breast-cancer --models knn,svm --jobs 2
     """  # noqa: D301 - \b is for click
-    methods = [word.strip() for word in method.split(",") if word.strip()]
-    if not methods:
+    methods = None if method is None else [w.strip() for w in method.split(",") if w.strip()]
+    if methods == []:
         raise click.UsageError("--method names no method; write --method 10-fold.")
     if report is not None:
         check_writable(report)
@@ -67,9 +66,21 @@ def assess(
         say(f"note: {note}")
     options = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
     families = _families(source, models)
+    _say_plan(len(source.y), method, outer)
     if dry_run:
         return _dry_run(source, families, methods, outer, options, as_json)
     return _run(source, families, methods, outer, options, as_json, report)
+
+
+def _say_plan(n_rows: int, method: str | None, outer: str | None) -> None:
+    """Say so where a cheaper plan than ten folds is chosen for many rows."""
+    from truerisk.api.schedule import usual_method
+
+    usual = usual_method(n_rows)
+    chosen = [name for name, given in (("--method", method), ("--outer", outer)) if given is None]
+    if usual != "10-fold" and chosen:
+        options = " and ".join(chosen)
+        say(f"note: {n_rows:,} rows: {options} {'is' if len(chosen) == 1 else 'are'} {usual}")
 
 
 def _families(source: Source, models: str | None) -> dict[str, Any]:
@@ -90,8 +101,8 @@ def _families(source: Source, models: str | None) -> dict[str, Any]:
 def _run(
     source: Source,
     families: dict[str, Any],
-    methods: list[str],
-    outer: str,
+    methods: list[str] | None,
+    outer: str | None,
     options: dict[str, Any],
     as_json: bool,
     report: str | None,
@@ -127,8 +138,8 @@ def _run(
 def _dry_run(
     source: Source,
     families: dict[str, Any],
-    methods: list[str],
-    outer: str,
+    methods: list[str] | None,
+    outer: str | None,
     options: dict[str, Any],
     as_json: bool,
 ) -> int:

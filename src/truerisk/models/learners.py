@@ -48,11 +48,15 @@ def names(task: Task | None = None) -> list[str]:
     return [word for word in registry if task is None or task in registry.load(word).tasks]
 
 
-def default_words(task: Task) -> tuple[str, ...]:
-    """The four learners compared when none is named: cheap, and unlike one another."""
+SLOW_ROWS = 5_000
+"""The cost of support vectors grows faster than n²: with more rows they are not a default."""
+
+
+def default_words(task: Task, n_rows: int = 0) -> tuple[str, ...]:
+    """The four learners compared when none is named: cheap for so many rows, and unlike."""
     if task == "classification":
         return ("knn", "lda", "logistic", "tree")
-    return ("knn", "ridge", "svm", "tree")
+    return ("knn", "ridge", "lasso" if n_rows > SLOW_ROWS else "svm", "tree")
 
 
 def learner(
