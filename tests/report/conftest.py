@@ -1,0 +1,130 @@
+"""One chromium for the session, and pages to look at in it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.report.page import draw_page
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
+ARABIC = "\u202eمريض\u202c"
+LONG = "x" * 10_000
+
+
+@pytest.fixture(scope="session")
+def found() -> Any:
+    """Three learners on forty rows, two criteria, two classes."""
+    X, y = tr.datasets.make_difficult(40, random_state=1)
+    learners = {
+        "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 7]}),
+        "tree": (
+            DecisionTreeClassifier(random_state=0),
+            {"max_depth": [1, 2], "min_samples_leaf": [1, 3, 5]},
+        ),
+        "bayes": GaussianNB(),
+    }
+    return tr.assess(learners, X, y, methods=["3-fold", "loo"], outer="4-fold")
+
+
+@pytest.fixture(scope="session")
+def content(found: Any) -> dict[str, Any]:
+    """Its JSON, read again."""
+    return json.loads(found.to_json())
+
+
+@pytest.fixture(scope="session")
+def hostile() -> dict[str, Any]:
+    """Names and class labels that try to leave their place."""
+    import pandas as pd
+
+    X, y = tr.datasets.make_difficult(40, random_state=1)
+    frame = pd.DataFrame({HOSTILE: X[:, 0], ARABIC: X[:, 1], LONG: X[:, 1]})
+    labels = np.where(y == y[0], HOSTILE, ARABIC)
+    learners = {
+        HOSTILE: (KNeighborsClassifier(), {"n_neighbors": [1, 3]}),
+        ARABIC: GaussianNB(),
+        LONG: DecisionTreeClassifier(random_state=0),
+    }
+    drawn = tr.assess(learners, frame, labels, methods=["3-fold"], outer="4-fold")
+    plain = drawn.to_dict()
+    plain["source"] = plain["command"] = f"{HOSTILE}\n{ARABIC}{LONG}"
+    return json.loads(json.dumps(plain))
+
+
+# ---------------------------------------------------------------- the browser
+
+
+def chromium_path() -> str:
+    """The browser that `make browser` found; none is a failure, never a skip."""
+    place = Path(__file__).parent / "chromium.py"
+    spec = importlib.util.spec_from_file_location("chromium", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    path: str | None = module.find()
+    if path is None:
+        pytest.fail("there is no chromium for the tests of the report: run `make browser`")
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless chromium."""
+    from playwright.sync_api import sync_playwright
+
+    path = chromium_path()
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@dataclass
+class Opened:
+    """A page in the browser, and what it let out."""
+
+    page: Any
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+    def text(self, selector: str) -> str:
+        return str(self.page.inner_text(selector)).strip()
+
+
+@pytest.fixture
+def show(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
+    """Open a page from its file; console, errors, dialogs and requests are kept."""
+    contexts = []
+
+    def opened(content: dict[str, Any] | str, **options: Any) -> Opened:
+        path = tmp_path / f"{len(contexts)}.html"
+        text = content if isinstance(content, str) else draw_page(content)
+        path.write_text(text, encoding="utf-8")
+        options.setdefault("viewport", {"width": 1200, "height": 900})
+        context = browser.new_context(**options)
+        contexts.append(context)
+        found = Opened(context.new_page())
+        page, own = found.page, path.as_uri()
+        page.on("console", lambda message: found.said.append(message.text))
+        page.on("pageerror", lambda error: found.said.append(str(error)))
+        page.on("dialog", lambda dialog: (found.said.append("dialog"), dialog.dismiss()))
+        page.on("request", lambda ask: found.asked.append(ask.url) if ask.url != own else None)
+        page.goto(own)
+        return found
+
+    yield opened
+    for context in contexts:
+        context.close()
