@@ -66,12 +66,13 @@ def times_drawn(plan: Plan, questions: np.ndarray) -> np.ndarray:
     times = np.zeros((len(questions), plan.n_rows), dtype=np.int32)
     fits = plan.fit[questions]
     base, blocks = plan.train.base[fits], plan.blocks
-    if (base >= 0).all() and not np.diff(plan.train.offsets)[fits].any():
-        offsets, places = spread(blocks.offsets, base)
-        counts = 1 if blocks.counts is None else blocks.counts[places]
-        times[np.repeat(np.arange(len(fits)), np.diff(offsets)), blocks.rows[places]] = counts
-        return times
-    for line, fit in enumerate(fits):
-        rows, counted = plan.train_rows(int(fit))
+    whole = np.diff(plan.train.offsets)[fits] == 0
+    times[whole & (base == ALL)] = 1
+    lines = np.flatnonzero(whole & (base != ALL))
+    offsets, places = spread(blocks.offsets, base[lines])
+    counts = 1 if blocks.counts is None else blocks.counts[places]
+    times[np.repeat(lines, np.diff(offsets)), blocks.rows[places]] = counts
+    for line in np.flatnonzero(~whole):
+        rows, counted = plan.train_rows(int(fits[line]))
         times[line, rows] = 1 if counted is None else counted
     return times

@@ -21,6 +21,7 @@ from truerisk.core.plan import Plan
 from truerisk.engines.deciding import respond, undecided
 from truerisk.engines.discriminant_left_out import Without
 from truerisk.engines.discriminant_rule import Rule, setting_refusal, shrinkage_of
+from truerisk.engines.discriminant_samples import answer_samples
 from truerisk.engines.left_out import LeftOut
 from truerisk.engines.one_pass import OnePass, Shown, Task, dense
 from truerisk.engines.scatter import Classes
@@ -65,7 +66,13 @@ class LinearDiscriminants(OnePass):
     def together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         out, X = LeftOut.of(task.plan), _shared_rows(task)
-        if X is None or not len(out.fits):
+        if X is None:
+            return done
+        if not any(shrinkage_of(setting) for setting in task.group.settings):
+            rest = np.ones(task.plan.n_fits, dtype=bool)
+            rest[out.fits] = False
+            done |= answer_samples(task, X, rest)
+        if not len(out.fits):
             return done
         assert task.data.codes is not None
         classes = Classes.of(X, task.data.codes)

@@ -53,20 +53,22 @@ class Rule:
         return self.n_components is None or self.n_components <= min(k - 1, n_features)
 
     def log_priors(self, sizes: np.ndarray) -> np.ndarray:
-        logs: np.ndarray = np.log(sizes / sizes.sum() if self.priors is None else self.priors)
+        if self.priors is not None:
+            return np.broadcast_to(np.log(self.priors), sizes.shape)
+        logs: np.ndarray = np.log(sizes / sizes.sum(axis=-1, keepdims=True))
         return logs
 
-    def factor(self, sizes: np.ndarray) -> float:
+    def factor(self, sizes: np.ndarray) -> Any:
         """By which squared distances are multiplied where the divisor is not n."""
-        n = float(sizes.sum())
-        return (n - len(sizes)) / n if self.divisor == "n-K" else 1.0
+        n = sizes.sum(axis=-1)
+        return (n - sizes.shape[-1]) / n if self.divisor == "n-K" else np.ones_like(n)
 
     def of_classes(self, sizes: np.ndarray) -> np.ndarray:
         """What the scatter of each class is multiplied by."""
         if self.priors is not None and self.weighs_classes:
             weighted: np.ndarray = self.priors / sizes
             return weighted
-        return np.full(len(sizes), 1 / sizes.sum())
+        return np.broadcast_to(1 / sizes.sum(axis=-1, keepdims=True), sizes.shape)
 
     def has_full_rank(self, least: np.ndarray) -> np.ndarray:
         """Whether scikit-learn finds full rank if no eigenvalue of scaled columns is smaller."""

@@ -23,8 +23,9 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data, non_finite
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
-from truerisk.core.plan import Plan
+from truerisk.core.plan import ALL, Plan
 from truerisk.core.progress import tell
+from truerisk.engines.logistic_samples import answer_samples
 from truerisk.engines.logistic_setting import l1_ratio_of, path_refusal, regression_refusal
 from truerisk.engines.one_pass import OnePass, Shown, Task
 from truerisk.engines.settings import Group, settings_of
@@ -56,8 +57,7 @@ class LogisticPaths(OnePass):
 
     word: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
-    states_freedom: ClassVar[bool] = True
-    states_rules: ClassVar[bool] = True
+    serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules"})
     minimiser: bool = False
 
     def learners(self) -> Sequence[type]:
@@ -109,7 +109,10 @@ class LogisticPaths(OnePass):
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
             return done
-        for fit in range(task.plan.n_fits):
+        setting = task.group.settings[0]
+        if "C" in setting and l1_ratio_of(setting) == 0 and not hasattr(task.X, "indptr"):
+            done |= answer_samples(task, task.X)
+        for fit in np.flatnonzero(~done).tolist():
             group = task.of_fit(fit)
             if group is not None:
                 rows, times = task.plan.train_rows(fit)
@@ -295,7 +298,7 @@ def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str 
     plain = plan.flips is None and weights is None and plan.blocks.counts is None
     if plain and (sizes > fewest).sum() >= 2:
         return None
-    for fit in range(plan.n_fits):
+    for fit in np.flatnonzero(~_sees_two(plan, data.codes, weights)).tolist():
         rows, _ = plan.train_rows(fit)
         codes = data.codes
         flipped, to = plan.flips_of(fit)
@@ -307,3 +310,16 @@ def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str 
         if len(np.unique(codes[rows])) < 2:
             return "a fit sees one class only."
     return None
+
+
+def _sees_two(plan: Plan, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Fits on a whole block of rows, the samples of a bootstrap, that clearly hold two classes."""
+    blocks, fits = plan.blocks, np.zeros(plan.n_fits, dtype=bool)
+    if weights is not None or plan.flips is not None or not blocks.sizes.all():
+        return fits
+    of_rows, starts = codes[blocks.rows], blocks.offsets[:-1]
+    several = np.maximum.reduceat(of_rows, starts) > np.minimum.reduceat(of_rows, starts)
+    base = plan.train.base
+    whole = (base != ALL) & (np.diff(plan.train.offsets) == 0)
+    fits[whole] = several[base[whole]]
+    return fits
