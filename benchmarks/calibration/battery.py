@@ -1,0 +1,51 @@
+"""Which learner meets which problem, and on how many rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FULL", "SHORT", "Cell"]
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One learner, tuned on n rows of one problem."""
+
+    problem: str
+    n: int
+    learner: str
+
+    @property
+    def stride(self) -> int:
+        """Every so many seeds it is run: learners that take longer get fewer data sets."""
+        return {"knn": 1, "tree": 6}.get(self.learner, 4)
+
+    def __str__(self) -> str:
+        return f"{self.problem}, n={self.n}, {self.learner}"
+
+
+FULL = (
+    Cell("simple", 30, "knn"),
+    Cell("simple", 50, "lda"),
+    Cell("simple", 200, "knn"),
+    Cell("difficult", 50, "knn"),
+    Cell("difficult", 100, "tree"),
+    Cell("difficult", 100, "lda"),
+    Cell("highleyman", 50, "knn"),
+    Cell("highleyman", 200, "knn"),
+    Cell("kearns", 100, "tree"),
+    Cell("kearns", 200, "knn"),
+    Cell("sparse", 60, "ridge"),
+    Cell("sparse", 100, "l1"),
+    Cell("noise", 50, "knn"),
+    Cell("noise", 200, "knn"),
+    Cell("noise", 100, "ridge"),
+    Cell("imbalanced", 100, "knn"),
+    Cell("imbalanced", 200, "lda"),
+    Cell("heavy-tails", 50, "ridge"),
+    Cell("heavy-tails", 200, "ridge"),
+    Cell("heavy-tails", 100, "knn"),
+    Cell("label-noise", 100, "knn"),
+    Cell("label-noise", 1000, "knn"),
+)
+SHORT = (Cell("simple", 30, "knn"), Cell("noise", 30, "knn"), Cell("heavy-tails", 50, "ridge"))

@@ -1,0 +1,129 @@
+"""One data set: the true risk, all estimates, all intervals."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from benchmarks.calibration.battery import Cell
+from benchmarks.calibration.learners import learner
+from benchmarks.calibration.problems import PROBLEMS
+from truerisk.api.compute import Computed, Problem, compute, curve_of, pose
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Method, Setting, Tested
+from truerisk.core.family import Family
+from truerisk.core.interval import Interval
+from truerisk.methods import BootstrapBiasCorrected, KFold, Nested, NestedInterval, PairedHalves
+from truerisk.methods.bbc import corrected_by_splits
+
+__all__ = ["run"]
+
+K, REPEATS, INNER = 10, 10, "5-fold"
+
+
+def run(cell: Cell, seed: int) -> dict[str, Any]:
+    """What is to be stored of one data set."""
+    problem = PROBLEMS[cell.problem]
+    key = [seed, cell.n, *cell.problem.encode()]
+    X, y = problem.draw(cell.n, np.random.default_rng(key))
+    model, grid = learner(cell.learner, problem.task, cell.n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        posed = pose(Family.of(model, grid), X, y, random_state=seed)
+        tuned = compute(posed, BootstrapBiasCorrected(5))
+        best = curve_of(tuned).best
+        truth = problem.risk(posed.family.make(best, None).fit(X, y))
+        nested = compute(posed, Nested(NestedInterval(K, repeats=REPEATS), INNER))
+        halves = compute(posed, Nested(PairedHalves(5, pairs=6), INNER))
+        estimates = {**_of_selection(tuned, best), **_of_nested(posed, nested)}
+        estimates["conservative-z"] = _said(halves.evaluation.procedure)
+        facts = _facts(posed, nested)
+    return {"truth": truth, "estimates": estimates, "facts": facts}
+
+
+def _said(tested: Tested | None) -> list[float | None]:
+    """Value, low and high; None where there is no interval."""
+    assert tested is not None
+    interval: Interval | None = tested.interval
+    ends = (None, None) if interval is None else (interval.low, interval.high)
+    return [float(tested.value), *ends]
+
+
+def _of_selection(tuned: Computed, best: int) -> dict[str, list[float | None]]:
+    tested = tuned.evaluation.tested
+    splits = np.array([one.split_risks for one in tested])
+    return {
+        "selected": _said(tested[best]),
+        "bbc-choice": _said(tuned.evaluation.procedure),
+        "tt": [corrected_by_splits(splits, best), None, None],
+    }
+
+
+def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]]:
+    """Everything that the fits of nested cross-validation say, those of plain K-fold included."""
+    answers = nested.evaluation.answers
+    assert answers is not None
+    plan = answers.plan
+    outer = plan.fold % (K + 1) == 0
+    once = answers.only(np.flatnonzero(outer & (plan.repeat == 0)))
+    often = answers.only(np.flatnonzero(outer))
+    binary = posed.loss.binary
+
+    def said(method: Method, given: Answers, word: str) -> list[float | None]:
+        setting = Setting(0.95, posed.rule, interval=word)
+        return _said(method.reduce(given, posed.data, posed.loss, setting)[0])
+
+    kfold, undebiased = KFold(K), NestedInterval(K, bias=None)
+    found = {
+        "wald": said(kfold, once, "wald"),
+        "bbc": said(kfold, once, "bbc"),
+        "corrected-t": said(kfold, once, "corrected-t"),
+        "corrected-t, 10x": said(kfold, often, "corrected-t"),
+        "ncv": said(NestedInterval(K), answers, "ncv"),
+        "ncv, mlr3inferr": said(NestedInterval(K, bias="mlr3inferr"), answers, "ncv"),
+        "ncv, not debiased": said(undebiased, answers, "ncv"),
+    }
+    if binary:
+        found["beta"] = said(kfold, once, "beta")
+        found["beta-ncv"] = said(undebiased, answers, "beta-ncv")
+    return found
+
+
+def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
+    """The numbers that intervals are made of."""
+    from truerisk.methods.averages import position_weights, row_losses
+    from truerisk.methods.pair_spread import spread_of_pairs
+
+    answers = nested.evaluation.answers
+    assert answers is not None
+    losses = row_losses(answers, posed.data, posed.loss)
+    weights = position_weights(posed.data, answers.plan)
+    spread = spread_of_pairs(losses, answers.plan, posed.data, weights)
+    outer = answers.plan.fold % (K + 1) == 0
+    folds = spread.by_question[0][outer].reshape(REPEATS, K)
+    place = np.repeat(outer & (answers.plan.repeat == 0), answers.plan.test_sizes)
+    once = losses[0, place]
+    whole = nested.evaluation.procedure
+    assert whole is not None and whole.losses is not None
+    return {
+        "outer": float(spread.outer[0]),
+        "inner": float(spread.inner[0]),
+        "surplus": float(spread.surplus[0]),
+        "floor2": float(spread.floor2[0]),
+        "repeats": folds.mean(axis=1).tolist(),
+        "folds": folds[0].tolist(),
+        "moments": [float(once.mean()), float(once.var(ddof=1)), float(_skewness(once))],
+        "rows_var": float(whole.losses.var(ddof=1)),
+        "engine": nested.engine,
+        "seconds": round(nested.seconds, 3),
+        "shares": np.bincount(posed.data.codes).tolist() if posed.data.codes is not None else [],
+    }
+
+
+def _skewness(values: np.ndarray) -> float:
+    centred = values - values.mean()
+    scale = float((centred**2).mean()) ** 1.5
+    return float((centred**3).mean()) / scale if scale > 0 else 0.0
+

@@ -1,0 +1,69 @@
+"""The Beta posterior of an error rate, by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+
+RNG = np.random.default_rng(5)
+N = 48
+X = RNG.normal(size=(N, 2))
+Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+GROUPS = np.arange(N) // 3
+
+
+@pytest.mark.parametrize("method", ["6-fold", "loo"])
+def test_errors_of_folds_are_counted_and_a_note_says_so(method):
+    """Beta(e + 1, n − e + 1) of all tested rows; several rules made the errors."""
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=method, interval="beta")
+    e = found.losses.sum()
+    expected = stats.beta.interval(0.95, e + 1, N - e + 1)
+    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
+    assert found.interval.method == "beta"
+    assert any("different rules" in note for note in found.notes)
+
+
+def test_groups_count_for_fewer_rows():
+    """n/max(1, d) rows, d the factor by which groups enlarge the variance of the mean."""
+    model = KNeighborsClassifier(3)
+    found = tr.estimate_risk(model, X, Y, method="4-fold", interval="beta", groups=GROUPS)
+    residuals = found.losses - found.losses.mean()
+    by_group = np.array([residuals[g == GROUPS].sum() for g in range(16)])
+    d = (16 / 15 * (by_group**2).sum()) / (N / (N - 1) * (residuals**2).sum())
+    size = N / max(1, d)
+    e = size * found.value
+    expected = stats.beta.interval(0.95, e + 1, size - e + 1)
+    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
+    assert found.interval.method == "beta-grouped"
+
+
+def test_no_errors_in_groups_count_groups():
+    """Where no row is wrong, the groups are what was tested."""
+    x = np.sign(X[:, :1]) * (50 + RNG.random((N, 1)))
+    y = X[:, 0] > 0
+    found = tr.estimate_risk(
+        KNeighborsClassifier(3), x, y, method="4-fold", interval="beta", groups=GROUPS
+    )
+    assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 1, 17))
+    assert found.std_error is None
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"loss": "brier"}, "no count of errors"),
+        ({"sample_weight": RNG.random(N)}, "weighted rows have no count"),
+        ({"method": "2x4-fold"}, "tested once"),
+        ({"loss": "auc"}, "no"),
+    ],
+)
+def test_what_is_no_count_is_refused(more, message):
+    """Other losses, weights and repeated tests are refused in words."""
+    with pytest.raises(Refusal, match=message):
+        tr.estimate_risk(GaussianNB(), X, Y, **{"method": "4-fold", **more, "interval": "beta"})

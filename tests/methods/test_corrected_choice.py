@@ -1,0 +1,56 @@
+"""method="bbc": K-fold answers, and the risk of choosing by them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+from truerisk.methods import BootstrapBiasCorrected
+from truerisk.methods.bbc import corrected_by_bootstrap
+from truerisk.testing import method_checks
+
+RNG = np.random.default_rng(2)
+N = 40
+X = RNG.normal(size=(N, 3))
+Y = RNG.integers(0, 2, size=N)
+GRID = {"n_neighbors": [1, 3, 5, 7, 9]}
+
+
+@pytest.mark.parametrize("check", method_checks(BootstrapBiasCorrected(4)))
+def test_conforms(check):
+    """The published checks of any method."""
+    check()
+
+
+def test_candidates_are_those_of_k_fold_and_the_choice_is_corrected():
+    """The curve is that of the same folds; the procedure is what bootstrapping its losses gives."""
+    curve = tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, method="bbc")
+    plain = tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, method="10-fold")
+    np.testing.assert_array_equal(curve.values, plain.values)
+    assert curve.best == plain.best
+    found = curve.procedure
+    losses = np.array([one.losses for one in plain])
+    again = corrected_by_bootstrap(losses, np.random.default_rng(0), replicates=20_000)
+    assert found.value == pytest.approx(again.value, abs=0.02)
+    assert found.value > plain.values.min()
+    assert found.interval.method == "bbc"
+    assert found.interval.high == pytest.approx(again.interval().high, abs=0.05)
+    assert found.params == {}
+
+
+def test_a_single_candidate_is_plain_k_fold():
+    """Where nothing is chosen there is nothing to correct."""
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="bbc")
+    plain = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="10-fold")
+    assert (found.value, found.interval) == (plain.value, plain.interval)
+
+
+def test_it_is_no_part_of_nested_validation_and_needs_losses_of_rows():
+    """It is a search itself; AUC is refused."""
+    with pytest.raises(Refusal, match="splits once"):
+        tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=tr.methods.Nested("bbc"))
+    with pytest.raises(Refusal, match="single rows"):
+        tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, method="bbc", loss="auc")
