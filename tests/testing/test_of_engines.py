@@ -199,7 +199,7 @@ class CountsTheVariance(Double):
     """Every model has one degree of freedom more than it says."""
 
     breaks = "degrees_of_freedom_are_the_models_own"
-    states_freedom = True
+    serves = frozenset({"freedom"})
 
     def run(self, family, data, plan, request, run):
         answers = super().run(family, data, plan, request, run)
@@ -210,7 +210,7 @@ class TurnsRules(Double):
     """Every rule says the other class, as scores of the first class would."""
 
     breaks = "linear_rules_are_the_models_own"
-    states_rules = True
+    serves = frozenset({"rules"})
 
     def run(self, family, data, plan, request, run):
         answers = super().run(family, data, plan, request, run)

@@ -14,7 +14,7 @@ import numpy as np
 
 from truerisk.core.checksums import mixed
 from truerisk.core.coding import ALL, LAWS, Blocks, Flips, Laws, RowSets
-from truerisk.core.plan import Plan
+from truerisk.core.plan import ASKED, Plan
 
 __all__ = ["draw_every", "flip_each", "leave_out", "leave_pairs_out", "merge_equal_fits", "nest"]
 
@@ -197,11 +197,8 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
         unit=np.full(plan.n_questions, unit, np.int32),
         parts=("outer", "inner"),
         flips=None if flips is None else Flips(flips.fit, rows[flips.row], flips.code),
-        counted=plan.counted,
         laws=plan.laws,
-        freedom=plan.freedom,
-        rules=plan.rules,
-        out_of_bag=plan.out_of_bag,
+        **{name: getattr(plan, name) for name in ASKED},
     )
 
 
@@ -226,8 +223,8 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
     first = pieces[0]
     shared = len(first.blocks)
     blocks, train, test, fits, n_fits = [first.blocks], [first.train], [first.test], [first.fit], 0
-    flips, laws, counted = [first.flips], [first.laws], [first.counted]
-    freedom, rules, out_of_bag = [first.freedom], [first.rules], [first.out_of_bag]
+    flips, laws = [first.flips], [first.laws]
+    asked = {name: [getattr(first, name)] for name in ASKED}
     n_fits, n_blocks, n_questions = first.n_fits, shared, first.n_questions
     for piece in pieces[1:]:
         start = piece.blocks.offsets[shared]
@@ -247,14 +244,10 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
             flips.append(Flips(piece.flips.fit + n_fits, piece.flips.row, piece.flips.code))
         if piece.laws is not None:
             laws.append(Laws(piece.laws.fit + n_fits, piece.laws.kind, piece.laws.size))
-        if piece.counted is not None:
-            counted.append(piece.counted + n_questions)
-        if piece.freedom is not None:
-            freedom.append(piece.freedom + n_questions)
-        if piece.rules is not None:
-            rules.append(piece.rules + n_questions)
-        if piece.out_of_bag is not None:
-            out_of_bag.append(piece.out_of_bag + n_questions)
+        for name, listed in asked.items():
+            own_list = getattr(piece, name)
+            if own_list is not None:
+                listed.append(own_list + n_questions)
         n_fits += piece.n_fits
         n_questions += piece.n_questions
         n_blocks += len(piece.blocks) - shared
@@ -274,11 +267,8 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
         unit=np.concatenate([p.unit for p in pieces]),
         parts=first.parts,
         flips=_joined_fields(Flips, flips),
-        counted=_joined_arrays(counted),
         laws=_joined_fields(Laws, laws),
-        freedom=_joined_arrays(freedom),
-        rules=_joined_arrays(rules),
-        out_of_bag=_joined_arrays(out_of_bag),
+        **{name: _joined_arrays(listed) for name, listed in asked.items()},
     )
 
 

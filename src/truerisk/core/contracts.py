@@ -241,20 +241,16 @@ class Run:
 class Engine(ABC):
     """Turns a plan into answers for all candidates of a family at once.
 
-    `draws` says whether it answers plans of drawn train sets (`Plan.laws`), `counts` whether it
-    says how many training rows an answer rests on (`Plan.counted`), `states_freedom` whether it
-    states degrees of freedom (`Plan.freedom`), `states_rules` whether it gives the coefficients of
-    linear rules (`Plan.rules`), `bags` whether it asks the members of an ensemble
-    that were fitted without a row (`Plan.out_of_bag`); it is not asked otherwise. `cuts_columns`
-    says whether it serves families that take X as a matrix of rows against rows (`pairwise`).
+    `serves` names what it answers besides labels and numbers, by the field of Plan that asks for it
+    (`core.plan.BESIDES`): drawn train sets ("laws"), how many training rows an answer rests on
+    ("counted"), degrees of freedom ("freedom"), the coefficients of linear rules ("rules"), members
+    of an ensemble fitted without a row ("out_of_bag"), a row taken out to first order
+    ("taken_out"). It is not asked otherwise. `cuts_columns` says whether it serves families that take X as a
+    matrix of rows against rows (`Family.pairwise`).
     """
 
     word: ClassVar[str]
-    draws: ClassVar[bool] = False
-    counts: ClassVar[bool] = False
-    states_freedom: ClassVar[bool] = False
-    states_rules: ClassVar[bool] = False
-    bags: ClassVar[bool] = False
+    serves: ClassVar[frozenset[str]] = frozenset()
     cuts_columns: ClassVar[bool] = False
 
     @abstractmethod

@@ -19,10 +19,13 @@ import numpy as np
 from truerisk.core.coding import ALL, Blocks, Flips, Law, Laws, RowSets, spread
 from truerisk.core.errors import BadData
 
-__all__ = ["ALL", "Blocks", "Flips", "Law", "Laws", "Plan", "RowSets", "spread"]
+__all__ = ["ALL", "ASKED", "BESIDES", "Blocks", "Flips", "Law", "Laws", "Plan", "RowSets", "spread"]
 
-ASKED = ("counted", "freedom", "rules", "out_of_bag")
+ASKED = ("counted", "freedom", "rules", "out_of_bag", "taken_out")
 """Lists of questions that ask for something besides, or of someone else."""
+
+BESIDES = ("laws", *ASKED)
+"""What a plan may ask for that only engines serve which say so (`Engine.serves`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,9 @@ class Plan:
     in `freedom` (ascending) ask, besides, for the degrees of freedom of the model that answers,
     those in `rules` for its linear rule.
     Questions in `out_of_bag` (ascending) ask an ensemble about its own training rows: each row is
-    answered by the members that were fitted without it.
+    answered by the members that were fitted without it. Questions in `taken_out` (ascending) ask a
+    fit about its own training rows as well: each is answered by the model with that row taken out
+    of it, to first order.
     """
 
     n_rows: int
@@ -56,6 +61,7 @@ class Plan:
     freedom: np.ndarray | None = None
     rules: np.ndarray | None = None
     out_of_bag: np.ndarray | None = None
+    taken_out: np.ndarray | None = None
 
     @property
     def n_fits(self) -> int:
@@ -203,11 +209,8 @@ class Plan:
             unit=self.unit[questions],
             parts=self.parts,
             flips=flips,
-            counted=_places(self.counted, questions),
             laws=laws,
-            freedom=_places(self.freedom, questions),
-            rules=_places(self.rules, questions),
-            out_of_bag=_places(self.out_of_bag, questions),
+            **{name: _places(getattr(self, name), questions) for name in ASKED},
         )
 
     # -- leaks ------------------------------------------------------------------------------

@@ -67,6 +67,15 @@ registry = Registry(
     },
 )
 
+LACKING = {
+    "laws": "it knows no closed form for train sets drawn at random.",
+    "counted": "it does not say how many training rows an answer rests on.",
+    "freedom": "it does not state the degrees of freedom of its models.",
+    "rules": "it does not give the coefficients of its models.",
+    "out_of_bag": "it does not ask members of an ensemble one by one.",
+    "taken_out": "it does not take single rows out of a fitted model.",
+}
+
 
 def choose_engine(
     asked: Any, family: Family, data: Data, plan: Plan, request: Request
@@ -83,16 +92,9 @@ def choose_engine(
 
 def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
     """Why the engine cannot answer: what it never does comes before what it says itself."""
-    if plan.laws is not None and not engine.draws:
-        return "it knows no closed form for train sets drawn at random."
-    if plan.counted is not None and not engine.counts:
-        return "it does not say how many training rows an answer rests on."
-    if plan.freedom is not None and not engine.states_freedom:
-        return "it does not state the degrees of freedom of its models."
-    if plan.rules is not None and not engine.states_rules:
-        return "it does not give the coefficients of its models."
-    if plan.out_of_bag is not None and not engine.bags:
-        return "it does not ask members of an ensemble one by one."
+    for name, sentence in LACKING.items():
+        if getattr(plan, name) is not None and name not in engine.serves:
+            return sentence
     if not engine.cuts_columns and _takes_pairs(family, data):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
     return engine.refuse(family, data, plan, request)

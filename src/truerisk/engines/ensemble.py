@@ -34,7 +34,7 @@ class Ensembles(OneFit):
     """Serves forests, bagging, AdaBoost and gradient boosting over their number of members."""
 
     word: ClassVar[str] = "ensemble"
-    bags: ClassVar[bool] = True
+    serves: ClassVar[frozenset[str]] = frozenset({"out_of_bag"})
 
     def learners(self) -> Sequence[type]:
         return (*forests(), *bagging(), *boosting(), *reweighting())

@@ -16,7 +16,7 @@ from truerisk.core.data import Data
 from truerisk.core.errors import FitFailedWarning, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
-from truerisk.core.plan import Plan
+from truerisk.core.plan import BESIDES, Plan
 from truerisk.core.progress import tell
 from truerisk.engines.bags import why_no_bags
 from truerisk.engines.enumerating import enumerated, too_many
@@ -47,11 +47,7 @@ class Generic(Engine):
     batch: int | None = None
 
     word: ClassVar[str] = "generic"
-    draws: ClassVar[bool] = True
-    counts: ClassVar[bool] = True
-    states_freedom: ClassVar[bool] = True
-    states_rules: ClassVar[bool] = True
-    bags: ClassVar[bool] = True
+    serves: ClassVar[frozenset[str]] = frozenset(BESIDES)
     cuts_columns: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -33,7 +33,7 @@ class Intervals(Engine):
     """Serves IntervalClassifier over any candidates `k`."""
 
     word: ClassVar[str] = "interval"
-    counts: ClassVar[bool] = True
+    serves: ClassVar[frozenset[str]] = frozenset({"counted"})
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = _family_refusal(family) or why_not()

@@ -38,8 +38,7 @@ class NearestNeighbours(Engine):
     """Serves scikit-learn's KNeighborsClassifier and KNeighborsRegressor, also in a pipeline."""
 
     word: ClassVar[str] = "knn"
-    draws: ClassVar[bool] = True
-    counts: ClassVar[bool] = True
+    serves: ClassVar[frozenset[str]] = frozenset({"laws", "counted"})
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = refusal(family) or why_not()

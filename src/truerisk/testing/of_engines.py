@@ -191,7 +191,7 @@ def check_degrees_of_freedom_are_the_models_own(engine: Engine, family: Family) 
     for s in willing_on(engine, family):
         asked = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
         s = replace(s, plan=replace(s.plan, freedom=asked))
-        if not engine.states_freedom or engine.refuse(s.family, s.data, s.plan, s.request):
+        if "freedom" not in engine.serves or engine.refuse(s.family, s.data, s.plan, s.request):
             continue
         try:
             expected = freedom_by_brute_force(s.family, s.data, s.plan, seed=3)
@@ -207,7 +207,7 @@ def check_linear_rules_are_the_models_own(engine: Engine, family: Family) -> Non
     for s in willing_on(engine, family):
         asked = np.arange(0, s.plan.n_questions, 2, dtype=np.int32)  # and no others
         s = replace(s, plan=replace(s.plan, rules=asked))
-        if not engine.states_rules or engine.refuse(s.family, s.data, s.plan, s.request):
+        if "rules" not in engine.serves or engine.refuse(s.family, s.data, s.plan, s.request):
             continue
         try:
             expected = rules_by_brute_force(s.family, s.data, s.plan, seed=3)
