@@ -104,9 +104,7 @@ def _key(params: Mapping[str, Any]) -> str:
     return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
 
 
-def _group(
-    family: Family, numbers: list[int], settings: Sequence[Mapping[str, Any]]
-) -> Group:
+def _group(family: Family, numbers: list[int], settings: Sequence[Mapping[str, Any]]) -> Group:
     piped = hasattr(family.estimator, "steps")  # making a model takes time
     steps = family.make(numbers[0]).steps[:-1] if piped else []
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
