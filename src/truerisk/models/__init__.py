@@ -11,6 +11,7 @@ logistic_path.py LogisticPath, logistic regression at every L1 or elastic-net pe
 logistic_places.py  its solutions at the places that a list of `at` names
 fisher.py        FisherClassifier, least squares on class codes
 discriminant.py  linear and quadratic discriminants with R's divisors
+threshold.py     ThresholdClassifier, the threshold that a cost or a rate asks for
 
 To add a word: one `Learner` and one line in `registry`.
 """
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from truerisk.models.interval import IntervalClassifier
     from truerisk.models.logistic_path import LogisticPath
     from truerisk.models.parzen import ParzenClassifier
+    from truerisk.models.threshold import ThresholdClassifier
 
 _CLASSES = {
     "FisherClassifier": "fisher",
@@ -38,6 +40,7 @@ _CLASSES = {
     "LogisticPath": "logistic_path",
     "ParzenClassifier": "parzen",
     "QuadraticDiscriminant": "discriminant",
+    "ThresholdClassifier": "threshold",
 }
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "LogisticPath",
     "ParzenClassifier",
     "QuadraticDiscriminant",
+    "ThresholdClassifier",
     "default_words",
     "learner",
     "names",

@@ -1,0 +1,293 @@
+"""ThresholdClassifier: a scoring classifier with the threshold that a cost or a rate asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import (
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+    cross_val_predict,
+)
+from sklearn.utils import assert_all_finite
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
+
+from truerisk.core.operating import RATES, Sweep, check_cost, check_rate
+
+__all__ = ["ThresholdClassifier"]
+
+RESPONSES = ("predict_proba", "decision_function")
+
+
+def _gives(method: str) -> Callable[[Callable[..., Any]], Any]:
+    """Whether the wrapped classifier has this method."""
+
+    def check(self: Any) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), method)
+        return True
+
+    decorator: Callable[[Callable[..., Any]], Any] = available_if(check)
+    return decorator
+
+
+class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Two classes: positive where the score of a classifier is at least a tuned threshold.
+
+    The threshold is chosen on out-of-fold scores of the training rows, pooled over `cv` folds:
+    the one of least mean `cost`, or the one that reaches a demanded `sensitivity`, `specificity` or
+    `precision` and is best in the other rate. Then the classifier is fitted on all rows. Because
+    the choice is part of `fit`, ``tr.estimate_risk`` of this model is the honest risk *at the tuned
+    threshold*; the rates in `operating_point_` are those that were optimised and flatter.
+
+    Unlike scikit-learn's ``TunedThresholdClassifierCV`` it takes a demanded rate, looks at every
+    threshold that tells two rows apart, and lets ties pass together. Probabilities are on one scale
+    in all folds; decision values may not be.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With ``predict_proba`` or ``decision_function``.
+    cost : (false_positive, false_negative), optional
+        Cost of either error; (1, 1), the share of wrong answers, if nothing is demanded.
+    sensitivity, specificity, precision : float, optional
+        A demanded rate of the positive class; at most one, and then no cost.
+    cv : int, splitter or iterable, default=5
+        Folds, stratified and shuffled for an int.
+    positive : label, optional
+        The positive class; the second in order by default.
+    response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+        "auto" takes probabilities where there are any.
+    random_state : int, RandomState or None
+        Of the folds.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted on all rows.
+    threshold_ : float
+        A row is positive where its score is at least this.
+    operating_point_ : OperatingPoint
+        What the threshold did on the out-of-fold scores.
+    scores_ : array, shape (n_samples,)
+        Out-of-fold scores of the training rows.
+    classes_ : array, shape (2,)
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = tr.datasets.make_simple(100, random_state=0)
+    >>> model = tr.models.ThresholdClassifier(GaussianNB(), sensitivity=0.95, random_state=0)
+    >>> point = model.fit(X, y).operating_point_
+    >>> print(point)
+    threshold 0.104848 (sensitivity ≥ 0.95): sensitivity 0.9600, specificity 0.4600, precision 0.6400
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cost: tuple[float, float] | None = None,
+        sensitivity: float | None = None,
+        specificity: float | None = None,
+        precision: float | None = None,
+        cv: Any = 5,
+        positive: Any = None,
+        response_method: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cost = cost
+        self.sensitivity = sensitivity
+        self.specificity = specificity
+        self.precision = precision
+        self.cv = cv
+        self.positive = positive
+        self.response_method = response_method
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> ThresholdClassifier:
+        """Choose the threshold on out-of-fold scores, then fit on all rows.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+        y : array, shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array, shape (n_samples,), optional
+            Of the rows in every fit and in the rates and costs.
+        groups : array, shape (n_samples,), optional
+            Rows of one group stay in one fold.
+
+        Returns
+        -------
+        ThresholdClassifier
+        """
+        if y is None:
+            raise ValueError("this model requires y to be passed, but the target y is None.")
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        demanded = self._demanded()
+        self.classes_, self._positive_code = _classes(y, self.positive)
+        self._method = _response(self.estimator, self.response_method)
+        weights = _weights(sample_weight, y)
+        params = {} if weights is None else {"sample_weight": weights}
+        given = cross_val_predict(
+            clone(self.estimator),
+            X,
+            y,
+            groups=groups,
+            cv=_folds(self.cv, y, groups, self.random_state),
+            method=self._method,
+            params=params,
+        )
+        self.scores_ = self._scores_of(np.asarray(given, dtype=np.float64))
+        sweep = Sweep.of(self.scores_, y == self.classes_[self._positive_code], weights)
+        if demanded:
+            self.operating_point_ = sweep.at_rate(demanded)
+        else:
+            self.operating_point_ = sweep.at_cost(*_cost(self.cost))
+        self.threshold_ = self.operating_point_.threshold
+        self.estimator_ = clone(self.estimator).fit(X, y, **params)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The positive class where the score is at least the threshold."""
+        check_is_fitted(self)
+        scores = self._scores_of(np.asarray(getattr(self.estimator_, self._method)(X)))
+        positive = scores >= self.threshold_
+        labels: np.ndarray = self.classes_[
+            np.where(positive, self._positive_code, 1 - self._positive_code)
+        ]
+        return labels
+
+    @_gives("predict_proba")
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probabilities of the classifier, as they are without a threshold."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    @_gives("predict_log_proba")
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Their logarithms."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_log_proba(X))
+
+    @_gives("decision_function")
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the classifier, as they are without a threshold."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.decision_function(X))
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns seen in `fit`."""
+        check_is_fitted(self)
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the columns seen in `fit`, if X was a frame."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.feature_names_in_)
+
+    def _demanded(self) -> dict[str, float]:
+        """The demanded rate, if any; a cost beside it is refused."""
+        demanded = {name: getattr(self, name) for name in RATES if getattr(self, name) is not None}
+        if demanded:
+            check_rate(demanded)
+            if self.cost is not None:
+                raise ValueError("give a cost or a demanded rate, not both.")
+        else:
+            check_cost(*_cost(self.cost))
+        return demanded
+
+    def _scores_of(self, given: np.ndarray) -> np.ndarray:
+        """Higher means rather the positive class."""
+        if given.ndim == 2:
+            scores: np.ndarray = given[:, self._positive_code]
+            return scores
+        return given if self._positive_code == 1 else -given
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        inner = getattr(self.estimator, "__sklearn_tags__", None)
+        if inner is not None:
+            tags.input_tags = inner().input_tags
+        return tags
+
+
+def _cost(given: Any) -> tuple[float, float]:
+    if given is None:
+        return 1.0, 1.0
+    try:
+        false_positive, false_negative = given
+        return float(false_positive), float(false_negative)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"cost={given!r}: give two numbers, of a false positive and of a false negative."
+        ) from None
+
+
+def _classes(y: np.ndarray, positive: Any) -> tuple[np.ndarray, int]:
+    """The two classes in order, and which of them is positive."""
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}."
+        )
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError("y holds one class only: there is nothing to tell apart.")
+    if positive is None:
+        return classes, 1
+    if positive not in classes.tolist():
+        raise ValueError(f"positive={positive!r} is no class of y: {classes[0]}, {classes[1]}.")
+    return classes, classes.tolist().index(positive)
+
+
+def _weights(given: Any, y: np.ndarray) -> np.ndarray | None:
+    """The weights of the rows; either class must have some."""
+    if given is None:
+        return None
+    weights: np.ndarray = check_array(given, ensure_2d=False, dtype=np.float64)
+    if weights.shape != y.shape:
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {y.shape}.")
+    if (weights < 0).any():
+        raise ValueError("sample_weight must not be negative.")
+    if len(np.unique(y[weights > 0])) < 2:
+        raise ValueError("all sample weights of a class are zero: there is nothing to tell apart.")
+    return weights
+
+
+def _response(estimator: Any, asked: str) -> str:
+    if asked != "auto" and asked not in RESPONSES:
+        raise ValueError(
+            f"response_method={asked!r} is unknown: use 'auto', {' or '.join(RESPONSES)}."
+        )
+    for method in RESPONSES if asked == "auto" else (asked,):
+        if hasattr(estimator, method):
+            return method
+    wanted = "predict_proba or decision_function" if asked == "auto" else asked
+    raise ValueError(f"{type(estimator).__name__} has no {wanted}: there is no score to threshold.")
+
+
+def _folds(cv: Any, y: np.ndarray, groups: Any, random_state: Any) -> Any:
+    """The splitter; a number of folds is stratified and shuffled, and keeps given groups whole."""
+    if not isinstance(cv, int | np.integer):
+        return check_cv(cv, y, classifier=True)
+    if np.unique(y, return_counts=True)[1].min() < 2:
+        raise ValueError(
+            "a class has n_samples=1: the fold that tests it would be fitted without this class."
+        )
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return kind(int(cv), shuffle=True, random_state=random_state)
