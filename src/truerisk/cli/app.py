@@ -19,6 +19,7 @@ _COMMANDS = {
     "assess": ("assess", "Compare tuned learners on a table and say how wrong the best one is."),
     "report": ("report", "Draw the HTML page of an assessment again from its JSON."),
     "estimate": ("estimate", "Estimate the risk of one model."),
+    "audit": ("audit", "Audit a search of your own: a gate that refuted claims do not pass."),
     "reproduce": ("reproduce", "Run an experiment of a document again, ours beside theirs."),
     "study": ("study", "Run thousands of replicates in a store that survives crashes."),
     "methods": ("registries", "List the ways to estimate risk."),
@@ -60,7 +61,8 @@ class _Lazy(click.Group):
 def cli() -> None:
     """The true risk of a tuned model, with its uncertainty.
 
-    Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 5 study incomplete, 130 interrupted.
+    Exit codes: 0 ok, 1 failure, 2 usage, 3 bad data, 4 claim refuted, 5 study incomplete,
+    130 interrupted.
     """
 
 

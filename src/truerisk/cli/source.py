@@ -24,6 +24,7 @@ class Source:
     n_classes: int
     layout: Mapping[str, Any]
     notes: tuple[str, ...]
+    columns: tuple[str, ...] = ()
 
 
 _OPTIONS = [
@@ -93,6 +94,7 @@ def read_source(
             "missing": table.n_missing > 0,
         },
         notes=table.notes,
+        columns=table.feature_names,
     )
 
 

@@ -1,0 +1,133 @@
+"""`truerisk audit`: a gate for searches. Exit code 4 when a claim lies outside its interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from truerisk.cli.factory import call_factory, load_factory, run_code
+from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.source import Source, read_source, source_options
+
+__all__ = ["REFUTED", "audit"]
+
+REFUTED = 4
+
+
+@click.command()
+@click.argument("search", metavar="SEARCH.py:FUNCTION")
+@source_options
+@click.option(
+    "--level",
+    type=click.Choice(["scores", "bbc", "nested"]),
+    default="bbc",
+    show_default=True,
+    help="How honest: the kept scores, a replay, or the search repeated.",
+)
+@click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 10-fold]")
+@click.option("--groups", metavar="COL", help="The column with the group of each row.")
+@click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
+@click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+def audit(
+    search: str,
+    level: str,
+    outer: str | None,
+    groups: str | None,
+    confidence: float,
+    allow_import: bool,
+    as_json: bool,
+    seed: int,
+    jobs: int | None,
+    **where: Any,
+) -> int:
+    """Audit the search that FUNCTION() or FUNCTION(X, y) makes, on FILE.
+
+    A search that is not fitted is fitted first. Exit code 4: its score lies outside the honest
+    interval.
+
+    \b
+    truerisk audit search.py:make data.csv --target y --allow-import
+    """  # noqa: D301 - \b is for click
+    factory = load_factory(search, allowed=allow_import)
+    source = read_source(**where)
+    _say_notes(source)
+    X, column = _without(source, groups)
+    found = _audited(
+        factory,
+        X,
+        source.y,
+        column,
+        level=level,
+        outer=outer,
+        confidence_level=confidence,
+        random_state=seed,
+        executor=jobs,
+    )
+    click.echo(found.to_json() if as_json else str(found))
+    _say_columns(found.codes, [name for name in source.columns if name != groups])
+    if found.refuted is None and level != "scores":
+        say("no interval, so nothing is refuted: this gate is open.")
+    return REFUTED if found.refuted else 0
+
+
+def _audited(factory: Any, X: Any, y: Any, groups: Any, **options: Any) -> Any:
+    from truerisk.api.audit import audit as audit_search
+
+    with worded_warnings(), shown_progress():
+        search = _fitted(call_factory(factory, X, y), X, y, groups)
+        return audit_search(search, X, y, groups=groups, **options)
+
+
+def _fitted(search: Any, X: Any, y: Any, groups: Any) -> Any:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    try:
+        check_is_fitted(search)
+    except NotFittedError:
+        say(f"note: {type(search).__name__} is not fitted yet: fitting it on these rows.")
+        given = {} if groups is None else {"groups": groups}
+        run_code(lambda: search.fit(X, y, **given), f"the fit of {type(search).__name__}")
+    except TypeError:
+        pass  # no estimator: the audit says so
+    return search
+
+
+def _without(source: Source, groups: str | None) -> tuple[Any, Any]:
+    """The table without its column of groups, and that column."""
+    if groups is None:
+        return source.X, None
+    from truerisk.core.errors import BadData
+    from truerisk.core.registry import closest
+
+    if groups not in source.columns:
+        hint = closest(groups, source.columns) or "."
+        raise BadData(f"the file has no column {groups!r} for --groups{hint}")
+    import numpy as np
+
+    place = source.columns.index(groups)
+    return np.delete(source.X, place, axis=1), source.X[:, place]
+
+
+def _say_notes(source: Source) -> None:
+    """What was inferred; text and gaps are left to the user's own search."""
+    for note in source.notes:
+        if "inside the folds" not in note:
+            say(f"note: {note}")
+    if source.layout.get("text"):
+        say("note: text is handed to the search as the position among its sorted values")
+    if source.layout.get("missing"):
+        say("note: empty cells are handed to the search as NaN")
+
+
+def _say_columns(codes: tuple[str, ...], names: list[str]) -> None:
+    """Findings number the columns of an array; a file has names for them."""
+    if {"column-predicts-alone", "groups-suspected", "imputed-outside"} & set(codes):
+        from truerisk.core.present import clean
+
+        listed = ", ".join(f"{j} {clean(name, 40)}" for j, name in enumerate(names[:100]))
+        say(f"note: columns: {listed}{', …' if len(names) > 100 else ''}")

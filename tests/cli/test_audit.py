@@ -1,0 +1,127 @@
+"""`truerisk audit`: a gate for searches."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+CODE = """
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
+from sklearn.neighbors import KNeighborsClassifier
+
+GRID = {"n_neighbors": [1, 3, 5]}
+
+def make():
+    return GridSearchCV(KNeighborsClassifier(), GRID, cv=3)
+
+def fitted(X, y):
+    return make().fit(X, y)
+
+def boast(X, y):
+    search = fitted(X, y)
+    search.best_score_ = 1.0
+    return search
+
+def auc():
+    return GridSearchCV(KNeighborsClassifier(), GRID, cv=3, scoring="roc_auc")
+
+def lost():
+    return GridSearchCV(KNeighborsClassifier(), GRID, cv=KFold(3, shuffle=True))
+
+def grouped():
+    return GridSearchCV(KNeighborsClassifier(), GRID, cv=GroupKFold(3))
+
+def nothing():
+    return 42
+"""
+
+
+@pytest.fixture
+def audit(call, tmp_path):
+    """Audit a function of the code above on 60 rows of near noise in five groups."""
+    (tmp_path / "search.py").write_text(CODE)
+    draw = random.Random(1)
+    lines = [
+        f"{draw.gauss(i % 2, 1.5):.3f},{draw.random():.3f},{i % 5},{'uv'[i % 2]}" for i in range(60)
+    ]
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,site,y\n" + "\n".join(lines) + "\n")
+
+    def called(name, *words, allow=("--allow-import",)):
+        place = f"{tmp_path / 'search.py'}:{name}"
+        return call("audit", place, path, "--target", "y", *allow, *words)
+
+    return called
+
+
+def test_a_sound_claim_passes(audit):
+    """Exit code 0; the conclusion is the first line, the fit is said on stderr."""
+    said = audit("make")
+    assert said.code == 0
+    assert said.out.startswith("best_score_ 0.")
+    assert "not fitted yet" in said.err
+
+
+def test_a_refuted_claim_exits_with_4(audit):
+    """A score of 1 on rows that overlap lies outside every honest interval."""
+    said = audit("boast")
+    assert said.code == 4
+    assert "it is refuted" in said.out
+    assert "claim-refuted" in said.out
+
+
+def test_json_is_one_document(audit):
+    """The schema, the claim, and the exit code as before."""
+    said = audit("boast", "--json")
+    assert said.code == 4
+    assert said.content["schema"] == "truerisk.audit/1"
+    assert said.content["refuted"] is True
+    assert said.content["claimed"]["value"] == 0
+
+
+@pytest.mark.parametrize("level", ["scores", "nested"])
+def test_levels_are_passed_on(audit, level):
+    """The document says which."""
+    said = audit("fitted", "--level", level, "--json", "--outer", "3-fold")
+    assert said.code == (4 if said.content["refuted"] else 0)
+    assert said.content["level"] == level
+
+
+def test_nothing_is_refuted_without_an_interval(audit):
+    """AUC has none: exit code 0, and stderr says that the gate is open."""
+    said = audit("auc", "--level", "nested", "--outer", "3-fold")
+    assert said.code == 0
+    assert "nothing is refuted" in said.err
+
+
+def test_groups_are_a_column(audit):
+    """The column leaves the table and reaches the splits; an unknown one is bad data."""
+    assert audit("grouped", "--groups", "site").code == 0
+    said = audit("grouped", "--groups", "sight")
+    assert said.code == 3
+    assert "did you mean 'site'" in said.err
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "sentence"),
+    [
+        ("lost", 1, "drawn anew each time"),
+        ("nothing", 1, "is no search"),
+        ("grouped", 1, "groups"),
+        ("missing", 2, "has no function"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_sentence(audit, name, code, sentence):
+    """Never a traceback."""
+    said = audit(name)
+    assert said.code == code
+    assert sentence in said.err
+    assert "Traceback" not in said.err
+
+
+def test_code_is_not_run_unless_allowed(audit):
+    """Exit code 2, and how to allow it."""
+    said = audit("make", allow=())
+    assert said.code == 2
+    assert "--allow-import" in said.err
