@@ -16,6 +16,7 @@ from truerisk.report.svg import SHAPES, WIDTH, Drawing, series
 __all__ = ["draw_curves"]
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
+LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades
 WIDE = 2.0  # decades from which a parameter is drawn on a logarithmic axis
 
 
@@ -39,7 +40,7 @@ class Axis:
         if len(numbers) < len(values):
             return in_order
         low, high = min(numbers), max(numbers)
-        log = low > 0 and log10(high) - log10(low) > WIDE
+        log = low > LEAST and high < 1 / LEAST and log10(high) - log10(low) > WIDE
         name = clean(varying[0].rpartition("__")[2], 40)
         return cls(name + (", logarithmic" if log else ""), tuple(numbers), log)
 

@@ -182,6 +182,8 @@ class Roc:
             found["thresholds"].wrong("as long as the rates, and at least 2")
         if not all(isfinite(t) for t in thresholds[1:]):
             found["thresholds"].wrong("finite but for the first")
+        if sorted(fpr) != list(fpr) or sorted(tpr) != list(tpr) or min(fpr[-1], tpr[-1]) < 1:
+            found["fpr"].wrong("rising to 1, like 'tpr'")
         for name in ("n_positive", "n_negative"):
             if not found[name].whole():
                 found[name].wrong("at least 1")

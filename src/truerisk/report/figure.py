@@ -60,7 +60,7 @@ class Figure:
 
     @property
     def svg(self) -> Markup:
-        return self.drawing.svg(self.name)
+        return self.drawing.svg(f"drawing-{self.name}")
 
 
 def _is_number(cell: str) -> bool:

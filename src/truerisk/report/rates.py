@@ -119,9 +119,9 @@ class Rates:
         return self._y(self._precision(call))
 
     def _precision(self, call: Calls) -> float:
-        """Precision; that of the first call stands in where nothing is called."""
-        called = call.true_positives + call.false_positives
-        return call.true_positives / called if called else self._precision(self.calls[1])
+        """Precision; that of the first calls stands in where nothing is called."""
+        call = call if _called(call) else next(one for one in self.calls if _called(one))
+        return call.true_positives / _called(call)
 
     def draw_roc(self) -> Figure:
         """True against false positive rate."""
@@ -154,7 +154,7 @@ class Rates:
         drawing.left_axis("precision", [0, 0.2, 0.4, 0.6, 0.8, 1])
         drawing.bottom_axis("recall (sensitivity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
         drawing.level(self.prevalence, "baseline")
-        some = [c for c in self.calls if c.true_positives + c.false_positives]
+        some = [c for c in self.calls if _called(c)]
         xs = [c.true_positives / self.roc.n_positive for c in some]
         ys = [self._precision(c) for c in some]
         drawing.line([0.0, *xs], [ys[0], *ys], "s0")
@@ -197,6 +197,11 @@ class Rates:
 _DIAGONAL = Key("baseline", "ranking at random", "line")
 _SHARE = Key("baseline", "share of positives", "line")
 _HERE = Key("here", "the threshold below")
+
+
+def _called(call: Calls) -> float:
+    """How many rows are called positive."""
+    return call.true_positives + call.false_positives
 
 
 def _whole(value: float) -> float:

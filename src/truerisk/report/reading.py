@@ -17,6 +17,7 @@ __all__ = ["Found", "parse", "read_text"]
 T = TypeVar("T")
 
 LARGEST = 512 * 2**20  # bytes of a file of results
+LARGEST_COUNT = 2**53
 _WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
@@ -104,9 +105,11 @@ class Found:
         return self.value
 
     def whole(self) -> int:
-        """A whole number, not negative."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int) or self.value < 0:
+        """A whole number, not negative and of a size that things are counted in."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.wrong("a whole number")
+        if not 0 <= self.value <= LARGEST_COUNT:
+            self.wrong(f"a whole number from 0 to {LARGEST_COUNT}")
         return self.value
 
     def any_number(self) -> float:
