@@ -102,6 +102,8 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     ({'max_depth': 4}, True)
     """
 
+    copies_as_groups = True  # inside a bootstrap sample, `fit` is given its rows as groups
+
     def __init__(
         self,
         estimator: Any,

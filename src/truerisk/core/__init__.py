@@ -7,10 +7,11 @@
 | `family.py` | a learner with its candidates |
 | `plan.py`, `coding.py` | which fit sees what and is asked what; what that is coded in |
 | `planning.py`, `bulk.py` | plans question by question; plans of many fits at once |
+| `samples.py` | plans of drawn samples |
 | `answers.py` | predictions of all candidates in flat blocks |
 | `losses.py`, `loss_words.py` | what an answer costs; what users may write as `loss=` |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
-| `results.py`, `interval.py`, `posterior.py` | frozen results |
+| `results.py`, `breakdown.py`, `interval.py`, `posterior.py` | frozen results |
 | `calibration.py` | whether probabilities mean what they say |
 | `roc.py`, `delong.py`, `operating.py` | ROC curves; their area and its variance; thresholds |
 | `present.py` | numbers and tables as text and HTML |

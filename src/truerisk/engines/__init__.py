@@ -14,6 +14,7 @@
 | `one_fit.py` | the template of engines that read all candidates off one fit per train set |
 | `tree.py`, `pruning.py` | decision trees: every ccp_alpha from one unpruned tree |
 | `ensemble.py`, `stages.py` | forests, bagging, boosting: every number of members |
+| `copies.py` | learners that split their own rows, on samples with copies |
 | `bags.py` | means over the members of a forest, and out of bag |
 | `said.py` | stand-ins for models whose answers are known |
 | `discriminant.py`, `discriminant_rule.py`, `discriminant_left_out.py` | linear discriminants |
@@ -25,6 +26,8 @@
 | `least_squares.py`, `linear_targets.py` | LinearRegression, Ridge, RidgeClassifier |
 | `linear_fit.py`, `linear_table.py`, `linear_singles.py` | one fit; shared products; one row less |
 | `kernel_ridge.py`, `kernel_part.py`, `kernel_table.py` | KernelRidge; one train set; all rows |
+| `samples.py` | many fits on one table, as weights: a bootstrap |
+| `discriminant_samples.py`, `logistic_samples.py` | discriminants and logistic regression of it |
 | `single_answers.py` | where answers about one row each go |
 | `single_row.py` | which fits differ from all rows by one row |
 | `logistic.py`, `logistic_setting.py` | penalised logistic regression: a path per train set |

@@ -21,9 +21,12 @@ from truerisk.core.present import params_text
 from truerisk.core.tables import n_columns, take_columns, take_rows
 from truerisk.engines.answering import Asked, answer_of, copied, counts_of
 from truerisk.engines.bags import out_of_bag
+from truerisk.engines.copies import keep_copies_together
+from truerisk.engines.said import standing_for
 from truerisk.engines.warned import Warned, kept_warnings
 from truerisk.models.freedom import degrees_of_freedom
 from truerisk.models.linear_rule import linear_rule
+from truerisk.models.taken_out import taken_out
 
 __all__ = [
     "Given",
@@ -142,13 +145,17 @@ def fit_pieces(
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """What a model is fitted on; whether its degrees of freedom, its linear rule are asked for."""
+    """What a model is fitted on; whether its degrees of freedom, its linear rule are asked for.
+
+    `copy_of` numbers the distinct row that each row is a copy of, where some row comes repeatedly.
+    """
 
     X: Any
     y: np.ndarray
     params: dict[str, Any]
     free: bool = False
     ruled: bool = False
+    copy_of: np.ndarray | None = None
 
     def copy(self) -> Given:
         params = {name: copied(value) for name, value in self.params.items()}
@@ -183,14 +190,16 @@ def _training(data: Data, plan: Plan, fit: int) -> Given:
         assert data.classes is not None
         labels = labels.copy()
         labels[flipped] = data.classes[codes]
+    copy_of = None
     if counts is not None:
-        rows = np.repeat(rows, counts)
+        copy_of = np.repeat(np.arange(len(rows)), counts)
+        rows = rows[copy_of]
     params = {
         name: take_rows(value, rows) if has_row_entries(value, data.n_rows) else value
         for name, value in data.fit_params.items()
     }
     asked = fit in plan.free_fits, fit in plan.ruled_fits
-    return Given(data.rows(rows), labels[rows], params, *asked)
+    return Given(data.rows(rows), labels[rows], params, *asked, copy_of)
 
 
 def _one(
@@ -204,7 +213,9 @@ def _one(
     def say(model: Any) -> dict[str, Any]:
         n = len(given.y)
         return {
-            "answers": [answer_of(_out_of(model, test), data, test, request) for test in tests],
+            "answers": [
+                answer_of(_out_of(model, given, test), data, test, request) for test in tests
+            ],
             "counts": tuple(counts_of(model, data, test, n) for test in tests if test.counted),
             "freedom": _freedom(model, given) if given.free else np.nan,
             "rules": linear_rule(model, given.X, data.classes) if given.ruled else None,
@@ -213,8 +224,11 @@ def _one(
     return [attempt(family, data, given, place, say)]
 
 
-def _out_of(model: Any, test: Asked) -> Any:
-    """The model itself, or what says its out-of-bag answers."""
+def _out_of(model: Any, given: Given, test: Asked) -> Any:
+    """The model itself, or what says its answers about rows that it was fitted on."""
+    if test.taken_out:
+        scores = taken_out(model, given.X, given.y, _weights(given))
+        return standing_for(model, scores)
     return model if test.copy_of is None else out_of_bag(model, test)
 
 
@@ -238,7 +252,8 @@ def attempt(
         model = family.make(candidate, (seed, fit) if family.is_random else None)
         if instead:
             model.set_params(**instead)
-        model.fit(given.X, given.y, **given.params)
+        more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
+        model.fit(given.X, given.y, **(more | given.params))
         fitted = time.perf_counter()
         said = say(model)
     except TrueRiskError:
@@ -257,9 +272,12 @@ def attempt(
 
 def _freedom(model: Any, given: Given) -> float:
     """Of the fitted model, by the weights of its rows where it has any."""
+    return degrees_of_freedom(model, given.X, _weights(given))
+
+
+def _weights(given: Given) -> np.ndarray | None:
     weights = [v for name, v in given.params.items() if name.endswith("sample_weight")]
-    weight = np.asarray(weights[0], dtype=np.float64) if weights else None
-    return degrees_of_freedom(model, given.X, weight)
+    return np.asarray(weights[0], dtype=np.float64) if weights else None
 
 
 def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, why: str) -> str:

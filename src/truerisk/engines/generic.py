@@ -19,6 +19,7 @@ from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan import BESIDES, Plan
 from truerisk.core.progress import tell
 from truerisk.engines.bags import why_no_bags
+from truerisk.engines.copies import copies_note
 from truerisk.engines.enumerating import enumerated, too_many
 from truerisk.engines.executors import run_batches, workers_of
 from truerisk.engines.fitting import (
@@ -72,7 +73,9 @@ class Generic(Engine):
             for fit in range(plan.n_fits)
         ]
         given = family, data, plan, request, run
-        return run_jobs(self.word, jobs, *given, stop=self.error == "raise", batch=self.batch)
+        answers = run_jobs(self.word, jobs, *given, stop=self.error == "raise", batch=self.batch)
+        note = copies_note(family, plan)
+        return replace(answers, notes=answers.notes + note) if note else answers
 
 
 def run_jobs(

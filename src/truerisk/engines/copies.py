@@ -1,0 +1,107 @@
+"""Learners that split their own training rows, on samples that hold rows several times.
+
+A search that deals copies of a row to both sides of its folds tests what it has learned by heart:
+in pure noise it chooses one neighbour and believes in an error of a quarter. So the learner's own
+`cv` is asked to split the distinct rows, and the copies of a row go where the row goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.core.tables import n_rows, take_rows
+
+__all__ = ["copies_note", "keep_copies_together"]
+
+REMEDY = (
+    "Use cv=5, say, or tune it by HonestSearchCV(outer=...) or "
+    "tr.methods.Nested(outer=tr.methods.Bootstrap(...))."
+)
+
+
+class _ByRow:
+    """Splits distinct rows as another splitter would; copies stay with their row."""
+
+    def __init__(self, cv: Any, copy_of: np.ndarray, of_classes: bool) -> None:
+        self.cv, self.copy_of, self.of_classes = cv, copy_of, of_classes
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        if X is None:
+            return int(self.cv.get_n_splits()) if hasattr(self.cv, "split") else int(self.cv or 5)
+        return sum(1 for _ in self.split(X, y, groups))
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        from sklearn.model_selection import check_cv
+
+        if n_rows(X) != len(self.copy_of):
+            raise ValueError(
+                f"{n_rows(X)} rows are to be split, and the sample has {len(self.copy_of)}: a step "
+                "before changed them, so that copies of a row cannot be kept together"
+            )
+        _, first = np.unique(self.copy_of, return_index=True)
+        y_once = None if y is None else take_rows(y, first)
+        groups_once = None if groups is None else take_rows(groups, first)
+        cv = check_cv(self.cv, y_once, classifier=self.of_classes)
+        for sides in cv.split(take_rows(X, first), y_once, groups_once):
+            train, test = (np.flatnonzero(np.isin(self.copy_of, side)) for side in sides)
+            yield train, test
+
+
+def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
+    """Set every `cv` of a model so; fit parameters that it needs besides are returned.
+
+    `copy_of[i]` numbers the distinct row that row i is a copy of.
+    """
+    from sklearn.base import is_classifier
+
+    params = model.get_params(deep=True)
+    for name in _splitting(params):
+        owner = params[name.rpartition("__")[0]] if "__" in name else model
+        _refuse_uncut(owner, params[name])
+        model.set_params(**{name: _ByRow(params[name], copy_of, is_classifier(owner))})
+    steps = getattr(model, "steps", None)
+    last, prefix = (steps[-1][1], f"{steps[-1][0]}__") if steps else (model, "")
+    return {f"{prefix}groups": copy_of} if hasattr(last, "copies_as_groups") else {}
+
+
+def _refuse_uncut(owner: Any, cv: Any) -> None:
+    """Refuse splits of its own that cannot be moved to distinct rows."""
+    name = type(owner).__name__
+    if cv is None and name in ("RidgeCV", "RidgeClassifierCV"):
+        raise Refusal(
+            f"{name} without cv leaves out one row at a time and would keep its copies in a "
+            f"bootstrap sample: it would choose wrongly. {REMEDY}"
+        )
+    if not (cv is None or hasattr(cv, "split") or isinstance(cv, int | np.integer)):
+        raise Refusal(
+            f"cv={str(cv)[:60]} of {name} does not say how to split the distinct rows of a "
+            f"bootstrap sample, and copies of a row would be on both sides. {REMEDY}"
+        )
+
+
+def copies_note(family: Family, plan: Plan) -> tuple[str, ...]:
+    """What a reader should know of a family that splits inside samples with copies."""
+    if plan.blocks.counts is None or not any(
+        plan.train_rows(fit)[1] is not None for fit in range(min(plan.n_fits, 3))
+    ):
+        return ()
+    params = family.estimator.get_params(deep=True)
+    if not _splitting(params) and not hasattr(family.estimator, "copies_as_groups"):
+        return ()
+    return (
+        f"{family.name} split the distinct rows of each sample: copies of a row stayed together.",
+    )
+
+
+def _splitting(params: dict[str, Any]) -> list[str]:
+    """Names of parameters that say how a learner splits its training rows."""
+    names = (name for name in params if name.rpartition("__")[2] == "cv")
+    return sorted(name for name in names if params[name] != "prefit")
