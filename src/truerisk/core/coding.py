@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["ALL", "LAWS", "Blocks", "Flips", "Law", "Laws", "RowSets", "spread"]
+__all__ = ["ALL", "LAWS", "Blocks", "Flips", "Law", "Laws", "RowSets", "covered", "spread"]
 
 ALL = -1  # the base "all rows"
 
@@ -99,3 +99,18 @@ def spread(offsets: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarr
     new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     places = np.repeat(np.asarray(offsets)[which] - new[:-1], lengths) + np.arange(new[-1])
     return new, places
+
+
+def covered(n_rows: int, blocks: Blocks, sets: RowSets, which: np.ndarray) -> np.ndarray:
+    """How many rows the chosen sets take away: their blocks, which may overlap, marked together."""
+    counts = np.empty(len(which), dtype=np.int64)
+    at_once = max(1, (1 << 24) // max(1, n_rows))
+    for first in range(0, len(which), at_once):
+        some = which[first : first + at_once]
+        offsets, places = spread(sets.offsets, some)
+        lengths, rows = spread(blocks.offsets, sets.minus[places])
+        of_set = np.repeat(np.repeat(np.arange(len(some)), np.diff(offsets)), np.diff(lengths))
+        gone = np.zeros((len(some), n_rows), dtype=bool)
+        gone[of_set, blocks.rows[rows]] = True
+        counts[first : first + at_once] = gone.sum(axis=1)
+    return counts

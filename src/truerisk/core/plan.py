@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.coding import ALL, Blocks, Flips, Law, Laws, RowSets, spread
+from truerisk.core.coding import ALL, Blocks, Flips, Law, Laws, RowSets, covered, spread
 from truerisk.core.errors import BadData
 
 __all__ = ["ALL", "ASKED", "BESIDES", "Blocks", "Flips", "Law", "Laws", "Plan", "RowSets", "spread"]
@@ -353,8 +353,9 @@ class Plan:
         n_minus = np.diff(sets.offsets)
         one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))
         whole[one] -= self.blocks.sizes[sets.minus[sets.offsets[one]]]
-        several = np.flatnonzero((n_minus > 1) | ((sets.base != ALL) & (n_minus > 0)))
-        for s in several:
+        several = np.flatnonzero((sets.base == ALL) & (n_minus > 1))
+        whole[several] -= covered(self.n_rows, self.blocks, sets, several)
+        for s in np.flatnonzero((sets.base != ALL) & (n_minus > 0)):
             whole[s] = len(self._rows(sets, int(s))[0])
         return whole.astype(np.int64)
 
