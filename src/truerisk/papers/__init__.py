@@ -12,6 +12,7 @@ Shared by several
     evaluating.py   a method on a data set
     bee_synthetic.py  two normal classes with 14 features that tell them apart
     bee_choosing.py   the choices of all methods on one training set, and their errors
+    bee_real.py       training sets of real data of several sizes
     bee_report.py     methods by sizes, and who errs less than whom
     kearns.py       Kearns' interval problem: apparent, conditional and true risk, LOO, swapping
 Experiments (`names()`), one file each, named like their words
@@ -72,6 +73,22 @@ registry = Registry(
         "insa-ozone": Line(
             "truerisk.papers.insa_ozone:insa_ozone",
             "nine tuned learners on the ozone data: box plots, ROC curves (needs TRUERISK_DATA)",
+        ),
+        "bee-figure-1": Line(
+            "truerisk.papers.bee_figure_1:bee_figure_1",
+            "curves of cross-validation on one data set, and that of the Bayesian error",
+        ),
+        "bee-figure-2": Line(
+            "truerisk.papers.bee_figure_2:bee_figure_2",
+            "both choices on ovarian cancer and Adult, by training rows (needs TRUERISK_DATA)",
+        ),
+        "bee-figure-3": Line(
+            "truerisk.papers.bee_figure_3:bee_figure_3",
+            "both choices on Yeast and Satellite, by training rows (needs TRUERISK_DATA)",
+        ),
+        "bee-figure-4": Line(
+            "truerisk.papers.bee_figure_4:bee_figure_4",
+            "seconds of both choices, by training rows",
         ),
         "bee-table-2": Line(
             "truerisk.papers.bee_table_2:bee_table_2",

@@ -72,12 +72,23 @@ def mean_grid(draws: Draws, names: Mapping[str, str], sizes: Sequence[int], titl
     return Grid(title, tuple(f"n = {n}" for n in sizes), rows)
 
 
-def less(draws: Draws, lower: str, higher: str, place: int, where: str, *, text: str = "") -> Claim:
+def less(
+    draws: Draws,
+    lower: str,
+    higher: str,
+    place: int,
+    n_rows: int,
+    *,
+    learner: str = "",
+    text: str = "{lower} lies below {higher} at n = {n}",
+) -> Claim:
     """Whether one choice errs less than another at a size, with a paired permutation test."""
-    gaps = draws[higher][:, place] - draws[lower][:, place]
+    found = [draws[f"{learner} {name}".strip()][:, place] for name in (lower, higher)]
+    gaps = found[1] - found[0]
     gap, error = mean_and_error(gaps)
+    head = f"{learner}: " if learner else ""
     return Claim.judge(
-        text or f"{lower} lies below {higher} at {where}",
+        head + text.format(lower=lower, higher=higher, n=n_rows),
         gap,
         error,
         f"{higher} − {lower} = {signed(gap, error)}; paired permutation test, one-sided: "
@@ -102,11 +113,11 @@ def error_panel(draws: Draws, names: Mapping[str, str], sizes: Sequence[int], ti
 
 
 def convergence_note(draws: Draws, key: str) -> str:
-    """How many training sets had a path that stopped short at some penalty."""
+    """In how many runs a path stopped short at some penalty."""
     told = np.asarray(draws[key])
     if not told.any():
-        return f"every path converged at every penalty, in all {told.size} training sets and folds."
+        return f"every path converged at every penalty, in all folds of {told.size} runs."
     return (
-        f"NOT CONVERGED: in {np.count_nonzero(told)} of {told.size} training sets a path stopped "
-        "short at some penalty, in a fold or on all rows; its errors are those of where it stopped."
+        f"NOT CONVERGED: in {np.count_nonzero(told)} of {told.size} runs a path stopped short at "
+        "some penalty, in a fold or on all rows; its errors are those of where it stopped."
     )

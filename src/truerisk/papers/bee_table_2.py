@@ -75,10 +75,10 @@ def _chosen(seed: int, number: int, n_rows: int) -> dict[str, float]:
 
 def _claims(draws: Draws) -> tuple[Claim, ...]:
     """The signs of the document's table, all significant there at p < .01."""
-    found = [less(draws, "BEEp", "CV-5", j, f"n = {n}") for j, n in enumerate(SIZES)]
-    found += [less(draws, "BEEi", "CV-5", j, f"n = {n}") for j, n in enumerate(SIZES[:2])]
+    found = [less(draws, "BEEp", "CV-5", j, n) for j, n in enumerate(SIZES)]
+    found += [less(draws, "BEEi", "CV-5", j, n) for j, n in enumerate(SIZES[:2])]
     found += [
-        less(draws, "CV-5", "BEEi", j, "", text=f"BEEi lies above CV-5 at n = {SIZES[j]}")
+        less(draws, "CV-5", "BEEi", j, SIZES[j], text="{higher} lies above {lower} at n = {n}")
         for j in (2, 3)
     ]
     return tuple(found)

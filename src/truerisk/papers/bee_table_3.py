@@ -78,10 +78,10 @@ def _spreads(draws: Draws) -> Grid:
 
 def _claims(draws: Draws) -> tuple[Claim, ...]:
     """What the text says of the table."""
-    found = [less(draws, "BEEi", "CV-5", j, f"n = {SIZES[j]}") for j in (0, 1, 2)]
-    found.append(less(draws, "CV-5", "BEEi", 3, f"n = {SIZES[3]}"))
-    found.append(less(draws, "BEEp", "CV-5", 3, f"n = {SIZES[3]}"))
-    found += [less(draws, "CV-5", "BEEp", j, f"n = {SIZES[j]}") for j in (0, 1)]
+    found = [less(draws, "BEEi", "CV-5", j, SIZES[j]) for j in (0, 1, 2)]
+    found.append(less(draws, "CV-5", "BEEi", 3, SIZES[3]))
+    found.append(less(draws, "BEEp", "CV-5", 3, SIZES[3]))
+    found += [less(draws, "CV-5", "BEEp", j, SIZES[j]) for j in (0, 1)]
     return (*found, _least_spread(draws))
 
 

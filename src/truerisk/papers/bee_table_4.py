@@ -91,13 +91,15 @@ def _chosen(seed: int, number: int, n_rows: int) -> dict[str, dict[str, float]]:
 
 def _claims(draws: Draws) -> tuple[Claim, ...]:
     """What the text says of the table."""
-    sizes = [f"n = {n}" for n in SIZES]
-    found = [less(draws, "LR BEEp", "LR CV-5", j, sizes[j]) for j in (1, 2, 3)]
-    found.append(less(draws, "SVM BEEp", "SVM CV-5", 3, sizes[3]))
-    found += [less(draws, "SVM BEEi", "SVM CV-5", j, sizes[j]) for j in (0, 1)]
-    found += [less(draws, "SVM CV-5", "SVM BEEp", j, sizes[j]) for j in (0, 1)]
-    found += [less(draws, "LR CV-5", "LR BEEi", j, sizes[j]) for j in (2, 3)]
-    found.append(less(draws, "SVM CV-5", "SVM BEEi", 3, sizes[3]))
+    said = [
+        *(("LR", "BEEp", "CV-5", j) for j in (1, 2, 3)),
+        ("SVM", "BEEp", "CV-5", 3),
+        *(("SVM", "BEEi", "CV-5", j) for j in (0, 1)),
+        *(("SVM", "CV-5", "BEEp", j) for j in (0, 1)),
+        *(("LR", "CV-5", "BEEi", j) for j in (2, 3)),
+        ("SVM", "CV-5", "BEEi", 3),
+    ]
+    found = [less(draws, low, high, j, SIZES[j], learner=word) for word, low, high, j in said]
     return (*found, _spreads(draws))
 
 

@@ -1,4 +1,4 @@
-"""One method on one data set, by the first engine that does not refuse."""
+"""One method on one data set, by the first engine that does not refuse, or by a given one."""
 
 from __future__ import annotations
 
@@ -19,19 +19,29 @@ __all__ = ["answered", "evaluated", "setting_of", "values_of"]
 
 
 def answered(
-    family: Family, data: Data, loss: Loss, plan: Plan, only: np.ndarray | None = None
+    family: Family,
+    data: Data,
+    loss: Loss,
+    plan: Plan,
+    only: np.ndarray | None = None,
+    by: str = "auto",
 ) -> Answers:
-    """The answers of all candidates, or in fit f those of candidate `only[f]` alone."""
+    """The answers of all candidates, or in fit f those of candidate `only[f]` alone.
+
+    `by` is the word of an engine, or "auto" for the first that does not refuse.
+    """
     request = Request.of(loss, plan)
-    engine, _ = choose_engine("auto", family, data, plan, request)
+    engine, _ = choose_engine(by, family, data, plan, request)
     return engine.run(family, data, plan, request, Run(only=only))
 
 
-def evaluated(method: Method, family: Family, data: Data, loss: Loss, seed: int) -> Evaluation:
+def evaluated(
+    method: Method, family: Family, data: Data, loss: Loss, seed: int, by: str = "auto"
+) -> Evaluation:
     """What the method finds, the candidate with the smallest risk being chosen."""
 
     def ask(plan: Plan, only: np.ndarray | None = None) -> Answers:
-        return answered(family, data, loss, plan, only)
+        return answered(family, data, loss, plan, only, by)
 
     plan = method.plan(data, Streams(seed))
     return method.evaluate(ask, data, loss, plan, setting_of(family))

@@ -31,14 +31,15 @@ class Series:
 class Panel:
     """Lines over one pair of axes.
 
-    Or ("counts") how many points fall into each cell of a grid, or ("boxes") a box per series.
+    Or ("counts") how many points fall into each cell of a grid, ("boxes") a box per series, or
+    ("bars") a bar per x.
     """
 
     title: str
     x_label: str
     y_label: str
     series: tuple[Series, ...]
-    kind: Literal["lines", "counts", "boxes"] = "lines"
+    kind: Literal["lines", "counts", "boxes", "bars"] = "lines"
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +84,11 @@ def _draw_panel(ax: Any, panel: Panel) -> None:
             ax.hist2d(series.x, series.y, bins=CELLS, cmap="Greys")
             ax.axvline(series.x.mean(), color="black", linewidth=0.8)
             ax.axhline(series.y.mean(), color="black", linewidth=0.8)
+        elif panel.kind == "bars":
+            ax.bar(series.x, series.y, 0.8 * float(np.ptp(series.x)) / len(series.x), color="0.5")
         else:
             ax.plot(series.x, series.y, series.style, linewidth=series.width, label=series.label)
-    if panel.kind == "lines":
+    if panel.kind == "lines" and any(series.label for series in panel.series):
         ax.legend(fontsize="small", frameon=False)
     ax.set_title(panel.title, fontsize="medium")
     ax.set_xlabel(panel.x_label)
