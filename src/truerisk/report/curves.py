@@ -17,6 +17,7 @@ __all__ = ["draw_curves"]
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades
+MOST_MARKS = 48  # points of a line that say their setting
 WIDE = 2.0  # decades from which a parameter is drawn on a logarithmic axis
 
 
@@ -137,11 +138,11 @@ def _draw_line(drawing: Drawing, word: str, curve: Curve, axis: Axis, number_of:
     values = {c: v for c, v in enumerate(curve.values) if v is not None}
     look = series(number_of)
     drawing.line([axis.places[c] for c in order], [values[c] for c in order], look)
-    size = 3.2 if len(order) <= 60 else 1.6
-    for c in order:
+    marked = [order[i] for i in thinned(len(order), MOST_MARKS)]
+    for c in marked if curve.best in marked or curve.best not in values else [*marked, curve.best]:
         said = f"{curve.said(c)}: {number(values[c])}{_error(curve, c)} ({word})"
         shape = SHAPES[number_of % 6]
-        drawing.point(axis.places[c], values[c], look, said, shape=shape, size=size)
+        drawing.point(axis.places[c], values[c], look, said, shape=shape, size=3.2)
     if curve.best in values:
         drawing.point(axis.places[curve.best], values[curve.best], f"ring {look}", size=7.5)
 

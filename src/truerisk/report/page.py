@@ -24,6 +24,7 @@ from truerisk.report.stability import draw_stability
 
 __all__ = ["draw_page", "page_of_file"]
 
+MOST_LEARNERS = 12  # whose risk curves are drawn
 HERE = Path(__file__).parent
 RATE_NAMES = (
     ("sensitivity", "sensitivity (recall)"),
@@ -231,9 +232,12 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
     if drawn:
         lead = "What the same learners seem to cost, from the most flattering number on."
         yield Section("optimism", "Optimism", lead, tuple(drawn))
-    curves = [f for i, one in enumerate(document.learners) for f in draw_curves(one, document, i)]
+    drawn_of = document.learners[:MOST_LEARNERS]
+    curves = [f for i, one in enumerate(drawn_of) for f in draw_curves(one, document, i)]
     if curves:
         lead = "The risk of every setting on all rows; the smallest of many flatters."
+        if len(document.learners) > MOST_LEARNERS:
+            lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
         yield Section("curves", "Risk curves", lead, tuple(curves))
     drawn = [f for f in (draw_boxes(document), draw_stability(document)) if f is not None]
     if drawn:

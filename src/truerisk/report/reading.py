@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 LARGEST = 512 * 2**20  # bytes of a file of results
 LARGEST_COUNT = 2**53
+LARGEST_NUMBER = 1e150  # beyond it differences and squares overflow
 _WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
@@ -118,10 +119,9 @@ class Found:
             return _WORDS[self.value]
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self.wrong("a number")
-        try:
-            return float(self.value)
-        except OverflowError:
-            self.wrong("a number")
+        if not abs(self.value) <= LARGEST_NUMBER:
+            self.wrong("a number that could be drawn")
+        return float(self.value)
 
     def number(self) -> float:
         """A finite number."""

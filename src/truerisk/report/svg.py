@@ -70,7 +70,7 @@ class Drawing:
         self, x: float, y: float, look: str, said: str = "", *, shape: str = "dot", size: float = 4
     ) -> None:
         """A point; what it says is shown where the reader points at it."""
-        tip = Markup(" data-tip").format() if said else ""
+        tip = Markup(' data-tip=""') if said else ""
         title = Markup("<title>{}</title>").format(said) if said else ""
         mark = _shape(shape, self.x(x), self.y(y), size)
         self.add('<path class="point {}"{} d="{}">{}</path>', look, tip, mark, title)

@@ -1,0 +1,86 @@
+"""`assess --report` and `report`: one page, the same from the data and from the JSON."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+
+def test_assess_writes_a_page(call, table, quick, tmp_path):
+    """The page names file, command and target; stdout is what it is without a page."""
+    page = tmp_path / "out.html"
+    words = ("assess", table, "--target", "y", "--models", "knn,lda", *quick)
+    said = call(*words, "--report", page)
+    text = page.read_text("utf-8")
+    assert said.code == 0
+    assert f"wrote {page}" in said.sentences
+    assert f">truerisk assess {table} --target y --models knn,lda" in text
+    assert "--report" not in text
+    assert said.out.splitlines()[0] == call(*words).out.splitlines()[0]
+
+
+def test_report_draws_the_same_page_again(call, table, quick, tmp_path):
+    """From the JSON of the same run comes the same page but for the time that it took."""
+    first, results = tmp_path / "first.html", tmp_path / "results.json"
+    words = ("assess", table, "--target", "y", "--models", "knn", *quick)
+    results.write_text(call(*words, "--json", "--report", first).out)
+    said = call("report", results)
+    assert said.code == 0
+    assert (tmp_path / "results.html").read_text("utf-8") == first.read_text("utf-8")
+    assert call("report", results, "-o", "-").out.startswith("<!doctype html>")
+
+
+def test_report_reads_a_pipe(call, table, quick, tmp_path, monkeypatch):
+    """`-` is stdin, and the page goes to stdout."""
+    text = call("assess", table, "--target", "y", "--models", "knn", *quick, "--json").out
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    said = call("report", "-")
+    assert said.code == 0
+    assert said.out.startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{", "this is no JSON"),
+        ("{}", "not of truerisk"),
+        ('{"schema": "truerisk.assessment/9"}', "of version 9"),
+    ],
+)
+def test_what_is_no_assessment_is_bad_data(call, tmp_path, text, sentence):
+    """Exit code 3 and one sentence, no page."""
+    results = tmp_path / "results.json"
+    results.write_text(text)
+    said = call("report", results)
+    assert said.code == 3
+    assert sentence in said.err
+    assert not (tmp_path / "results.html").exists()
+
+
+@pytest.mark.parametrize("place", ["folder", "folder/none/out.html"])
+def test_a_bad_place_is_refused_before_anything_runs(call, table, tmp_path, place):
+    """A folder, and a file in a folder that is not there, are usage errors."""
+    (tmp_path / "folder").mkdir()
+    said = call("assess", table, "--target", "y", "--report", tmp_path / place)
+    assert said.code == 2
+    assert "folder" in said.err
+
+
+def test_a_page_that_cannot_be_written_is_a_sentence(call, table, quick, tmp_path):
+    """`report` says why, without a traceback."""
+    results = tmp_path / "results.json"
+    words = ("assess", table, "--target", "y", "--models", "knn", *quick, "--json")
+    results.write_text(call(*words).out)
+    said = call("report", results, "-o", tmp_path / "none" / "out.html")
+    assert said.code == 1
+    assert "cannot be written: No such file" in said.err
+
+
+def test_further_methods_are_drawn_beside(call, table, quick):
+    """`--method 2-fold,loo` tunes by the first and keeps the curve of the second."""
+    words = ("assess", table, "--target", "y", "--models", "knn", "--json", *quick)
+    said = call(*words, "--method", "2-fold,loo").content
+    assert said["tuned_by"] == "2-fold"
+    assert list(said["learners"]["knn"]["criteria"]) == ["loo"]
+    assert call("assess", table, "--target", "y", "--method", ",").code == 2

@@ -1,0 +1,76 @@
+"""Scales and marks."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truerisk.report.figure import thinned
+from truerisk.report.scale import Scale, round_ticks, tick_text
+from truerisk.report.svg import Drawing
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.integers(2, 9))
+def test_ticks_lie_inside_and_are_evenly_spaced(low, width, about):
+    """Never more than twice as many as asked for."""
+    ticks = round_ticks(low, low + width, about)
+    assert all(low - 1e-6 * width <= tick <= low + width * (1 + 1e-6) for tick in ticks)
+    assert len(ticks) <= 2 * about + 1
+    gaps = [b - a for a, b in pairwise(ticks)]
+    assert all(gap == pytest.approx(gaps[0]) for gap in gaps)
+
+
+def test_a_scale_maps_its_ends():
+    """Also a logarithmic one, and one without width has its middle."""
+    assert [Scale(0, 2, 10, 20)(v) for v in (0, 1, 2)] == [10, 15, 20]
+    assert [Scale(1, 100, 0, 10, log=True)(v) for v in (1, 10, 100)] == [0, 5, 10]
+    assert Scale(3, 3, 0, 10)(3) == 5
+
+
+def test_decades_are_ticked():
+    """A logarithmic axis has powers of ten, thinned where there are many."""
+    assert Scale(0.005, 200, 0, 1, log=True).ticks(6) == [0.01, 0.1, 1, 10, 100]
+    assert len(Scale(1e-9, 1e9, 0, 1, log=True).ticks(6)) <= 7
+
+
+def test_a_tick_is_short():
+    """Zeros and exponents are not padded, a minus is a minus."""
+    assert [tick_text(v) for v in (0.1, 1e-5, 20.0, 1e6, -0.5)] == [
+        "0.1",
+        "1e-5",
+        "20",
+        "1e6",
+        "−0.5",
+    ]
+
+
+def test_a_drawing_is_sound_xml_whatever_it_says():
+    """Names in titles, labels and points are text."""
+    hostile = "</svg><script>alert('1')</script>\"&"
+    drawing = Drawing(hostile, hostile, 100, Scale(0, 1, 0, 100), Scale(0, 1, 100, 0))
+    drawing.left_axis(hostile)
+    drawing.bottom_axis(hostile)
+    drawing.line([0, 1], [0, 1], "s0", step=True)
+    drawing.band([0, 1], [0, 0], [1, 1], "s0")
+    drawing.point(0.5, 0.5, "s0", hostile, shape="diamond")
+    drawing.bar(0, 1, 0, 1, "s0", hostile)
+    drawing.box([0, 0.2, 0.4, 0.6, 1], 0.5, 5, "s0", hostile)
+    drawing.cell(0, 0, 5, 5, 3, hostile)
+    root = ET.fromstring(str(drawing.svg("name")))
+    tags = {element.tag.rpartition("}")[2] for element in root.iter()}
+    assert tags == {"svg", "title", "desc", "text", "line", "path", "rect"}
+    assert hostile in {element.text for element in root.iter()}
+
+
+@pytest.mark.parametrize(("n", "most"), [(5, 10), (10, 10), (1000, 10)])
+def test_thinning_keeps_the_ends(n, most):
+    """At most so many, the first and the last among them."""
+    kept = thinned(n, most)
+    assert kept[0] == 0
+    assert kept[-1] == n - 1
+    assert len(kept) == min(n, most)

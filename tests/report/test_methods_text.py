@@ -1,0 +1,56 @@
+"""The methods paragraph names what was done, and what makes it again."""
+
+from __future__ import annotations
+
+import copy
+
+from truerisk.core.present import number
+from truerisk.report.document import read_document
+from truerisk.report.methods_text import REFERENCES, described, references, repeat
+
+
+def test_the_paragraph_has_the_numbers(content, found):
+    """Rows, learners, methods, risk with interval, constant answer, versions, seed."""
+    text = described(read_document(content))
+    wanted = [
+        "3 learners on 40 rows",
+        "knn (3 settings)",
+        "bayes (one setting)",
+        "outer 4-fold cross-validation, inner 3-fold cross-validation",
+        f"an estimated risk of {number(found.risks[found.best].value)}",
+        f"95 % interval {number(found.choice.interval.low)}",
+        f"the commonest class was {number(found.baseline)}",
+        f"ROC curve was {number(found.roc.auc)}",
+        "seed 0",
+    ]
+    assert [part for part in wanted if part not in text] == []
+
+
+def test_references_follow_what_was_used(content):
+    """Wald's interval, DeLong's and the one-standard-error rule bring theirs, and no others do."""
+    document = read_document(content)
+    assert references(document) == [REFERENCES[w] for w in ("nested", "cv", "wald", "delong")]
+    other = read_document({**content, "rule": "1-se", "roc": None})
+    assert REFERENCES["1-se"] in references(other)
+    assert REFERENCES["delong"] not in references(other)
+
+
+def test_one_learner_is_no_comparison(content):
+    """Nothing is compared where there is one learner."""
+    one = copy.deepcopy(content)
+    one["learners"] = {one["best"]: one["learners"][one["best"]]}
+    one["choice"] = None
+    text = described(read_document(one))
+    assert text.startswith("On 40 rows we tested ")
+    assert "Counting the choice" not in text
+
+
+def test_the_call_is_the_command_or_the_function(content, found):
+    """What was typed where that is known, else `tr.assess` with its arguments."""
+    typed = repeat(read_document({**content, "command": "truerisk assess a.csv --target y"}))
+    assert typed.call == "truerisk assess a.csv --target y"
+    called = repeat(read_document(content)).call
+    assert "methods=['3-fold', 'loo'], outer='4-fold'" in called
+    facts = dict(repeat(read_document(content)).facts)
+    assert facts["seed"] == "0"
+    assert facts["data fingerprint"] == found.risks["knn"].data_fingerprint

@@ -1,0 +1,72 @@
+"""Operating points on the page are those of the ROC curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import truerisk as tr
+from truerisk.core.present import number
+from truerisk.report.document import Roc
+from truerisk.report.figure import MOST_POINTS
+from truerisk.report.rates import Rates
+from truerisk.report.reading import Found
+
+
+def rates_of(curve) -> Rates:
+    """The curve as the page reads it."""
+    return Rates(Roc.read(Found(curve.to_dict())))
+
+
+def drawn(n, seed=0):
+    """Scores of two classes, with ties."""
+    rng = np.random.default_rng(seed)
+    y = np.r_[0, 1, rng.integers(0, 2, n - 2)]
+    return y, (rng.normal(size=n) + y).round(2)
+
+
+@pytest.mark.parametrize("n", [2, 30, 300])
+def test_counts_are_those_of_the_sweep(n):
+    """Divided to rates and multiplied again, counts are whole."""
+    curve = tr.RocCurve.of(*drawn(n))
+    rates = rates_of(curve)
+    assert [c.true_positives for c in rates.calls] == curve.sweep.true_positives.tolist()
+    assert [c.false_positives for c in rates.calls] == curve.sweep.false_positives.tolist()
+
+
+def test_the_slider_starts_at_the_fewest_wrong_calls():
+    """That is the threshold of least cost where both errors cost the same."""
+    curve = tr.RocCurve.of(*drawn(200))
+    rates = rates_of(curve)
+    assert rates.calls[rates.start].threshold == curve.at_cost().threshold
+    assert rates.numbers(rates.start)["cost"] == number(curve.at_cost().cost)
+
+
+def test_average_precision_is_that_of_the_curve():
+    """Also of weighted rows, whose counts are not whole."""
+    y, scores = drawn(100)
+    for weights in (None, np.random.default_rng(1).uniform(size=100)):
+        curve = tr.RocCurve.of(y, scores, weights=weights)
+        if weights is None:
+            expected = curve.precision_recall().average_precision
+            assert rates_of(curve).average_precision() == pytest.approx(expected)
+        else:
+            assert 0 < rates_of(curve).average_precision() <= 1
+
+
+def test_many_thresholds_are_thinned():
+    """First and last stay, and no more than `MOST_POINTS` are sent to the page."""
+    curve = tr.RocCurve.of(*drawn(5000))
+    y, scores = drawn(5000)
+    rates = rates_of(tr.RocCurve.of(y, scores + np.linspace(0, 1e-6, 5000)))
+    assert len(rates.calls) == MOST_POINTS
+    assert rates.calls[0].true_positives == 0
+    assert rates.calls[-1].false_positives == curve.n_negative
+
+
+def test_nothing_called_has_no_precision():
+    """At the infinite threshold precision is a dash, not a number."""
+    rates = rates_of(tr.RocCurve.of(*drawn(20)))
+    assert rates.numbers(0)["precision"] == "–"
+    assert rates.numbers(0)["threshold"].startswith("∞")
+    assert rates.numbers(len(rates.calls) - 1)["npv"] == "–"
