@@ -20,7 +20,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.linear_fit import Manner, TrainSet, solve
+from truerisk.engines.linear_fit import Manner, TrainSet, degrees_of_freedom, solve
 from truerisk.engines.linear_singles import Singles
 from truerisk.engines.linear_table import Table
 from truerisk.engines.linear_targets import Coding
@@ -39,6 +39,7 @@ class LeastSquares(OnePass):
 
     word: ClassVar[str] = "least-squares"
     along: ClassVar[tuple[str, ...]] = ("alpha",)
+    serves: ClassVar[frozenset[str]] = frozenset({"freedom"})
 
     def learners(self) -> Sequence[type]:
         from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
@@ -61,6 +62,8 @@ class LeastSquares(OnePass):
             return "RidgeClassifier gives no probabilities."
         if request.response == "score" and data.n_classes != 2:
             return f"y has {data.n_classes} classes, and each has a score of its own."
+        if plan.freedom is not None and hasattr(family.estimator, "steps"):
+            return "degrees of freedom after other steps are asked of the fits."
         return negative_weights(data)
 
     def together(self, task: Task) -> np.ndarray:
@@ -70,6 +73,7 @@ class LeastSquares(OnePass):
         if setting.get("class_weight") is not None:
             return none
         single, row = single_row_fits(task.plan)
+        single[task.plan.free_fits] = False  # these are made one by one
         if task.X is None:
             scaled = None if manner.penalised or not single.any() else _scaled(task, manner)
             if scaled is None:
@@ -77,7 +81,7 @@ class LeastSquares(OnePass):
             return Singles(Table(scaled, manner, penalties), single, row, scaled=True).answer()
         table = Table(task, manner, penalties)
         done = Singles(table, single, row).answer() if single.any() else none
-        for fit in np.flatnonzero(~single):
+        for fit in np.setdiff1d(np.flatnonzero(~single), task.plan.free_fits):
             done[fit] = table.answer(int(fit))
         return done
 
@@ -97,6 +101,10 @@ class LeastSquares(OnePass):
             return None
         found, open_ = solve(train, np.concatenate(tests), manner, _penalties(group))
         answers, tied = coding.answers(found)
+        if task.freedom is not None and shown.fit in task.plan.free_fits:
+            free, unclear = degrees_of_freedom(train, manner, _penalties(group))
+            task.freedom[task.lines_of(group), shown.fit] = free
+            open_ = open_ | unclear
         task.leave_open(shown.fit, group.candidates[open_ | tied.any(axis=1)])
         return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 

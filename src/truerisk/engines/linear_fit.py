@@ -27,7 +27,15 @@ from truerisk.kernels.spectral import (
     without_first,
 )
 
-__all__ = ["DOUBT", "Manner", "TrainSet", "location_doubts", "scales", "solve"]
+__all__ = [
+    "DOUBT",
+    "Manner",
+    "TrainSet",
+    "degrees_of_freedom",
+    "location_doubts",
+    "scales",
+    "solve",
+]
 
 DOUBT = 1e-10  # of the targets' spread: answers that rounding could move further are left open
 MARGIN = 10.0  # a singular value this near to the cut-off may fall on either side of it
@@ -173,6 +181,21 @@ def solve(
         found[open_] = careful
         open_[open_] = still
     return found + train.mean_y, open_
+
+
+def degrees_of_freedom(
+    train: TrainSet, manner: Manner, penalties: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The trace of each penalty's hat matrix, and where rounding decides which directions count."""
+    s = np.linalg.svd(train.Z, compute_uv=False) if train.Z.size else np.zeros(1)
+    if not manner.penalised:
+        null = train.wide or train.n_given > len(train.root)
+        unclear = np.array([not manner.rank_is_clear(s, null=null)])
+        free = np.array([float(np.count_nonzero(s > manner.cutoff * s[0]))])
+    else:
+        shares = s[:, None] ** 2 / np.maximum(s[:, None] ** 2 + penalties, np.finfo(float).tiny)
+        unclear, free = penalties == 0, shares.sum(axis=0)
+    return free + train.intercept, unclear
 
 
 def _by_product(

@@ -121,6 +121,8 @@ class Task:
                 raise error_of(piece)
             self.warned.extend(piece.warned)
             line = piece.candidate if self.run.only is None else 0
+            if self.freedom is not None and fit in self.plan.free_fits:
+                self.freedom[line, fit] = piece.freedom
             for question, answer in zip(self.questions(fit), piece.answers, strict=True):
                 where = slice(*self.plan.test_offsets[question : question + 2])
                 self.values[line, where] = answer
