@@ -19,7 +19,7 @@ def test_criteria_are_those_of_the_fitted_models(word, weighted):
     X = rng.normal(size=(40, 7))
     X[:, 3], X[:, 4] = X[:, 2], 1.0
     y = X[:, 0] + rng.normal(size=40)
-    weights = np.r_[np.zeros(4), rng.uniform(0.2, 2, 36)] if weighted else None
+    weights = rng.uniform(0.2, 2, 40) if weighted else None
     families = (
         (Ridge(), {"alpha": [0.0, 1e-3, 1.0, 100.0], "fit_intercept": [True, False]}),
         (LinearRegression(), {"fit_intercept": [True, False]}),
