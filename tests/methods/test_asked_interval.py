@@ -53,7 +53,7 @@ def test_searches_and_assessments_have_it(word):
 def test_grouped_data_get_grouped_forms():
     """Wald, NCV and Beta add up groups first and say so in their name."""
     groups = np.arange(N) // 2
-    for word in ("wald", "ncv", "beta-ncv", "beta"):
+    for word in ("wald", "ncv", "beta-ncv", "beta", "beta-cv", "log-cv"):
         found = tr.estimate_risk(
             KNeighborsClassifier(3), X, Y, method="4-fold", interval=word, groups=groups
         )

@@ -13,6 +13,7 @@ from truerisk.api.choice import risk_of_choice
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
 from truerisk.api.conclusion import conclude
 from truerisk.api.constant import constant_risk
+from truerisk.api.default_interval import sharpened, with_default_interval
 from truerisk.api.learners import families_of
 from truerisk.api.naming import named
 from truerisk.api.origin import as_seed
@@ -111,10 +112,15 @@ def assess(
     _refuse_mixed(problems)
     first = next(iter(problems.values()))
     schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
-    return _assess_each(problems, schedule)
+    problems = {
+        name: with_default_interval(problem, schedule.nested) for name, problem in problems.items()
+    }
+    return _assess_each(problems, schedule, sharpen=interval is None)
 
 
-def _assess_each(problems: Mapping[str, Problem], schedule: Schedule) -> Assessment:
+def _assess_each(
+    problems: Mapping[str, Problem], schedule: Schedule, *, sharpen: bool
+) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, Assessed] = {}
     total = sum(schedule.fits(len(problem.family)) for problem in problems.values())
@@ -122,7 +128,7 @@ def _assess_each(problems: Mapping[str, Problem], schedule: Schedule) -> Assessm
         with counting(total) as count:
             tuned = {name: _tune(name, problems[name], schedule, count) for name in problems}
             for name, problem in problems.items():
-                done[name] = _test(name, problem, schedule, tuned[name], count)
+                done[name] = _test(name, problem, schedule, tuned[name], count, sharpen=sharpen)
     except KeyboardInterrupt:
         missing = tuple(name for name in problems if name not in done)
         partial = _concluded(done, problems, schedule, missing) if done else None
@@ -141,15 +147,23 @@ def _tune(name: str, problem: Problem, schedule: Schedule, count: Count) -> list
 
 
 def _test(
-    name: str, problem: Problem, schedule: Schedule, tuned: Sequence[Computed], count: Count
+    name: str,
+    problem: Problem,
+    schedule: Schedule,
+    tuned: Sequence[Computed],
+    count: Count,
+    *,
+    sharpen: bool,
 ) -> Assessed:
     """The honest risk of tuning this learner, put beside what the tuning found."""
     with named(name), stage(name), stage("testing"):
         honest = compute(problem, schedule.nested, plan=schedule.nested_plan)
         count.finish(honest.evaluation.n_fits)
         curve, *others = [curve_of(computed) for computed in tuned]
-    risk = procedure_of(honest)
-    assert risk is not None
+        risk = procedure_of(honest)
+        assert risk is not None
+        if sharpen:
+            risk = sharpened(risk, schedule.nested, honest, tuned[0])
     every = [*tuned, honest]
     return Assessed(
         curve=curve,

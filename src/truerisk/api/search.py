@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
+from truerisk.api.default_interval import sharpened, with_default_interval
 from truerisk.api.grid_results import cv_results
 from truerisk.api.outer import Stability, outer_folds, stability
 from truerisk.api.routing import route
@@ -18,6 +19,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import stage
+from truerisk.core.results import RiskEstimate
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.nested import Nested
 from truerisk.methods.words import as_method
@@ -67,8 +69,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     engine : str or Engine, default="auto"
         Which engine answers.
     interval : str, optional
-        Which interval `risk_` gets, a word of ``tr.intervals.names()``; by default that of `outer`.
-        "bbc" also gives `selected_risk_` one that counts the choice.
+        Which interval `risk_` gets, a word of ``tr.intervals.names()``; by default the calibrated
+        one ("beta-cv", or "log-cv" for losses without a bound) where `outer` is a K-fold, else that
+        of `outer`. "bbc" also gives `selected_risk_` one that counts the choice.
     confidence_level : float, default=0.95
         Of the intervals.
 
@@ -162,7 +165,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self._keep_selection(selected)
         if self.outer is not None:
             with stage("honest risk"):
-                self._keep_risk(compute(problem, Nested(self.outer, select_by)))
+                nested = Nested(self.outer, select_by)
+                honest = compute(with_default_interval(problem, nested), nested)
+                self._keep_risk(honest, self._sharpened(nested, honest, selected))
         if self.refit:
             self._refit(problem)
         self.n_splits_ = selected.evaluation.plan.n_questions
@@ -188,9 +193,15 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         if problem.data.classes is not None:
             self._classes = problem.data.classes
 
-    def _keep_risk(self, honest: Computed) -> None:
+    def _sharpened(self, nested: Nested, honest: Computed, selected: Computed) -> RiskEstimate:
+        """The honest risk, with an interval of more repetitions where they cost little."""
         procedure = procedure_of(honest)
-        assert procedure is not None and procedure.value is not None
+        assert procedure is not None
+        asked = self.interval is not None
+        return procedure if asked else sharpened(procedure, nested, honest, selected)
+
+    def _keep_risk(self, honest: Computed, procedure: RiskEstimate) -> None:
+        assert procedure.value is not None
         self.risk_ = replace(procedure, notes=_stated(self, procedure.notes))
         assert self.selected_risk_.value is not None
         comparable = self.selected_risk_.loss == procedure.loss

@@ -5,6 +5,7 @@
 | `apparent.py` | the training risk |
 | `kfold.py` | K-fold, repeated, stratified, grouped; reversed |
 | `leave_one_out.py` | leave-one-out |
+| `approximate_leave_one_out.py` | leave-one-out to first order, from one fit |
 | `holdout.py` | hold-out and Monte-Carlo |
 | `splitter.py` | any scikit-learn splitter, given splits |
 | `swapping.py` | the apparent risk plus what following every label costs |

@@ -38,6 +38,7 @@ class KFold(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    offers: ClassVar[tuple[str, ...]] = (*Averaged.offers, "beta-cv", "log-cv")
 
     def __post_init__(self) -> None:
         check_average(self.average)

@@ -27,6 +27,7 @@ class LeaveOneOut(Averaged):
 
     word = "loo"
     target: ClassVar[Target] = "Err"
+    offers: ClassVar[tuple[str, ...]] = (*Averaged.offers, "beta-cv", "log-cv")
     bias = "almost none: each model sees all rows but one"
 
     def check(self, data: Data, loss: Loss) -> None:

@@ -28,6 +28,7 @@ class Splitter(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    offers: ClassVar[tuple[str, ...]] = (*Averaged.offers, "beta-cv", "log-cv")
     bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:
@@ -62,6 +63,7 @@ class GivenSplits(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    offers: ClassVar[tuple[str, ...]] = (*Averaged.offers, "beta-cv", "log-cv")
     bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:

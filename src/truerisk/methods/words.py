@@ -24,6 +24,10 @@ registry = Registry(
             f"{_ROOM}.kfold:KFold", "each of K folds tested by a fit on the others; '5x10-fold'"
         ),
         "loo": Line(f"{_ROOM}.leave_one_out:LeaveOneOut", "each row tested by a fit on all others"),
+        "alo": Line(
+            f"{_ROOM}.approximate_leave_one_out:ApproximateLeaveOneOut",
+            "leave-one-out from one fit, approximately: linear and logistic models",
+        ),
         "monte-carlo": Line(f"{_ROOM}.holdout:MonteCarlo", "hold-out over many random splits"),
         "reversed": Line(
             f"{_ROOM}.kfold:ReversedKFold", "fit on one fold, test on the others; 'reversed 5-fold'"

@@ -9,6 +9,7 @@
 | `bbc.py` | percentiles of bootstrapped losses, the choice among candidates included |
 | `conservative_z.py` | spread of means over disjoint halves |
 | `ncv.py`, `beta_ncv.py` | spread of nested cross-validation, normal or Beta |
+| `beta_cv.py`, `log_cv.py` | Beta or log-normal; `inflation.py` has their calibrated factor |
 """
 
 from __future__ import annotations
@@ -35,6 +36,12 @@ registry = Registry(
             f"{_ROOM}.beta_ncv:NestedBeta", "Beta with the spread of nested cross-validation"
         ),
         "bbc": Line(f"{_ROOM}.bbc:Percentiles", "bootstrapped losses, the choice included"),
+        "beta-cv": Line(
+            f"{_ROOM}.beta_cv:BetaCV", "Beta, rows counted for less as the battery says"
+        ),
+        "log-cv": Line(
+            f"{_ROOM}.log_cv:LogCV", "the same for losses without a bound, on the log scale"
+        ),
         "beta": Line(f"{_ROOM}.beta:BetaPosterior", "posterior of an error rate, flat prior"),
     },
 )

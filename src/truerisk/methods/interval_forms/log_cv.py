@@ -1,0 +1,56 @@
+"""A normal interval of the logarithm of a cross-validated risk."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.data import Data
+from truerisk.core.errors import Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.losses import Loss
+from truerisk.methods.interval_forms.form import (
+    NO_SPREAD,
+    Evidence,
+    IntervalForm,
+    Sureness,
+    is_none,
+)
+from truerisk.methods.interval_forms.inflation import enlarged_variance
+
+__all__ = ["LogCV"]
+
+
+class LogCV(IntervalForm):
+    r"""value · exp(± z se/value), for losses that are never negative and may be large.
+
+    se² = c(R) times the variance of a mean of independent rows (or groups), as `inflation.py` says;
+    se/value is the error of log value to first order. Means of squared errors are skew to the
+    right, and so is this interval. With heavy tails and few rows it is still too short.
+    """
+
+    word: ClassVar[str] = "log-cv"
+
+    def check(self, data: Data, loss: Loss) -> None:
+        super().check(data, loss)
+        if loss.lower != 0:
+            raise Refusal(
+                f"interval 'log-cv' is for losses that are never negative, and '{loss.word}' may "
+                "be: use interval='wald'."
+            )
+
+    def of(self, evidence: Evidence) -> Sureness:
+        variance, units = enlarged_variance(evidence, self)
+        value, level = evidence.value, evidence.setting.confidence_level
+        error = variance**0.5
+        if units < 2 or is_none(error, value) or value <= 0:
+            return None, None, (NO_SPREAD,)
+        from scipy.special import ndtri
+
+        factor = float(np.exp(ndtri((1 + level) / 2) * error / value))
+        name = self.word if evidence.groups is None else f"{self.word}-grouped"
+        high = value * factor
+        if evidence.loss.upper is not None:
+            high = min(high, evidence.loss.upper)
+        return error, Interval(value / factor, high, name, level), ()

@@ -1,0 +1,82 @@
+"""The Beta interval of cross-validation, by the formula of its page."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import ShuffleSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+from truerisk.methods.interval_forms.inflation import BETWEEN, WITHIN
+
+RNG = np.random.default_rng(1)
+N = 40
+X = RNG.normal(size=(N, 2))
+Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+KNN = KNeighborsClassifier(3)
+
+
+@pytest.mark.parametrize(("method", "repeats"), [("5-fold", 1), ("4x5-fold", 4), ("loo", 1)])
+def test_zero_one_loss_counts_fewer_rows(method, repeats):
+    """Beta(n_e m + ½, n_e (1 − m) + ½) with n_e = (n − 1)/c(R), the same for any repetitions."""
+    found = tr.estimate_risk(KNN, X, Y, method=method, interval="beta-cv")
+    m, size = found.value, (N - 1) / (BETWEEN + WITHIN / repeats)
+    expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
+    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
+    assert found.std_error == pytest.approx(np.sqrt(m * (1 - m) / size))
+    assert found.interval.method == "beta-cv"
+
+
+def test_no_errors_count_the_rows():
+    """No error in n rows: Beta(½, n/c + ½), without a standard error."""
+    x = np.sign(X[:, :1]) * (50 + RNG.random((N, 1)))
+    found = tr.estimate_risk(KNN, x, X[:, 0] > 0, method="5-fold", interval="beta-cv")
+    assert (found.value, found.std_error) == (0, None)
+    assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 0.5, N / 1.6 + 0.5))
+
+
+def test_a_bounded_loss_has_the_size_of_its_spread():
+    """Brier losses vary less than errors, so they count for more rows than there are."""
+    found = tr.estimate_risk(GaussianNB(), X, Y, method="5-fold", loss="brier", interval="beta-cv")
+    m, variance = found.value, 1.6 * found.losses.var(ddof=1) / N
+    size = m * (1 - m) / variance
+    expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
+    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
+
+
+def test_groups_are_added_up_first():
+    """With groups the variance is that of group sums; the losses of repetitions add their own."""
+    groups = np.arange(N) // 4
+    given = {"interval": "beta-cv", "groups": groups}
+    found = tr.estimate_risk(KNN, X, Y, method="5-fold", **given)
+    wald = tr.estimate_risk(KNN, X, Y, method="5-fold", groups=groups)
+    assert found.std_error == pytest.approx(np.sqrt(1.6) * wald.std_error)
+    assert found.interval.method == "beta-cv-grouped"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"model": Ridge(), "y": X[:, 0]}, "largest value"),
+        ({"method": ShuffleSplit(5, random_state=0)}, "equally often"),
+        ({"method": "monte-carlo"}, "no interval"),
+    ],
+)
+def test_other_losses_and_splits_are_refused(more, message):
+    """Losses without a bound, and rows tested unequally often."""
+    given = {"model": KNN, "X": X, "y": Y, "interval": "beta-cv", **more}
+    with pytest.raises(Refusal, match=message):
+        tr.estimate_risk(**given)
+
+
+def test_equal_losses_between_the_bounds_say_nothing():
+    """A spread of 0 between the bounds gives no interval."""
+    found = tr.estimate_risk(
+        GaussianNB(), X, Y, method="5-fold", loss=lambda y, f: np.full(len(y), 0.5)
+    )
+    assert found.interval is None

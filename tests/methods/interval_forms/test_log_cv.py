@@ -1,0 +1,76 @@
+"""The log-normal interval of cross-validation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import Ridge
+
+import truerisk as tr
+from truerisk.core.data import Data
+from truerisk.core.errors import Refusal
+from truerisk.core.loss_words import as_loss
+from truerisk.methods.interval_forms.log_cv import LogCV
+
+RNG = np.random.default_rng(1)
+N = 40
+X = RNG.normal(size=(N, 2))
+Y = X[:, 0] + RNG.normal(size=N)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_it_is_normal_on_the_log_scale(level):
+    """Value · exp(± z se/value) with se² = 1.6 s²/n for one repetition."""
+    from scipy.special import ndtri
+
+    found = tr.estimate_risk(Ridge(), X, Y, interval="log-cv", confidence_level=level)
+    error = np.sqrt(1.6 * found.losses.var(ddof=1) / N)
+    factor = np.exp(ndtri((1 + level) / 2) * error / found.value)
+    assert found.std_error == pytest.approx(error)
+    assert found.interval.low == pytest.approx(found.value / factor)
+    assert found.interval.high == pytest.approx(found.value * factor)
+
+
+def test_repetitions_use_the_spread_of_single_losses():
+    """s² is the variance of single losses, not of their means over the repetitions."""
+    method = tr.methods.KFold(folds=[np.arange(N) % 5, np.arange(N) // 8])
+    both = tr.estimate_risk(Ridge(), X, Y, method=method, interval="log-cv")
+    singles = [
+        tr.estimate_risk(Ridge(), X, Y, method=tr.methods.KFold(folds=f)).losses
+        for f in method.folds
+    ]
+    s2 = ((np.array(singles) - both.value) ** 2).mean(axis=0).sum() / (N - 1)
+    assert both.std_error == pytest.approx(np.sqrt((1.3 + 0.3 / 2) * s2 / N))
+
+
+def test_groups_are_added_up_first():
+    """Its name and its error say so."""
+    groups = np.arange(N) // 4
+    found = tr.estimate_risk(Ridge(), X, Y, interval="log-cv", groups=groups)
+    wald = tr.estimate_risk(Ridge(), X, Y, groups=groups)
+    assert found.std_error == pytest.approx(np.sqrt(1.6) * wald.std_error)
+    assert found.interval.method == "log-cv-grouped"
+
+
+def test_losses_that_may_be_negative_are_refused():
+    """A callable that knows no least value has no logarithm."""
+    data = Data.check(X, Y, task="regression")
+    loss = as_loss(lambda y, f: y - f, data)
+    assert loss.lower is None
+    with pytest.raises(Refusal, match="never negative"):
+        LogCV().check(data, loss)
+
+
+def test_no_spread_has_none():
+    """Equal losses have no interval."""
+    y = np.tile([1.0, -1.0], N // 2)
+    folds = np.arange(N) // 8
+    found = tr.estimate_risk(
+        DummyRegressor(strategy="constant", constant=0.0),
+        X,
+        y,
+        method=tr.methods.KFold(folds=folds),
+        interval="log-cv",
+    )
+    assert (found.interval, found.std_error) == (None, None)
