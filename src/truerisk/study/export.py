@@ -69,7 +69,7 @@ def _lines(rows: Rows, file: io.TextIOBase, write: Callable[..., Iterator[int]])
 
 
 def _as_csv(rows: Rows, file: Any) -> Iterator[int]:
-    writer = csv.writer(file, lineterminator="\n")
+    writer = csv.writer(file)
     for number, row in enumerate(rows):
         if number == 0:
             writer.writerow([_harmless(name) for name in row])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ class Here(Pool):
 
     def submit(self, order: Order, batch: Batch) -> Future[Any]:
         if not self._quiet:  # once: looking for the BLAS takes milliseconds
+            import_module("scipy.linalg")  # libraries that are loaded later would not hear of it
+            import_module("sklearn.utils.extmath")
             self._stack.enter_context(one_thread())
             self._quiet = True
         if order.limits:

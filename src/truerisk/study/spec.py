@@ -219,9 +219,11 @@ class _Reader:
         return value
 
     def different(self, key: str, values: list[Any]) -> tuple[Any, ...]:
+        seen = set()
         for i, value in enumerate(values):
-            if value in values[:i]:
+            if value in seen:
                 self.refuse(f"{value!r} stands twice in {key}.", key, i)
+            seen.add(value)
         return tuple(values)
 
     def worded(self, check: Callable[[Any], Any], word: str, *place: str | int) -> None:

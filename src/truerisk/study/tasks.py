@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -111,14 +112,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
 @cache
 def versions() -> dict[str, str]:
-    """What numbers can depend on here."""
-    import scipy
-    import sklearn
-
-    return {
-        "truerisk": __version__,
-        "python": ".".join(platform.python_version_tuple()[:2]),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
+    """What numbers can depend on here; asked without importing it."""
+    found = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"truerisk": __version__, "python": python, **found}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +15,14 @@ from truerisk.study.tasks import Batch, Order, one_thread, run_task, versions
 
 __all__ = ["run_batch"]
 
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
 
 def run_batch(order: Order, batch: Batch, *arrays: Any) -> list[Fate]:
     """The fate of every task of the batch, in its order."""
     _refuse_other_versions(order.versions)
+    for name in THREADS:  # libraries that a task is the first to load
+        os.environ.setdefault(name, "1")
     if order.limits:
         return run_limited(order, batch, arrays)
     found = received(arrays)

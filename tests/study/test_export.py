@@ -1,0 +1,76 @@
+"""Exports: Parquet, CSV that no spreadsheet runs, JSON lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from truerisk.core.errors import UnknownName
+from truerisk.study.export import export
+
+ROWS = [
+    {"name": "=1+1", "n": -3, "value": 0.1 + 0.2, "notes": ["+a"], "x": np.arange(2)},
+    {"name": "plain, with comma", "n": 4, "value": float("nan"), "notes": [], "x": np.ones(2)},
+    {"name": None, "n": 4, "value": None, "notes": [], "x": np.array([np.nan, 1.0])},
+]
+
+
+def test_csv_cells_are_harmless(tmp_path):
+    """Text that begins like a formula gets an apostrophe; numbers stay numbers."""
+    assert export(ROWS, tmp_path / "a.csv", "csv") == 3
+    with (tmp_path / "a.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["name"] for row in rows] == ["'=1+1", "plain, with comma", ""]
+    assert rows[0]["n"] == "-3"
+    assert float(rows[0]["value"]) == 0.1 + 0.2
+    assert rows[1]["value"] == ""
+    assert rows[0]["x"] == "[0, 1]"
+
+
+@pytest.mark.parametrize("first", "=+-@\t\r")
+def test_every_risky_beginning_is_quoted(tmp_path, first):
+    """Names of columns, too."""
+    export([{f"{first}a": f"{first}b"}], tmp_path / "a.csv", "csv")
+    with (tmp_path / "a.csv").open(newline="") as file:
+        assert list(csv.reader(file)) == [[f"'{first}a"], [f"'{first}b"]]
+
+
+def test_json_lines_are_json(tmp_path):
+    """One object a line; what is no number is null."""
+    export(ROWS, tmp_path / "a.jsonl", "jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text().splitlines()]
+    assert rows[0] == {"name": "=1+1", "n": -3, "value": 0.1 + 0.2, "notes": ["+a"], "x": [0, 1]}
+    assert rows[1]["value"] is None
+    assert rows[2]["x"] == [None, 1.0]
+
+
+def test_parquet_keeps_numbers(tmp_path):
+    """To the last bit, with what is missing."""
+    export(ROWS, tmp_path / "a.parquet", "parquet")
+    frame = pl.read_parquet(tmp_path / "a.parquet")
+    assert frame["value"].to_list() == [0.1 + 0.2, None, None]
+    assert frame["name"].to_list() == ["=1+1", "plain, with comma", None]
+
+
+def test_a_failing_export_leaves_the_old_file(tmp_path):
+    """The new one takes its place when it is whole."""
+
+    def rows():
+        yield ROWS[0]
+        raise KeyError("broken")
+
+    (tmp_path / "a.csv").write_text("old")
+    with pytest.raises(KeyError):
+        export(rows(), tmp_path / "a.csv", "csv")
+    assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
+    assert (tmp_path / "a.csv").read_text() == "old"
+
+
+def test_an_unknown_format_is_named(tmp_path):
+    """With the nearest."""
+    with pytest.raises(UnknownName, match="did you mean 'jsonl'"):
+        export(ROWS, tmp_path / "a", "json")

@@ -1,0 +1,91 @@
+"""One writer: others are told who it is, and a crash gives the lock free."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from truerisk.core.errors import StoreLocked
+from truerisk.study.lock import Lock
+from truerisk.study.store import Store
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from truerisk.study.lock import Lock
+lock = Lock(Path(sys.argv[1])).take()
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process that holds the lock of the store."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(tmp_path / "runs.db")], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.wait()
+    process.stdout.close()
+
+
+def test_a_second_writer_is_told_who_holds_the_store(tmp_path, holder):
+    """Process, machine and since when; a crash of the first, and the second may write."""
+    path = tmp_path / "runs.db"
+    with pytest.raises(StoreLocked, match=rf"in use by process {holder.pid} on .* since 20"):
+        Store.write(path)
+    assert Lock(path).holder()["pid"] == holder.pid
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    assert (tmp_path / "runs.db.lock").exists()  # what the crash left
+    assert Lock(path).holder() is None
+    Store.write(path).close()
+    assert not (tmp_path / "runs.db.lock").exists()
+
+
+def test_the_same_process_has_it_once(tmp_path):
+    """A second store of this process is refused, and looking does not give the lock away."""
+    lock = Lock(tmp_path / "runs.db").take()
+    with pytest.raises(StoreLocked, match="this very process"):
+        Lock(tmp_path / "runs.db").take()
+    assert lock.holder()["pid"] == os.getpid()
+    code = "import sys; from pathlib import Path; from truerisk.study.lock import Lock\n"
+    code += "Lock(Path(sys.argv[1])).take()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "runs.db")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "StoreLocked" in done.stderr
+    lock.free()
+    Lock(tmp_path / "runs.db").take().free()
+
+
+def test_a_lock_of_another_machine_is_not_taken(tmp_path):
+    """Nobody here can see whether that process lives; the file to delete is named."""
+    path = tmp_path / "runs.db.lock"
+    path.write_text(json.dumps({"pid": 1, "host": "elsewhere", "time": 0.0}))
+    with pytest.raises(StoreLocked, match=rf"on elsewhere.*delete {re.escape(str(path))}"):
+        Lock(tmp_path / "runs.db").take()
+
+
+def test_a_lock_file_that_says_nothing_is_free(tmp_path):
+    """Cut off or of another kind: the kernel's lock decides."""
+    for text in ("", "{", "[1]"):
+        (tmp_path / "runs.db.lock").write_text(text)
+        Lock(tmp_path / "runs.db").take().free()
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    """Not a traceback."""
+    with pytest.raises(StoreLocked, match="No such file"):
+        Lock(tmp_path / "no" / "runs.db").take()

@@ -1,0 +1,108 @@
+"""What is done next: cells take turns, batches are worth sending, suspects come last."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.study.queue import Queue
+from truerisk.study.states import Fate, State
+from truerisk.study.store import Cell
+
+
+def cell(id_, wanted=10):
+    """A cell without content."""
+    return Cell(id_, str(id_), {}, wanted)
+
+
+def queue(*cells, slots=2, attempts=2, ended=(), suspects=None):
+    """A queue of all tasks of the cells."""
+    made = Queue(attempts, slots)
+    for each in cells:
+        made.add(each, np.array(ended, dtype=int), suspects or {})
+    return made
+
+
+def taken(made):
+    """All batches that may run beside others."""
+    batches = []
+    while (batch := made.next()) is not None:
+        batches.append((batch.cell, batch.numbers))
+    return batches
+
+
+def done(cell_, number, seconds):
+    """A task that took so long."""
+    return Fate(cell_.id, number, State.DONE, seconds)
+
+
+def test_cells_take_turns():
+    """All progress together, and every task is given once."""
+    made = queue(cell(1, 3), cell(2, 2))
+    assert taken(made) == [(1, (0,)), (2, (0,)), (1, (1,)), (2, (1,)), (1, (2,))]
+    assert not made
+
+
+def test_what_has_ended_is_not_given():
+    """Suspects of an earlier run wait until all else is done."""
+    made = queue(cell(1, 5), ended=[0, 2], suspects={3: 1})
+    assert taken(made) == [(1, (1,)), (1, (4,))]
+    assert made
+    assert made.next_alone().numbers == (3,)
+    assert made.next_alone() is None
+
+
+def test_quick_tasks_travel_together():
+    """Until a batch lasts a fifth of a second, but no longer than leaves work for the others."""
+    one = cell(1, 10_000)
+    made = queue(one)
+    made.timed([done(one, 0, 0.01)])
+    assert len(made.next().numbers) == 20
+    made.timed([done(one, 1, 10.0)])
+    assert len(made.next().numbers) == 1
+    few = cell(1, 8)
+    made = queue(few)
+    made.timed([done(few, 0, 0.001)])
+    assert len(made.next().numbers) == 3
+
+
+def test_one_by_one_without_workers():
+    """Then every result is stored as soon as it is found."""
+    one = cell(1, 100)
+    made = queue(one, slots=0)
+    made.timed([done(one, 0, 0.0001)])
+    assert len(made.next().numbers) == 1
+
+
+def test_the_guilty_is_found():
+    """Hit once: again beside others; twice: alone, one by one; then as often as is allowed."""
+    one = cell(1, 4)
+    made = queue(one)
+    made.timed([done(one, 0, 0.05)])
+    batch = made.next()
+    assert len(batch.numbers) == 2
+    fates = made.blame(batch, alone=False)
+    assert {fate.state for fate in fates} == {State.SUSPECT}
+    again = [b for b in (made.next() for _ in range(5)) if b is not None]
+    assert sorted(n for b in again for n in b.numbers) == [0, 1, 2, 3]
+    (guilty,) = [b for b in again if b.numbers == (1,)]
+    made.blame(guilty, alone=False)
+    assert made.next() is None
+    guilty = made.next_alone()
+    assert guilty.numbers == (1,)
+    assert [(f.state, f.attempts) for f in made.blame(guilty, alone=True)] == [(State.SUSPECT, 1)]
+    (fate,) = made.blame(made.next_alone(), alone=True)
+    assert (fate.state, fate.attempts) == (State.QUARANTINED, 2)
+    assert not made
+
+
+def test_a_batch_that_cannot_be_sent_is_taken_apart():
+    """Its error belongs to one of its tasks."""
+    one = cell(1, 4)
+    made = queue(one)
+    made.timed([done(one, 0, 0.05)])
+    batch = made.next()
+    assert made.unsendable(batch, ValueError("too large")) == []
+    last = [made.next() for _ in range(4)][-1]
+    (fate,) = made.unsendable(last, ValueError("too large"))
+    assert fate.state is State.FAILED
+    assert "too large" in fate.error

@@ -1,0 +1,120 @@
+"""A specification: what it may say, and that every mistake is named with its line."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from truerisk.core.errors import BadData
+from truerisk.study.spec import parse_spec, read_spec
+
+GOOD = """
+name = "mine"
+replicates = 3
+sizes = [30, 50]
+methods = ["10-fold", "nested"]
+problems = [
+  "simple",
+  {word = "kearns", noise = 0.3, name = "noisy"},
+]
+
+[[learners]]
+word = "knn"
+
+[[learners]]
+word = "knn"
+name = "3nn"
+set = {n_neighbors = 3}
+"""
+
+
+def spec(text, **options):
+    """The specification of an indented text."""
+    return parse_spec(textwrap.dedent(text), **options)
+
+
+def test_a_specification_is_read(tmp_path):
+    """From a file, whose name is the default name, or a mapping; sizes multiply."""
+    (tmp_path / "bias.toml").write_text(GOOD.replace('name = "mine"', ""))
+    found = read_spec(tmp_path / "bias.toml")
+    assert found.name == "bias"
+    assert found.n_tasks == 2 * 2 * 2 * 2 * 3
+    assert [entry.name for entry in found.problems] == ["simple", "noisy"]
+    assert found.learners[1].content == {"word": "knn", "set": {"n_neighbors": 3}}
+    assert (found.seed, found.rule, found.loss, found.n_test) == (0, "min", None, 10_000)
+    mapping = {
+        "replicates": 1,
+        "sizes": [9],
+        "methods": ["loo"],
+        "problems": ["simple"],
+        "learners": ["lda"],
+    }
+    assert read_spec(mapping).methods == ("loo",)
+    assert parse_spec(read_spec(mapping).text) == read_spec(mapping)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "sentence"),
+    [
+        ("replicates", "replicas", 3, "'replicas' is no entry of a study; did you mean"),
+        ("replicates = 3", "replicates = 0", 3, "no whole number from 1"),
+        ("replicates = 3", "replicates = true", 3, "no whole number"),
+        ("sizes = [30, 50]", "sizes = [30, 1]", 4, "size 1 is no number of rows"),
+        ("sizes = [30, 50]", "sizes = [30, 30]", 4, "stands twice"),
+        ("sizes = [30, 50]", "sizes = []", 4, "at least one entry"),
+        ('"nested"]', '"nestd"]', 5, "no method 'nestd'; did you mean 'nested'"),
+        ('"nested"]', "3]", 5, "3 is no word"),
+        ('  "simple",', '  "simpel",', 7, "no data set 'simpel'; did you mean 'simple'"),
+        ("{word", "{wrd", 8, "has a word, a file or an import"),
+        ('name = "noisy"', 'name = "simple"', 8, "two problems are called 'simple'"),
+        ("set = {", "sett = {", 17, "'sett' is no entry here; did you mean 'set'"),
+        ("set = {", "grid = {", 17, "grid.n_neighbors is to be a list"),
+        ("set = {n_neighbors = 3}", "set = 3", 17, "is to be a table"),
+        ('name = "3nn"', 'name = ""', 16, "no text"),
+        ('name = "mine"', "name = 1", 2, "no text"),
+        ('name = "mine"', "confidence_level = 95", 2, "between 0 and 1"),
+        ('name = "mine"', 'loss = "brierr"', 2, "no loss 'brierr'; did you mean 'brier'"),
+        ('name = "mine"', 'rule = "max"', 2, "max"),
+        ('name = "mine"', "seed = -1", 2, "no whole number from 0"),
+        ('word = "kearns", noise = 0.3', 'file = "a.csv"', 8, "a file needs its target"),
+        ('word = "kearns", noise = 0.3', 'import = "os"', 8, 'write "package.module:name"'),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(old, new, line, sentence):
+    """The line that shows it, also inside a list of several lines."""
+    assert old in GOOD
+    with pytest.raises(BadData, match=f"in line {line} of the specification: .*{sentence}"):
+        parse_spec(GOOD.replace(old, new, 1))
+
+
+def test_what_is_no_toml_and_what_lacks_is_named(tmp_path):
+    """TOML's own line; the entries that every study has."""
+    with pytest.raises(BadData, match=r"no TOML: .*line 2"):
+        parse_spec("a = 1\nb = = 2\n")
+    with pytest.raises(BadData, match="has no 'sizes'"):
+        parse_spec("replicates = 3")
+    with pytest.raises(BadData, match="No such file"):
+        read_spec(tmp_path / "no.toml")
+    (tmp_path / "latin.toml").write_bytes(b"name = '\xe4'")
+    with pytest.raises(BadData, match=r"latin\.toml"):
+        read_spec(tmp_path / "latin.toml")
+    with pytest.raises(BadData, match="no plain data"):
+        read_spec({"replicates": object()})
+    with pytest.raises(BadData, match="characters"):
+        parse_spec("#" * 1_000_001)
+
+
+def test_code_is_imported_only_where_allowed():
+    """The specification alone runs nothing."""
+    text = GOOD.replace('"simple"', '{import = "os:getcwd"}')
+    with pytest.raises(BadData, match=r"in line 7 .*give --allow-import"):
+        parse_spec(text)
+    assert parse_spec(text, allow_import=True).problems[0].name == "getcwd"
+
+
+def test_too_many_cells_are_refused():
+    """Each cell is a row that is looked at."""
+    sizes = list(range(2, 30_000))
+    with pytest.raises(BadData, match="at most 100000"):
+        parse_spec(GOOD.replace("[30, 50]", str(sizes)))
