@@ -101,6 +101,7 @@ def audit(
     >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 30))}, cv=5)
     >>> u = tr.audit(search.fit(X, y), X, y)
     >>> print(u.conclusion)
+    best_score_ 0.9000 is optimistic by 0.0304; honest 0.8696 [0.7059, 1.0000].
     """
     if level not in LEVELS:
         raise UnknownName(
