@@ -35,6 +35,9 @@ registry = Registry(
         "svm": Line(
             f"{_HERE}.svm:results", "W3, W5: support vector machines, every C from one Gram matrix"
         ),
+        "bootstrap": Line(
+            f"{_HERE}.bootstrap:results", "W4: the .632 and .632+ bootstrap of four learners"
+        ),
         "loo-plan": Line(f"{_HERE}.loo_plan:results", "the memory of leave-one-out of many rows"),
     },
 )

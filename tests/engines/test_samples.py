@@ -1,0 +1,178 @@
+"""Many fits answered as weights equal the same fits one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import truerisk as tr
+from truerisk.engines import samples
+from truerisk.methods import Bootstrap, Nested
+
+RNG = np.random.default_rng(0)
+EXACT = LogisticRegression(tol=1e-9, max_iter=10_000)
+
+
+def problem(n=60, p=4, classes=2, seed=0):
+    """Columns of very different size and place, some signal."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    X = rng.normal(size=(n, p)) * rng.uniform(0.1, 10, p) + rng.normal(0, 5, p)
+    X[:, 0] += y
+    return X, y
+
+
+@pytest.fixture
+def counted(monkeypatch) -> list[int]:
+    """How many fits were answered together, call by call."""
+    found: list[int] = []
+    batches = samples.Samples.batches
+
+    def spied(*arguments):
+        for batch in batches(*arguments):
+            found.append(len(batch.fits))
+            yield batch
+
+    monkeypatch.setattr(samples.Samples, "batches", spied)
+    return found
+
+
+def both(model, X, y, method, engine, **options) -> tuple[np.ndarray, np.ndarray]:
+    """Answers of the engine and of scikit-learn itself."""
+    given = {"method": method, **options}
+    grid = options.pop("grid", None)
+    given.pop("grid", None)
+    curves = [tr.risk_curve(model, grid, X, y, engine=e, **given) for e in (engine, "generic")]
+    return curves[0].evaluation.answers.values, curves[1].evaluation.answers.values
+
+
+LINEAR = {
+    "svd": LinearDiscriminantAnalysis(),
+    "lsqr": LinearDiscriminantAnalysis(solver="lsqr"),
+    "eigen": LinearDiscriminantAnalysis(solver="eigen"),
+    "priors": LinearDiscriminantAnalysis(solver="lsqr", priors=[0.3, 0.7]),
+    "scaled": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()),
+    "own": tr.models.LinearDiscriminant(),
+}
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "log", "auc"])
+@pytest.mark.parametrize("name", LINEAR)
+def test_linear_discriminants(name, loss, counted) -> None:
+    """Labels, probabilities and scores of every solver, copies counted."""
+    X, y = problem()
+    method = Bootstrap("bootstrap", 20)
+    found, wanted = both(LINEAR[name], X, y, method, "discriminant", loss=loss)
+    assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
+    assert sum(counted) == 20
+
+
+def test_discriminants_of_three_classes(counted) -> None:
+    """More classes than two, also where the means lie on a line."""
+    X, y = problem(90, 3, 3)
+    X[:, 1:] -= X[:, 1:].mean(axis=0)
+    method = Bootstrap("oob", 20)
+    for solver in ("svd", "lsqr"):
+        model = LinearDiscriminantAnalysis(solver=solver)
+        found, wanted = both(model, X, y, method, "discriminant", loss="log")
+        assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
+    assert sum(counted) == 40
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("kind", ["constant", "twin", "far", "rare"])
+def test_what_loses_digits_is_left_to_single_fits(kind, counted) -> None:
+    """Constant and equal columns, columns far from zero, samples without a class."""
+    X, y = problem()
+    if kind == "constant":
+        X[:, 1] = 3.0
+    if kind == "twin":
+        X[:, 1] = X[:, 0] + 1e-9 * X[:, 2]
+    if kind == "far":
+        X[:, 1] = 1e7 + 1e-3 * X[:, 1]
+    if kind == "rare":
+        y = np.array([0] * 57 + [1, 1, 2])
+    method = Bootstrap("bootstrap", 20)
+    if kind == "rare":  # a single class cannot be fitted at all
+        times = np.stack([RNG.integers(60, size=60) for _ in range(20)])
+        times[:, 0] = 58
+        method = Bootstrap("bootstrap", samples=times)
+    model = LinearDiscriminantAnalysis()
+    found, wanted = both(model, X, y, method, "discriminant")
+    assert (found == wanted).all()
+    assert sum(counted) == 20
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "log", "auc"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_logistic_regression(loss, weighted, counted) -> None:
+    """The minimum at every C, with copies and weights, is where scikit-learn's solver ends."""
+    X, y = problem()
+    options = {"loss": loss, "grid": {"C": [0.1, 1.0]}}
+    if weighted:
+        options["sample_weight"] = RNG.uniform(0.5, 2, len(y))
+    found, wanted = both(EXACT, X, y, Bootstrap("bootstrap", 20), "logistic-path", **options)
+    assert found == pytest.approx(wanted, abs=2e-6)
+    assert sum(counted) == 20
+
+
+def test_logistic_regression_equals_the_path(monkeypatch) -> None:
+    """The batch and the path find the same minimum, also of classes that can be separated."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    method, grid = Bootstrap("bootstrap", 20), {"C": [1.0, 1e3, 1e6]}
+    engine = tr.engines.LogisticPaths(minimiser=True)
+
+    def scores():
+        curve = tr.risk_curve(LogisticRegression(), grid, X, y, method=method, engine=engine)
+        return curve.evaluation.answers.values
+
+    together = scores()
+    monkeypatch.setattr(samples, "FEWEST", 10**9)
+    assert (scores() == together).all()
+
+
+@pytest.mark.parametrize("engine", ["discriminant", "logistic-path"])
+def test_tuned_inside_a_bootstrap(engine, counted) -> None:
+    """Inner folds of samples and the winners alone: the same choices, the same risk."""
+    X, y = problem()
+    if engine == "discriminant":
+        model = LinearDiscriminantAnalysis(solver="lsqr")
+        grid = {"shrinkage": [None, 0.5], "tol": [1e-4, 1e-3]}
+    else:
+        model, grid = EXACT, {"C": [0.01, 1.0, 100.0]}
+    method = Nested(Bootstrap(".632+", 16), "3-fold")
+    first, second = (
+        tr.risk_curve(model, grid, X, y, method=method, engine=e) for e in (engine, "generic")
+    )
+    assert first.procedure.value == pytest.approx(second.procedure.value, abs=1e-12)
+    assert [u.candidate for u in first.evaluation.units] == [
+        u.candidate for u in second.evaluation.units
+    ]
+    assert sum(counted) == (0 if engine == "discriminant" else 3 * (16 + 1) + 16 + 1)
+
+
+def test_few_fits_or_many_columns_are_not_batched(counted) -> None:
+    """Below 16 fits, or with too many products of columns, the fits go one by one."""
+    X, y = problem()
+    tr.estimate_risk(LinearDiscriminantAnalysis(), X, y, method=Bootstrap("oob", 10))
+    wide = RNG.normal(size=(400, 150))
+    tr.estimate_risk(
+        LinearDiscriminantAnalysis(), wide, np.arange(400) % 2, method=Bootstrap("oob", 16)
+    )
+    assert counted == []
+
+
+def test_batches_are_cut_to_memory(monkeypatch, counted) -> None:
+    """Weights of many fits come in several batches with the same answers."""
+    X, y = problem()
+    model, method = LinearDiscriminantAnalysis(), Bootstrap("oob", 50)
+    whole = tr.estimate_risk(model, X, y, method=method).value
+    monkeypatch.setattr(samples, "MOST_WEIGHTS", 60 * 20)
+    assert tr.estimate_risk(model, X, y, method=method).value == whole
+    assert counted == [50, 20, 20, 10]
