@@ -282,7 +282,8 @@ class Assessment:
 
     def _repr_html_(self) -> str:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
-        return present.html_table(caption, HEAD, self.rows())
+        picture: str = displays.load("ladder-picture")(recorded(self, fit=False))
+        return present.html_table(caption, HEAD, self.rows()) + picture
 
 
 def _narrowed(rows: list[list[str]]) -> list[list[str]]:

@@ -12,7 +12,7 @@ from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.calibration import Calibration
 from truerisk.core.contracts import Request, Run
-from truerisk.core.errors import TrueRiskError
+from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.plan import Plan
 from truerisk.core.roc import RocCurve
 from truerisk.engines.choice import choose_engine
@@ -63,7 +63,7 @@ def out_of_fold(
     for response in kinds if problem.data.n_classes == 2 else kinds[:1]:
         try:
             answers = _ask(problem, plan, settings, response, int(compared_inside))
-        except TrueRiskError:  # the model gives no such answers
+        except (FitFailed, Refusal):  # the model gives no such answers
             continue
         if answers.answered.all() and np.isfinite(answers.values).all():
             return _first(plan, answers.values[0], response)

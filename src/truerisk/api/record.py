@@ -11,7 +11,7 @@ from typing import Any
 
 from truerisk.api.compute import Problem, compute, curve_of
 from truerisk.core import present
-from truerisk.core.errors import Refusal, TrueRiskError
+from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.posterior import ErrorPosterior
 from truerisk.core.results import RiskEstimate
@@ -22,8 +22,12 @@ SCHEMA = "truerisk.assessment/1"
 MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
 
 
-def recorded(found: Any) -> dict[str, Any]:
-    """Plain values, under a versioned schema name; `docs/report.md` says what each is."""
+def recorded(found: Any, *, fit: bool = True) -> dict[str, Any]:
+    """Plain values, under a versioned schema name; `docs/report.md` says what each is.
+
+    What needs further fits is None with `fit=False`: apparent risks, ROC, calibration.
+    """
+    roc, calibration = (found.roc, found.calibration) if fit else (None, None)
     return {
         "schema": SCHEMA,
         "best": found.best,
@@ -34,6 +38,7 @@ def recorded(found: Any) -> dict[str, Any]:
         "tuned_by": found.tuned_by,
         "tested_by": found.tested_by,
         "rule": found.problem.rule.word,
+        "interval": found.problem.interval,
         "confidence_level": found.problem.confidence_level,
         "n_rows": found.n_rows,
         "columns": _columns(found.problem),
@@ -47,26 +52,28 @@ def recorded(found: Any) -> dict[str, Any]:
         "choice": None if found.choice is None else found.choice.to_dict(),
         "differences": _differences(found),
         "posterior": _posterior(found.risks[found.best]),
-        "roc": None if found.roc is None else found.roc.to_dict(),
-        "calibration": None if found.calibration is None else found.calibration.to_dict(),
+        "roc": None if roc is None else roc.to_dict(),
+        "calibration": None if calibration is None else calibration.to_dict(),
         "monte_carlo": present.plain(found.monte_carlo),
-        "learners": {name: _learner(one) for name, one in found.learners.items()},
+        "learners": {name: _learner(one, fit) for name, one in found.learners.items()},
     }
 
 
 def apparent_risk(problem: Problem, params: Mapping[str, Any]) -> RiskEstimate | None:
     """The risk of one setting on the rows it was fitted on, by one fit; None where that fails."""
     family = Family(problem.family.estimator, (params,))
+    alone = replace(problem, family=family, engine="auto", interval=None)
     try:
-        return curve_of(compute(replace(problem, family=family), "apparent"))[0]
-    except TrueRiskError:
+        return curve_of(compute(alone, "apparent"))[0]
+    except FitFailed:
         return None
 
 
-def _learner(one: Any) -> dict[str, Any]:
+def _learner(one: Any, fit: bool) -> dict[str, Any]:
+    apparent = one.apparent if fit else None
     return {
         "setting": present.plain(one.curve.best_params),
-        "apparent": None if one.apparent is None else one.apparent.to_dict(),
+        "apparent": None if apparent is None else apparent.to_dict(),
         "selected": one.selected.to_dict(),
         "risk": one.risk.to_dict(),
         "optimism": one.optimism,

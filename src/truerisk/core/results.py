@@ -23,6 +23,12 @@ SCHEMA = "truerisk.risk-estimate/1"
 displays = Registry(
     "display",
     {
+        "ladder-picture": Line(
+            "truerisk.report.notebook:ladder_picture", "the optimism ladder, for a notebook"
+        ),
+        "curve-picture": Line(
+            "truerisk.report.notebook:curve_picture", "a risk curve, for a notebook"
+        ),
         "page": Line("truerisk.report.page:draw_page", "an assessment as one HTML page"),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
@@ -216,7 +222,8 @@ class RiskCurve:
     def _repr_html_(self) -> str:
         head = ["candidate", "risk", "std. error", ""]
         title = f"Risk curve ({self.common.method})"
-        return present.html_table(title, head, self._rows("chosen"))
+        picture: str = displays.load("curve-picture")(self)
+        return present.html_table(title, head, self._rows("chosen")) + picture
 
     def _rows(self, mark: str) -> list[list[str]]:
         return [

@@ -13,7 +13,7 @@ from truerisk.report.heat import draw_heat
 from truerisk.report.scale import Scale
 from truerisk.report.svg import SHAPES, WIDTH, Drawing, series
 
-__all__ = ["draw_curves"]
+__all__ = ["draw_curves", "draw_lines"]
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 LEAST = 1e-100  # smaller parameters, or larger ones than its inverse, are not drawn by decades
@@ -71,35 +71,12 @@ def draw_curves(learner: Learner, document: Document, number_on_page: int) -> li
 def _of_loss(
     learner: Learner, loss: str, curves: Mapping[str, Curve], document: Document, name: str
 ) -> Figure | None:
-    axis = Axis.of(learner.curve.settings)
-    heights = [v for curve in curves.values() for v in curve.values if v is not None]
-    if not heights:
-        return None
     tuned = learner.curve if loss == learner.curve.loss else None
-    if tuned:
-        heights += [
-            v + sign * e
-            for v, e in zip(tuned.values, tuned.std_errors, strict=True)
-            if v is not None and e is not None
-            for sign in (-1, 1)
-        ]
     honest = learner.honest.value if loss == learner.honest.loss else None
-    heights += [honest] if honest is not None else []
-    drawing = Drawing(
-        title=f"Risk curve of {learner.shown}",
-        about=_about(learner, curves),
-        height=HEIGHT,
-        x=Scale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
-        y=Scale.around(heights, BOTTOM, TOP),
-    )
-    drawing.left_axis(f"risk ({columns_of(clean(loss, 60), 40)})")
-    drawing.bottom_axis(axis.name, _ticks(axis))
-    if honest is not None:
-        drawing.level(honest, "honest")
-    if tuned:
-        _draw_band(drawing, tuned, axis)
-    for i, (word, curve) in enumerate(curves.items()):
-        _draw_line(drawing, clean(word, 60), curve, axis, i)
+    title = f"Risk curve of {learner.shown}"
+    drawing = draw_lines(title, _about(learner, curves), curves, banded=tuned, honest=honest)
+    if drawing is None:
+        return None
     keys = [Key(series(i), clean(w, 60), SHAPES[i % 6]) for i, w in enumerate(curves)]
     keys.append(Key("ring", "chosen by the criterion", "ring"))
     if honest is not None:
@@ -109,18 +86,58 @@ def _of_loss(
         name=name,
         title=f"{learner.shown}: {columns_of(clean(loss, 60), 40)} risk against its settings",
         drawing=drawing,
-        caption=f"Rule {document.rule} chose {learner.chosen}.{band}",
+        caption=f"Rule {clean(document.rule, 40)} chose {learner.chosen}.{band}",
         table=_table(learner, curves),
         keys=tuple(keys),
     )
 
 
-def _draw_band(drawing: Drawing, curve: Curve, axis: Axis) -> None:
-    errors = {
+def draw_lines(
+    title: str,
+    about: str,
+    curves: Mapping[str, Curve],
+    *,
+    banded: Curve | None,
+    honest: float | None = None,
+) -> Drawing | None:
+    """Curves of the same settings in one loss; `banded` has its standard errors drawn."""
+    first = next(iter(curves.values()))
+    axis = Axis.of(first.settings)
+    heights = [v for curve in curves.values() for v in curve.values if v is not None]
+    if not heights:
+        return None
+    if banded:
+        heights += [value + sign * e for value, e in _errors(banded).values() for sign in (-1, 1)]
+    heights += [honest] if honest is not None else []
+    drawing = Drawing(
+        title=title,
+        about=about,
+        height=HEIGHT,
+        x=Scale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
+        y=Scale.around(heights, BOTTOM, TOP),
+    )
+    drawing.left_axis(f"risk ({columns_of(clean(first.loss, 60), 40)})")
+    drawing.bottom_axis(axis.name, _ticks(axis))
+    if honest is not None:
+        drawing.level(honest, "honest")
+    if banded:
+        _draw_band(drawing, banded, axis)
+    for i, (word, curve) in enumerate(curves.items()):
+        _draw_line(drawing, clean(word, 60), curve, axis, i)
+    return drawing
+
+
+def _errors(curve: Curve) -> dict[int, tuple[float, float]]:
+    """Risk and standard error of the settings that have both."""
+    return {
         c: (value, error)
         for c, (value, error) in enumerate(zip(curve.values, curve.std_errors, strict=True))
         if value is not None and error is not None
     }
+
+
+def _draw_band(drawing: Drawing, curve: Curve, axis: Axis) -> None:
+    errors = _errors(curve)
     order = [c for c in axis.order if c in errors]
     if len(order) > 1:
         order = [order[i] for i in thinned(len(order))]

@@ -244,6 +244,7 @@ class Document:
     tuned_by: str
     tested_by: str
     rule: str
+    interval: str
     level: float
     n_rows: int
     seed: int
@@ -284,6 +285,7 @@ def read_document(content: Any) -> Document:
         tuned_by=found["tuned_by"].text(),
         tested_by=found["tested_by"].text(),
         rule=found["rule"].text(),
+        interval=found["interval"].maybe(Found.text) or "",
         level=found["confidence_level"].share(),
         n_rows=found["n_rows"].whole(),
         seed=found["seed"].whole(),

@@ -126,12 +126,14 @@ def repeat(document: Document) -> Repeat:
 def _call(document: Document) -> str:
     words = ", ".join(repr(one.shown) for one in document.learners)
     methods = [document.tuned_by, *dict.fromkeys(w for o in document.learners for w in o.criteria)]
-    return (
-        f"learners = {{...}}  # {words}\n"
-        f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},\n"
-        f"          rule={document.rule!r}, loss={document.loss!r}, "
-        f"confidence_level={document.level:g}, random_state={document.seed})"
-    )
+    interval = f" interval={document.interval!r}," if document.interval else ""
+    lines = [
+        f"learners = {{...}}  # {words}",
+        f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},",
+        f"          rule={document.rule!r}, loss={document.loss!r},{interval}",
+        f"          confidence_level={document.level:g}, random_state={document.seed})",
+    ]
+    return "\n".join(clean(line, 1000) for line in lines)
 
 
 def _grid(n: int) -> str:

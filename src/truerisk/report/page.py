@@ -98,8 +98,8 @@ def _template() -> Any:
     environment = Environment(
         loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
     )
-    for part in ("css", "js"):
-        environment.globals[part] = Markup((HERE / f"page.{part}").read_text(encoding="utf-8"))
+    for name, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
+        environment.globals[name] = Markup((HERE / file).read_text(encoding="utf-8"))
     return environment.get_template("page.html")
 
 

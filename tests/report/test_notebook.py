@@ -1,0 +1,74 @@
+"""Notebooks show the drawings of the page, and fit nothing for it."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from tests.report.conftest import ARABIC, HOSTILE, LONG
+
+import truerisk as tr
+
+X, Y = tr.datasets.make_difficult(40, random_state=1)
+
+
+def pictures(html: str) -> list[str]:
+    """The drawings in a notebook's cell; each is sound XML."""
+    found = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
+    for one in found:
+        ET.fromstring(one)
+    return found
+
+
+def test_an_assessment_shows_its_ladder():
+    """Table and ladder; the apparent risk, which needs a fit, is not asked for."""
+    found = tr.assess({"bayes": GaussianNB()}, X, Y, methods=["3-fold"], outer="4-fold")
+    page = found._repr_html_()
+    assert "optimism" in page
+    assert len(pictures(page)) == 1
+    assert "apparent" not in found.learners["bayes"].__dict__
+
+
+def test_a_curve_shows_itself():
+    """A line with the chosen setting, and nothing for a single setting."""
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, method="3-fold")
+    assert (
+        f"ring is on n_neighbors={curve.best_params['n_neighbors']}"
+        in pictures(curve._repr_html_())[0]
+    )
+    assert not pictures(tr.risk_curve(GaussianNB(), None, X, Y, method="3-fold")._repr_html_())
+
+
+def test_two_pictures_do_not_share_names():
+    """Identifiers are those of the drawing: a notebook shows many at once."""
+    drawn = [
+        tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": k}, X, Y, method="3-fold")
+        for k in ([1, 5], [3, 7])
+    ]
+    ids = [set(re.findall(r' id="([^"]+)"', curve._repr_html_())) for curve in drawn]
+    assert ids[0].isdisjoint(ids[1])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_picture_is_seen_on_the_colour_of_the_reader(show, scheme):
+    """Lines are drawn in a colour, and text differs from the paper."""
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, method="3-fold")
+    head = "<!doctype html><meta name='color-scheme' content='light dark'>"
+    opened = show(head + curve._repr_html_(), color_scheme=scheme)
+    look = "one => getComputedStyle(one)"
+    stroke = opened.page.eval_on_selector("svg .line", f"{look.replace('one)', 'one).stroke')}")
+    fill = opened.page.eval_on_selector("svg text", f"{look.replace('one)', 'one).fill')}")
+    paper = "rgb(255, 255, 255)" if scheme == "light" else "rgb(18, 18, 18)"
+    assert stroke.startswith("rgb(")
+    assert len({stroke, fill, paper}) == 3
+
+
+def test_hostile_names_stay_text():
+    """Names in a picture are escaped as on the page."""
+    learners = {HOSTILE: GaussianNB(), ARABIC: GaussianNB(), LONG: GaussianNB()}
+    found = tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold")
+    assert "<img" not in found._repr_html_()
+    assert len(pictures(found._repr_html_())) == 1
