@@ -17,7 +17,7 @@ __all__ = ["warn_of_leaks"]
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
     """Count tested rows whose copy, or whose group, was in the training set."""
-    if not method.splits and plan.out_of_bag is None:
+    if not method.splits and plan.out_of_bag is None and plan.taken_out is None:
         return
     if data.groups is not None:
         leaking = _straddling(plan, data.groups)
@@ -49,6 +49,7 @@ def _straddling(plan: Plan, keys: np.ndarray) -> np.ndarray:
     if not len(leaking):
         return leaking
     own = asks_own_rows(plan)
-    if plan.out_of_bag is not None:
-        own[plan.out_of_bag] = False
+    for left_out in (plan.out_of_bag, plan.taken_out):
+        if left_out is not None:
+            own[left_out] = False
     return plan.only(np.flatnonzero(~own)).straddling(keys) if own.any() else leaking

@@ -31,6 +31,7 @@
 | `single_answers.py` | where answers about one row each go |
 | `single_row.py` | which fits differ from all rows by one row |
 | `logistic.py`, `logistic_setting.py` | penalised logistic regression: a path per train set |
+| `logistic_taken_out.py` | its own rows, each taken out of the fit to first order |
 | `svm.py`, `svm_setting.py`, `svm_solving.py` | support vectors: a problem per pair, their votes |
 | `svm_gram.py`, `svm_left_out.py` | one Gram matrix per kernel; one row less |
 | `choice.py` | which engine answers, and why others do not |

@@ -23,7 +23,7 @@ class Asked:
     """What a model is asked about.
 
     `copy_of[i]` is given where it is asked about its own training rows out of bag: the asked row
-    that training row i is a copy of.
+    that training row i is a copy of. `taken_out` asks about its own training rows, each without it.
     """
 
     X: Any
@@ -31,6 +31,7 @@ class Asked:
     weights: np.ndarray | None
     counted: bool = False
     copy_of: np.ndarray | None = None
+    taken_out: bool = False
 
     @classmethod
     def of(cls, data: Data, plan: Plan, question: int) -> Asked:
@@ -38,7 +39,13 @@ class Asked:
         counted = plan.counted is not None and question in plan.counted
         bagged = plan.out_of_bag is not None and question in plan.out_of_bag
         copy_of = _copies(plan, question, rows) if bagged else None
-        return cls(data.rows(rows), data.y[rows], data.weights(rows), counted, copy_of)
+        without = plan.taken_out is not None and question in plan.taken_out
+        if without and _copies(plan, question, rows).shape != rows.shape:
+            raise Refusal(
+                "a bootstrap sample holds copies of a row, which are not taken out one by one: use "
+                "outer splits without copies, such as '10-fold'."
+            )
+        return cls(data.rows(rows), data.y[rows], data.weights(rows), counted, copy_of, without)
 
     def copy(self) -> Asked:
         return replace(self, X=copied(self.X))
@@ -52,7 +59,7 @@ def _copies(plan: Plan, question: int, rows: np.ndarray) -> np.ndarray:
     """For each training row, copies one after another, the place of its row among those asked."""
     seen, counts = plan.train_rows(int(plan.fit[question]))
     if not np.array_equal(seen, rows):
-        raise BadData(f"question {question} asks out of bag about rows that are not its own.")
+        raise BadData(f"question {question} asks a fit about rows that are not its own.")
     each = np.arange(len(rows))
     return each if counts is None else np.repeat(each, counts)
 

@@ -11,8 +11,8 @@ solver is set; one that may stop elsewhere is refused unless the minimiser is as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +27,7 @@ from truerisk.core.plan import ALL, Plan
 from truerisk.core.progress import tell
 from truerisk.engines.logistic_samples import answer_samples
 from truerisk.engines.logistic_setting import l1_ratio_of, path_refusal, regression_refusal
+from truerisk.engines.logistic_taken_out import OwnRows, Penalty
 from truerisk.engines.one_pass import OnePass, Shown, Task
 from truerisk.engines.settings import Group, settings_of
 from truerisk.kernels import why_not
@@ -57,7 +58,7 @@ class LogisticPaths(OnePass):
 
     word: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
-    serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules"})
+    serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules", "taken_out"})
     minimiser: bool = False
 
     def learners(self) -> Sequence[type]:
@@ -95,7 +96,7 @@ class LogisticPaths(OnePass):
         reason = why_not()
         if reason is not None:
             return f"{reason}."
-        reason = _asked_refusal(family, plan)
+        reason = _asked_refusal(family, data, plan)
         if reason is not None:
             return reason
         weights = _weights(data)
@@ -123,8 +124,15 @@ class LogisticPaths(OnePass):
                     rule = _fitted(task, group, task.data.rows(rows), codes, weights, None)
                 else:
                     rule = _fitted(task, group, task.X, codes, weights, rows)
-                asked = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
-                answers = rule.answers(task, fit, [_Table(task.X, a) for a in asked])
+                asked = [_Table(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
+                if task.plan.taken_out is not None:
+                    own = OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
+                    without = np.isin(task.questions(fit), task.plan.taken_out)
+                    asked = [
+                        replace(a, own=own if w else None)
+                        for a, w in zip(asked, without, strict=True)
+                    ]
+                answers = rule.answers(task, fit, asked)
                 for question, answer in zip(task.questions(fit), answers, strict=True):
                     task.place(int(question), group, answer)
             done[fit] = True
@@ -144,10 +152,11 @@ class LogisticPaths(OnePass):
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Rows that a question asks about, read by columns."""
+    """Rows that a question asks about, read by columns; `own` where each is taken out of the fit."""
 
     X: Any
     rows: np.ndarray | None
+    own: OwnRows | None = None
 
     def times(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """Products of some columns with coefficients (…, column): (row, …)."""
@@ -171,6 +180,7 @@ class _Rule:
     converged: np.ndarray
     present: np.ndarray
     sure: float
+    penalty: Penalty
 
     def answers(self, task: Task, fit: int, tests: Sequence[_Table]) -> list[np.ndarray]:
         """The answers to every question; those that stay open are left so."""
@@ -184,6 +194,8 @@ class _Rule:
         for test in tests:
             scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)
             scores = scores + self.intercepts[:, None]
+            if test.own is not None:
+                scores = test.own.without(scores, self.coefficients, self.penalty)
             if self.sure > 0:
                 open_ = _least_margin(scores).min(axis=1, initial=np.inf) < self.sure
                 task.leave_open(fit, self.candidates[open_])
@@ -231,7 +243,9 @@ def _fitted(
     codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
     setting = group.settings[0]
     if "C" in setting:
-        lambdas = 1.0 / (group.values("C").astype(np.float64) * weights.sum())
+        ratio = l1_ratio_of(setting) or 0.0
+        ridges = 1.0 / group.values("C").astype(np.float64)
+        lambdas = ridges / weights.sum()
         solved = logistic_path(
             X,
             codes,
@@ -239,13 +253,14 @@ def _fitted(
             n_classes=len(present),
             rows=rows,
             lambdas=lambdas,
-            l1_ratio=l1_ratio_of(setting) or 0.0,
+            l1_ratio=ratio,
             standardize=False,
             tolerance=EXACT,
             max_passes=MANY_PASSES,
         )
         solution = solved.coefficients, solved.intercepts, solved.converged
-        return _Rule(group.candidates, *solution, present, OPEN)
+        penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
+        return _Rule(group.candidates, *solution, present, OPEN, penalty)
     ats = [setting["at"] for setting in group.settings]
     found = paths_of(setting, ats, X, codes, weights, len(present), rows)
     if found.warning is not None:
@@ -253,16 +268,31 @@ def _fitted(
 
         task.warned.append((ConvergenceWarning, found.warning))
     every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
-    return _Rule(group.candidates, found.coefficients, found.intercepts, every, present, 0.0)
+    ratio = float(setting["l1_ratio"])
+    ridges = (1 - ratio) * found.lambdas * weights.sum()
+    penalty = Penalty(ridges, ratio > 0, bool(setting["standardize"]))
+    return _Rule(
+        group.candidates, found.coefficients, found.intercepts, every, present, 0.0, penalty
+    )
 
 
-def _asked_refusal(family: Family, plan: Plan) -> str | None:
+def _own_rows_refusal(settings: Sequence[Mapping[str, Any]], data: Data, plan: Plan) -> str | None:
+    if "C" in settings[0] and any(l1_ratio_of(setting) for setting in settings):
+        return "which columns an L1 penalty selects, nearly, is up to the solver."
+    if data.n_classes > 2:
+        return "a row is taken out of a fit on two classes only."
+    return None if plan.blocks.counts is None else "copies of a row are not taken out one by one."
+
+
+def _asked_refusal(family: Family, data: Data, plan: Plan) -> str | None:
     """Rules and degrees of freedom are those of LogisticPath on the data's own rows."""
-    if plan.rules is None and plan.freedom is None:
+    if plan.rules is None and plan.freedom is None and plan.taken_out is None:
         return None
     if hasattr(family.estimator, "steps"):
-        return "linear rules and degrees of freedom after other steps are asked of the fits."
+        return "linear rules and what else is asked of a fit itself is not read after other steps."
     settings = settings_of(family)
+    if plan.rules is None and plan.freedom is None:
+        return _own_rows_refusal(settings, data, plan)
     if "at" not in settings[0]:
         return "linear rules and degrees of freedom are stated for LogisticPath only."
     if plan.freedom is not None and any(s["l1_ratio"] != 1 for s in settings):

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
-__all__ = ["Said", "SaidScores", "SaidShares"]
+from truerisk.models.logistic_places import codes_of_scores
+
+__all__ = ["Said", "SaidDecisions", "SaidLogOdds", "SaidScores", "SaidShares", "standing_for"]
 
 
 class Said:
@@ -40,3 +43,29 @@ class SaidScores(Said):
     def decision_function(self, X: Any) -> np.ndarray:
         """The answers."""
         return self.answers
+
+
+class SaidDecisions(SaidScores):
+    """Answers with decision values, positive for the second of two classes."""
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The second class where they are for it."""
+        assert self.classes_ is not None
+        labels: np.ndarray = self.classes_[codes_of_scores(self.answers[:, None])]
+        return labels
+
+
+class SaidLogOdds(SaidDecisions):
+    """Answers with the log-odds of the second of two classes."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Of both classes."""
+        return np.column_stack([expit(-self.answers), expit(self.answers)])
+
+
+def standing_for(model: Any, scores: np.ndarray) -> Said:
+    """Says these scores as the model would: numbers, decision values or log-odds."""
+    if not hasattr(model, "classes_"):
+        return Said(scores)
+    kind = SaidLogOdds if hasattr(model, "predict_proba") else SaidDecisions
+    return kind(scores, np.asarray(model.classes_))

@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.models.freedom_of_lines import rank_of, table
 
-__all__ = ["linear", "logistic", "logistic_path", "naive_bayes", "quadratic"]
+__all__ = ["linear", "logistic", "logistic_path", "naive_bayes", "penalties", "quadratic"]
 
 MOST_PARAMETERS = 3000  # the information matrix of a penalised fit is inverted
 
@@ -21,7 +21,7 @@ def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     of the penalty. Without a penalty that is the rank of (1, X) times K − 1 for K classes.
     """
     _refuse_other_likelihoods(model)
-    lasso, ridge = _penalties(model)
+    lasso, ridge = penalties(model)
     columns, held = _design(model, X)
     n_free = len(model.classes_) - 1
     if lasso == 0 and ridge == 0:
@@ -122,7 +122,7 @@ def _refuse_other_likelihoods(model: Any) -> None:
         )
 
 
-def _penalties(model: Any) -> tuple[float, float]:
+def penalties(model: Any) -> tuple[float, float]:
     """Weights of the absolute values and of the half squares of the coefficients."""
     word = getattr(model, "penalty", "deprecated")
     if word is None or np.isinf(model.C):

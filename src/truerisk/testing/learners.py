@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import BaggingClassifier
 
 __all__ = ["NearestMean", "PerfectClassifier", "PerfectRegressor", "SortedBagging"]
@@ -41,6 +41,21 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         """One linear function of x less than there are classes."""
         return float((len(self.classes_) - 1) * (self.n_features_in_ + 1))
 
+    def taken_out(self, X: Any, y: Any) -> np.ndarray:
+        """Half the difference of the squared distances to both means, its own without the row."""
+        X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+        own = (y == self.classes_[1]).astype(np.int64)
+        sizes = np.bincount(own, minlength=2)
+        scores = np.empty(len(X))
+        for i, c in enumerate(own):
+            without = (sizes[c] * self.means_[c] - X[i]) / max(sizes[c] - 1, 1)
+            left = clone(self)
+            left.means_, left.classes_ = self.means_.copy(), self.classes_
+            left.means_[c], left.n_features_in_ = without, self.n_features_in_
+            slope, start = left.linear_rule()
+            scores[i] = X[i] @ slope[0] + start[0]
+        return scores
+
     def linear_rule(self) -> tuple[np.ndarray, np.ndarray]:
         """Half the difference of the squared distances to two means; one score per mean of more."""
         importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
@@ -73,6 +88,10 @@ class PerfectClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Any:
         return np.eye(len(self.classes_))[np.asarray(X)[:, 0].astype(int)]
 
+    def taken_out(self, X: Any, y: Any) -> np.ndarray:
+        """Log-odds so large that the probability of the other class is 0."""
+        return np.where(np.asarray(X)[:, 0] > 0, 800.0, -800.0)
+
     def degrees_of_freedom(self, X: Any) -> float:
         """Nothing is learned."""
         return 0.0
@@ -86,6 +105,10 @@ class PerfectRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
+        return np.asarray(X)[:, 0]
+
+    def taken_out(self, X: Any, y: Any) -> np.ndarray:
+        """A row that taught nothing."""
         return np.asarray(X)[:, 0]
 
     def degrees_of_freedom(self, X: Any) -> float:
