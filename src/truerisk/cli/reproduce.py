@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["reproduce"]
 
+INTERRUPTED = 130
+
 
 @click.command()
 @click.argument("name", required=False)
@@ -22,6 +24,14 @@ __all__ = ["reproduce"]
 @click.option("--replicates", type=click.IntRange(2), metavar="N", help="How many replicates.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+@click.option(
+    "--store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep every replicate there as it is found.",
+)
+@click.option("--resume", is_flag=True, help="Go on with the replicates of the store.")
+@click.option("--executor", metavar="WHERE", help="With --store: a number, or dask://host:port.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -35,14 +45,18 @@ def reproduce(
     replicates: int | None,
     seed: int,
     jobs: int | None,
+    store: Path | None,
+    resume: bool,
+    executor: str | None,
     out: Path | None,
     as_json: bool,
-) -> None:
+) -> int:
     """Run the experiment NAME again; without NAME, list the experiments.
 
     \b
     truerisk reproduce wallman-table-1 --quick
     truerisk reproduce kearns-figure-3 --jobs 2 --out results
+    truerisk reproduce bee-table-2 --store runs.db --resume
     """  # noqa: D301 - \b is for click
     from truerisk.papers import registry
     from truerisk.papers import reproduce as reproduced
@@ -50,16 +64,26 @@ def reproduce(
     if name is None:
         words = {word: line.about for word, line in registry.items()}
         click.echo(json.dumps(words) if as_json else str(registry))
-        return
+        return 0
     if out is not None:
         _make(out)  # before hours of work, not after
-    with worded_warnings(), shown_progress():
-        report = reproduced(name, quick=quick, replicates=replicates, seed=seed, executor=jobs)
+    if executor is not None and (store is None or jobs is not None):
+        raise click.UsageError("--executor goes with --store and stands instead of --jobs.")
+    options: dict[str, Any] = {"store": store, "resume": resume, "executor": executor or jobs}
+    try:
+        with worded_warnings(), shown_progress():
+            report = reproduced(name, quick=quick, replicates=replicates, seed=seed, **options)
+    except KeyboardInterrupt:
+        if store is None:
+            raise
+        say(f"truerisk: interrupted; what was found is kept in {store}: go on with --resume.")
+        return INTERRUPTED
     click.echo(report.to_json() if as_json else str(report))
     if out is not None:
         _write(report, out)
     elif report.findings.figures:
         say("note: the figure is drawn where a folder is named with --out")
+    return 0
 
 
 def _make(folder: Path) -> None:

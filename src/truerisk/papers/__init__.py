@@ -2,7 +2,7 @@
 
 Frame
     experiment.py   `Experiment`: replicates that depend on (seed, number) alone, and findings
-    running.py      replicates in batches, here or on an executor
+    running.py      replicates in batches, here or on an executor; stored.py keeps them in a store
     report.py       rows, tables, claims; as text and as JSON
     figures.py      figures as data, drawn to PNG and SVG
 Shared by several
@@ -22,6 +22,7 @@ To add one: a file with an `Experiment`, and one line in `registry`.
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from truerisk.core.registry import Line, Registry
@@ -127,6 +128,8 @@ def reproduce(
     replicates: int | None = None,
     seed: int = 0,
     executor: Any = None,
+    store: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Report:
     """Run the experiment of that word.
 
@@ -141,10 +144,20 @@ def reproduce(
     seed : int
     executor : None, int or executor
         This process, that many worker processes, or anything with ``submit``; the numbers do not
-        depend on it.
+        depend on it. With a store also ``"dask://host:port"``.
+    store : path, optional
+        A file that keeps every replicate as it is found (`truerisk.study`).
+    resume : bool
+        Go on with the replicates that the store holds.
     """
     from truerisk.papers.running import run
 
     return run(
-        registry.load(name), quick=quick, replicates=replicates, seed=seed, executor=executor
+        registry.load(name),
+        quick=quick,
+        replicates=replicates,
+        seed=seed,
+        executor=executor,
+        store=store,
+        resume=resume,
     )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,18 +30,32 @@ def run(
     quick: bool = False,
     seed: int = 0,
     executor: Any = None,
+    store: str | os.PathLike[str] | None = None,
+    resume: bool = False,
 ) -> Report:
-    """The report on `replicates` draws (by default the experiment's own number of them)."""
+    """The report on `replicates` draws (by default the experiment's own number of them).
+
+    With a `store` every replicate is kept as it is found; see `stored_replicates`.
+    """
     if replicates is None:
         replicates = experiment.quick if quick else experiment.replicates
     if replicates < 2:
         raise UnknownName(f"replicates={replicates}: two at least, to have a standard error.")
     if seed < 0:
         raise UnknownName(f"seed={seed}: use 0 or a positive number.")
+    if resume and store is None:
+        raise UnknownName("--resume goes on with a store: name it by --store (resume=, store=).")
     experiment.check()
     started = time.perf_counter()
     with stage(experiment.word):
-        draws = draw_replicates(experiment, replicates, seed, executor)
+        if store is None:
+            draws = draw_replicates(experiment, replicates, seed, executor)
+        else:
+            from truerisk.papers.stored import stored_replicates
+
+            draws = stored_replicates(
+                experiment, replicates, seed, executor, Path(store), resume=resume
+            )
     return Report(
         word=experiment.word,
         title=experiment.title,
