@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from truerisk.core.contracts import Method
+from truerisk.engines.executors import reusable_workers
 from truerisk.testing.cases import Case, evaluate, said
 
 __all__ = ["said_elsewhere"]
@@ -16,9 +17,7 @@ __all__ = ["said_elsewhere"]
 
 def said_elsewhere(method: Method, case: Case, seed: int) -> dict[str, Any]:
     """What the method says in a worker process."""
-    from loky import get_reusable_executor
-
-    workers = get_reusable_executor(max_workers=2)
+    workers = reusable_workers(2)  # those of the engines: another pool would end them
     answer = workers.submit(_said, _pickled(method, case), seed).result()
     if answer is None:  # a file of tests, which the other process cannot import
         answer = workers.submit(_said, _pickled(method, case, _files_of(method)), seed).result()
