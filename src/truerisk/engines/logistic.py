@@ -152,7 +152,7 @@ class LogisticPaths(OnePass):
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Rows that a question asks about, read by columns; `own` where each is taken out of the fit."""
+    """Rows that a question asks about, read by columns; `own` where each is taken out."""
 
     X: Any
     rows: np.ndarray | None
