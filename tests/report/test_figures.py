@@ -10,7 +10,8 @@ from matplotlib.cbook import boxplot_stats
 
 from truerisk.core.posterior import ErrorPosterior
 from truerisk.core.present import number
-from truerisk.report.boxes import draw_boxes, five_numbers
+from truerisk.core.spread import five_numbers
+from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
 from truerisk.report.document import read_document

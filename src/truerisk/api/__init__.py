@@ -7,6 +7,7 @@
 | `assess.py` | `assess` |
 | `assessment.py`, `conclusion.py` | what `assess` gives: a table, and what to conclude from it |
 | `audit.py`, `auditing/` | `audit` of a search that is fitted already, and its parts |
+| `drawn.py` | its `plot_*()` |
 | `record.py` | the JSON of an assessment, from which its report is drawn |
 | `out_of_fold.py` | scores of rows without part in tuning or fit: ROC, calibration |
 | `forecast.py` | what an assessment will cost |

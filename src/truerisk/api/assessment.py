@@ -14,6 +14,7 @@ import numpy as np
 
 from truerisk.api.compute import Problem
 from truerisk.api.constant import Constant
+from truerisk.api.drawn import Plots
 from truerisk.api.out_of_fold import OutOfFold, calibration_of, out_of_fold, roc_of
 from truerisk.api.outer import OuterFold, Stability
 from truerisk.api.paired import Paired, paired_difference
@@ -92,7 +93,7 @@ class Assessed:
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment:
+class Assessment(Plots):
     """Tuned learners compared on the same splits.
 
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and

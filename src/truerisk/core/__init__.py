@@ -14,6 +14,7 @@
 | `results.py`, `breakdown.py`, `interval.py`, `posterior.py` | frozen results |
 | `calibration.py` | whether probabilities mean what they say |
 | `roc.py`, `delong.py`, `operating.py` | ROC curves; their area and its variance; thresholds |
+| `spread.py` | the numbers of a box plot |
 | `present.py` | numbers and tables as text and HTML |
 | `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |
 """

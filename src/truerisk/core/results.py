@@ -33,6 +33,11 @@ displays = Registry(
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
+        "ladder": Line("truerisk.plots.assessment:draw_ladder", "apparent, selected, honest risks"),
+        "boxes": Line("truerisk.plots.assessment:draw_boxes", "risks of single random splits"),
+        "stability": Line(
+            "truerisk.plots.assessment:draw_shares", "how often which setting was chosen"
+        ),
         "calibration": Line(
             "truerisk.plots.calibration:draw_calibration", "observed shares over probabilities"
         ),

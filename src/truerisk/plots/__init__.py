@@ -5,6 +5,7 @@
 | `path.py` | the coefficients of a path against λ |
 | `curve.py` | a risk curve with error bars, or several together; the chosen candidates |
 | `calibration.py` | observed shares over the probabilities given |
+| `assessment.py` | optimism ladder, random splits, stability of settings |
 | `posterior.py` | posterior densities of an error |
 | `roc.py` | ROC and precision-recall curves, operating points |
 | `study.py` | bias, RMSE, coverage or cost of a study against the size |

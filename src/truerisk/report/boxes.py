@@ -7,23 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from truerisk.core.present import clean, number
+from truerisk.core.spread import five_numbers
 from truerisk.report.document import Document
 from truerisk.report.figure import Figure, Key, Table, columns_of
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
-__all__ = ["draw_boxes", "five_numbers"]
+__all__ = ["draw_boxes"]
 
 ROW, TOP, LEFT, MOST = 38, 12, 118, 12
-
-
-def five_numbers(values: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """Tukey's box: whiskers to the last value within 1.5 quartile distances, quartiles, median."""
-    given = np.sort(np.asarray(values, dtype=np.float64))
-    first, middle, third = np.quantile(given, [0.25, 0.5, 0.75])
-    reach = 1.5 * (third - first)
-    inside = given[(given >= first - reach) & (given <= third + reach)]
-    return float(inside[0]), float(first), float(middle), float(third), float(inside[-1])
 
 
 def draw_boxes(document: Document) -> Figure | None:
