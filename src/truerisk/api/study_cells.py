@@ -34,7 +34,7 @@ def tables_of(spec: Spec) -> dict[str, FixedTable]:
     for i, entry in enumerate(spec.problems):
         try:
             table = _table(entry, spec.folder)
-        except TrueRiskError as error:
+        except (TrueRiskError, TypeError, ValueError) as error:
             spec.mistake(str(error), "problems", i)
         if table is not None:
             found[entry.name] = table
