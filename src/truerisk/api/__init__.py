@@ -10,6 +10,7 @@
 | `drawn.py` | its `plot_*()` |
 | `record.py` | the JSON of an assessment, from which its report is drawn |
 | `out_of_fold.py` | scores of rows without part in tuning or fit: ROC, calibration |
+| `skore_check.py` | the audit as a check of skore reports |
 | `forecast.py` | what an assessment will cost |
 | `schedule.py` | its plans, drawn once for all learners |
 | `choice.py`, `constant.py`, `paired.py` | the risks it compares with, and their differences |

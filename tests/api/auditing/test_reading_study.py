@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import check_cv, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -15,8 +15,8 @@ from truerisk.api.auditing.reading_study import read_study
 from truerisk.core.errors import Refusal
 
 
-class StudySearch(ClassifierMixin, BaseEstimator):
-    """Tries n_neighbors 1, 3, 5, ... and keeps what OptunaSearchCV keeps."""
+class StudySearch(BaseEstimator):
+    """Tries n_neighbors 1, 3, 5, ...; keeps what OptunaSearchCV keeps, and says no more."""
 
     def __init__(self, estimator, n_trials=5, cv=5, scoring=None, study=None, subsample=1.0):
         self.estimator = estimator

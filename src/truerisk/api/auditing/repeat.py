@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from truerisk.api.auditing.claim import USED_UP, Claim
@@ -11,6 +12,7 @@ from truerisk.api.auditing.on_state import study_given
 from truerisk.api.auditing.scale import Scale
 from truerisk.api.compute import compute, curve_of, pose, procedure_of
 from truerisk.core.contracts import Method
+from truerisk.core.data import Task
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import stage
@@ -22,6 +24,17 @@ from truerisk.methods.words import as_method
 __all__ = ["OUTER", "repeated"]
 
 OUTER = "10-fold"
+
+
+@dataclass(frozen=True, eq=False)
+class _SearchFamily(Family):
+    """A search as a learner. Some do not say what they do (OptunaSearchCV): what they tune says."""
+
+    tuned: Any = None
+
+    @cached_property
+    def task(self) -> Task:
+        return Family(self.tuned).task
 
 
 def repeated(
@@ -113,7 +126,9 @@ def _by_clones(
     if groups is not None:
         params["groups"] = groups
     given = {**given, "fit_params": params}
-    problem = pose(Family.of(clone(search)), X, y, loss=_loss(scale, claim), **given)
+    problem = pose(
+        _SearchFamily(clone(search), tuned=claim.estimator), X, y, loss=_loss(scale, claim), **given
+    )
     found = curve_of(compute(problem, outer or OUTER))[0]
     return replace(
         found,
