@@ -20,6 +20,7 @@ SHAPES = {
     "simple": (50, 2, 2),
     "difficult": (50, 2, 2),
     "highleyman": (50, 2, 2),
+    "colon-2d": (50, 2, 2),
     "kearns": (50, 1, 2),
     "four-class": (100, 21, 4),
 }

@@ -12,7 +12,7 @@ A file becomes features and target
 Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are
     bundled.py    scikit-learn's own data sets
-    simple.py, difficult.py, highleyman.py, kearns.py, four_class.py    one generator each
+    simple.py, difficult.py, highleyman.py, colon2d.py, kearns.py, four_class.py    generators
     documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 Problems
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
@@ -30,6 +30,7 @@ from truerisk.core.registry import Line, Registry
 
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Source
+    from truerisk.datasets.colon2d import make_colon2d
     from truerisk.datasets.difficult import make_difficult
     from truerisk.datasets.four_class import FourClassProblem, make_four_class
     from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
@@ -46,6 +47,7 @@ __all__ = [
     "Table",
     "TrueRisk",
     "load",
+    "make_colon2d",
     "make_difficult",
     "make_four_class",
     "make_highleyman",
@@ -86,6 +88,10 @@ registry = Registry(
         "highleyman": Line(
             "truerisk.datasets.highleyman:make_highleyman",
             "a flat Gaussian crossed by a narrow one; 50 rows, Bayes risk .0555",
+        ),
+        "colon-2d": Line(
+            "truerisk.datasets.colon2d:make_colon2d",
+            "two genes of the colon data as Gaussians; 50 rows, Bayes risk .0960",
         ),
         "kearns": Line(
             "truerisk.datasets.kearns:make_kearns",
@@ -134,6 +140,7 @@ _PLACES = {
     "KearnsProblem": "kearns",
     "Table": "table",
     "TrueRisk": "gaussian",
+    "make_colon2d": "colon2d",
     "make_difficult": "difficult",
     "make_four_class": "four_class",
     "make_highleyman": "highleyman",

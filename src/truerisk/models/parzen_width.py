@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import logsumexp
 
 __all__ = ["KERNELS", "WORDS", "Rows", "chosen_widths"]
 
@@ -81,7 +80,9 @@ class Rows:
             unreached = np.isneginf(joint).all(axis=1)
             fallback = np.where(left > 0, np.broadcast_to(weights, joint.shape), -np.inf)
             joint[unreached] = fallback[unreached]
-            found: np.ndarray = joint - logsumexp(joint, axis=1, keepdims=True)
+            largest = joint.max(axis=1, keepdims=True)
+            joint -= largest
+            found: np.ndarray = joint - np.log(np.exp(joint).sum(axis=1, keepdims=True))
         return found
 
     def log_densities(self, widths: np.ndarray) -> np.ndarray:

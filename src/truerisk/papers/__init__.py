@@ -43,6 +43,14 @@ registry = Registry(
             "truerisk.papers.wallman_figure_4:wallman_figure_4",
             "the same errors in pairs, over data sets",
         ),
+        "wallman-figure-5": Line(
+            "truerisk.papers.wallman_figure_5:wallman_figure_5",
+            "a tuned choice of classifier against a fixed one, by five measures",
+        ),
+        "wallman-posterior": Line(
+            "truerisk.papers.wallman_posterior:wallman_posterior",
+            "the posterior of a true error: four measures, and how often its bound holds",
+        ),
         "kearns-figure-1": Line(
             "truerisk.papers.kearns_figure_1:kearns_figure_1",
             "empirical, conditional and true risk of k intervals; the bias and its estimate",
