@@ -176,3 +176,21 @@ def test_batches_are_cut_to_memory(monkeypatch, counted) -> None:
     monkeypatch.setattr(samples, "MOST_WEIGHTS", 60 * 20)
     assert tr.estimate_risk(model, X, y, method=method).value == whole
     assert counted == [50, 20, 20, 10]
+
+
+def test_swapped_labels_are_no_samples(counted) -> None:
+    """Fits that are shown another label go their own way: the swapping criterion is the same."""
+    X, y = problem(40, 2)
+    model = LinearDiscriminantAnalysis()
+    found, wanted = both_values(model, X, y)
+    assert found == pytest.approx(wanted, abs=1e-12)
+    assert counted == []
+
+
+def both_values(model, X, y) -> tuple[float, float]:
+    """Worst-case swapping by the engine and by scikit-learn's own fits."""
+    method = tr.methods.Swapping(n0=np.inf)
+    return tuple(
+        tr.estimate_risk(model, X, y, method=method, engine=e).value
+        for e in ("discriminant", "generic")
+    )
