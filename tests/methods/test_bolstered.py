@@ -10,12 +10,14 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
-from truerisk.methods import bolstered
-from truerisk.methods.bolstered import Bolstered, kernel_width
+from truerisk.methods import kernel_width as widths
+from truerisk.methods.bolstered import Bolstered
+from truerisk.methods.kernel_width import kernel_width
 from truerisk.testing import method_checks
 from truerisk.testing.cases import evaluate, two_classes
 
@@ -62,7 +64,7 @@ def test_blocks_change_nothing(monkeypatch):
     """A few distances at a time give the same width."""
     rows = RNG.normal(size=(25, 3))
     whole = kernel_width(rows)
-    monkeypatch.setattr(bolstered, "_BLOCK", 60)
+    monkeypatch.setattr(widths, "_BLOCK", 60)
     assert kernel_width(rows) == pytest.approx(whole, rel=1e-14)
 
 
@@ -88,15 +90,30 @@ def test_copies_have_width_0():
 
 
 def test_refusals():
-    """Several classes, one row of a class, a rule without coefficients, another plan."""
-    wine = load_wine(return_X_y=True)
-    with pytest.raises(Refusal, match="two classes and y has 3"):
-        tr.estimate_risk(LinearDiscriminantAnalysis(), *wine, method="bolstered")
+    """One row of a class, another plan; a rule that is not linear has no closed form."""
     with pytest.raises(Refusal, match="one training row"):
         kernel_width(X[:1])
-    with pytest.raises(Refusal, match="not known to be a linear rule"):
-        tr.estimate_risk(KNeighborsClassifier(), X, LABELS, method="bolstered")
     case = two_classes()
     plan = tr.methods.as_method("apparent").plan(case.data, Streams(0))
     with pytest.raises(BadData, match="asks for no linear rules"):
         evaluate(Bolstered(), case, plan=plan)
+
+
+def test_other_rules_are_sampled():
+    """For nearest neighbours points are drawn; the result is named so and says why."""
+    found = tr.estimate_risk(KNeighborsClassifier(), X, LABELS, method=Bolstered(points=20))
+    assert found.method == "bolstered (20 points)"
+    assert "KNeighborsClassifier is not known to be a linear rule" in found.notes[0]
+    kernels = tr.risk_curve(SVC(), {"kernel": ["linear", "rbf"]}, X, LABELS, method="bolstered")
+    assert kernels.common.method == "bolstered (100 points)"
+    assert "kernel='rbf' is no linear rule" in kernels[0].notes[0]
+    linear = tr.estimate_risk(SVC(kernel="linear"), X, LABELS, method="bolstered")
+    assert linear.method == "bolstered"
+
+
+def test_several_classes_are_sampled():
+    """Of three classes the shares of every Gaussian that fall to another class."""
+    wine = load_wine(return_X_y=True)
+    found = tr.estimate_risk(LinearDiscriminantAnalysis(), *wine, method=Bolstered(points=20))
+    assert 0 < found.value < 0.1
+    assert any("20 points around each row" in note for note in found.notes)

@@ -14,6 +14,7 @@ import numpy as np
 
 from truerisk.core.checksums import mixed
 from truerisk.core.coding import ALL, LAWS, Blocks, Flips, Laws, RowSets
+from truerisk.core.errors import Refusal
 from truerisk.core.plan import ASKED, Plan
 
 __all__ = ["draw_every", "flip_each", "leave_out", "leave_pairs_out", "merge_equal_fits", "nest"]
@@ -175,6 +176,11 @@ def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
 
 def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
     """A plan on the train rows of an outer fit as a plan on all rows; its pool comes last."""
+    if plan.moves is not None:
+        raise Refusal(
+            "points drawn around rows are not drawn inside outer splits: choose inside by a method "
+            "that holds rows out, such as '10-fold'."
+        )
     rows, _ = outer.train_rows(unit)
     without = outer.train.without(unit)
     base = int(outer.train.base[unit])
@@ -268,6 +274,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
         parts=first.parts,
         flips=_joined_fields(Flips, flips),
         laws=_joined_fields(Laws, laws),
+        moves=None,
         **{name: _joined_arrays(listed) for name, listed in asked.items()},
     )
 

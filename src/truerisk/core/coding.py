@@ -6,7 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["ALL", "LAWS", "Blocks", "Flips", "Law", "Laws", "RowSets", "covered", "spread"]
+__all__ = [
+    "ALL",
+    "LAWS",
+    "Blocks",
+    "Flips",
+    "Law",
+    "Laws",
+    "Moves",
+    "RowSets",
+    "among",
+    "covered",
+    "occurrences",
+    "spread",
+]
 
 ALL = -1  # the base "all rows"
 
@@ -93,6 +106,39 @@ class Laws:
         return Law(LAWS[int(self.kind[at[0]])], int(self.size[at[0]])) if len(at) else None
 
 
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Questions about points drawn around rows: question `question[j]`, ascending, by `seed[j]`.
+
+    Row i is moved by a Gaussian whose standard deviation in column k is
+    `row_scale[i] * column_scale[k]`. All candidates are asked about the same points.
+    """
+
+    question: np.ndarray
+    seed: np.ndarray
+    row_scale: np.ndarray
+    column_scale: np.ndarray
+
+    def of(self, question: int, rows: np.ndarray) -> np.ndarray | None:
+        """By how much each of the rows is moved, None where a question is about the rows."""
+        at = np.flatnonzero(self.question == question)
+        if not len(at):
+            return None
+        noise = np.random.default_rng(int(self.seed[at[0]])).standard_normal(
+            (len(self.row_scale), len(self.column_scale))
+        )
+        found: np.ndarray = noise[rows] * self.row_scale[rows, None] * self.column_scale
+        return found
+
+    def only(self, questions: np.ndarray) -> Moves | None:
+        """Of these questions, which are numbered anew."""
+        places = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
+        if not len(places):
+            return None
+        at = np.searchsorted(self.question, questions[places])
+        return Moves(places, self.seed[at], self.row_scale, self.column_scale)
+
+
 def spread(offsets: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For lists laid end to end: new offsets, and the places of the chosen lists' entries."""
     lengths = np.diff(offsets)[which]
@@ -114,3 +160,18 @@ def covered(n_rows: int, blocks: Blocks, sets: RowSets, which: np.ndarray) -> np
         gone[of_set, blocks.rows[rows]] = True
         counts[first : first + at_once] = gone.sum(axis=1)
     return counts
+
+
+def among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Which of `rows` are in the ascending `block`."""
+    if not len(block):
+        return np.zeros(len(rows), dtype=bool)
+    at = np.minimum(np.searchsorted(block, rows), len(block) - 1)
+    found: np.ndarray = block[at] == rows
+    return found
+
+
+def occurrences(ascending: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """How often each asked key occurs in an ascending list."""
+    right = np.searchsorted(ascending, asked, side="right")
+    return right - np.searchsorted(ascending, asked, side="left")

@@ -245,8 +245,8 @@ class Engine(ABC):
     (`core.plan.BESIDES`): drawn train sets ("laws"), how many training rows an answer rests on
     ("counted"), degrees of freedom ("freedom"), the coefficients of linear rules ("rules"), members
     of an ensemble fitted without a row ("out_of_bag"), a row taken out to first order
-    ("taken_out"). It is not asked otherwise. `cuts_columns` says whether it serves families that take X as a
-    matrix of rows against rows (`Family.pairwise`).
+    ("taken_out"), points around rows ("moves"). It is not asked otherwise. `cuts_columns` says
+    whether it serves families that take X as a matrix of rows against rows (`Family.pairwise`).
     """
 
     word: ClassVar[str]

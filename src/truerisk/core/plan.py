@@ -16,7 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.coding import ALL, Blocks, Flips, Law, Laws, RowSets, covered, spread
+from truerisk.core.coding import (
+    ALL,
+    Blocks,
+    Flips,
+    Law,
+    Laws,
+    Moves,
+    RowSets,
+    among,
+    covered,
+    occurrences,
+    spread,
+)
 from truerisk.core.errors import BadData
 
 __all__ = ["ALL", "ASKED", "BESIDES", "Blocks", "Flips", "Law", "Laws", "Plan", "RowSets", "spread"]
@@ -24,7 +36,7 @@ __all__ = ["ALL", "ASKED", "BESIDES", "Blocks", "Flips", "Law", "Laws", "Plan", 
 ASKED = ("counted", "freedom", "rules", "out_of_bag", "taken_out")
 """Lists of questions that ask for something besides, or of someone else."""
 
-BESIDES = ("laws", *ASKED)
+BESIDES = ("laws", "moves", *ASKED)
 """What a plan may ask for that only engines serve which say so (`Engine.serves`)."""
 
 
@@ -42,7 +54,7 @@ class Plan:
     Questions in `out_of_bag` (ascending) ask an ensemble about its own training rows: each row is
     answered by the members that were fitted without it. Questions in `taken_out` (ascending) ask a
     fit about its own training rows as well: each is answered by the model with that row taken out
-    of it, to first order.
+    of it, to first order. Questions in `moves` are about points drawn around their rows.
     """
 
     n_rows: int
@@ -62,6 +74,7 @@ class Plan:
     rules: np.ndarray | None = None
     out_of_bag: np.ndarray | None = None
     taken_out: np.ndarray | None = None
+    moves: Moves | None = None
 
     @property
     def n_fits(self) -> int:
@@ -210,6 +223,7 @@ class Plan:
             parts=self.parts,
             flips=flips,
             laws=laws,
+            moves=None if self.moves is None else self.moves.only(questions),
             **{name: _places(getattr(self, name), questions) for name in ASKED},
         )
 
@@ -239,19 +253,19 @@ class Plan:
         if base != ALL:
             rows, _ = self.train_rows(fit)
             inside = np.sort(keys[rows])
-            return _occurrences(inside, asked)
+            return occurrences(inside, asked)
         removed = [self.blocks[int(b)] for b in self.train.without(fit)]
         # blocks may overlap: a row taken away twice is gone once
         outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
-        left: np.ndarray = totals[asked] - _occurrences(outside, asked)
+        left: np.ndarray = totals[asked] - occurrences(outside, asked)
         return left
 
     def _trained(self, fit: int, tested: np.ndarray) -> np.ndarray:
         """1 where a tested row is itself in the train set (asked about itself on purpose)."""
         base = int(self.train.base[fit])
-        inside = np.ones(len(tested), bool) if base == ALL else _among(self.blocks[base], tested)
+        inside = np.ones(len(tested), bool) if base == ALL else among(self.blocks[base], tested)
         for block in self.train.without(fit):
-            inside &= ~_among(self.blocks[int(block)], tested)
+            inside &= ~among(self.blocks[int(block)], tested)
         return inside.astype(np.int64)
 
     # -- JSON -------------------------------------------------------------------------------
@@ -277,6 +291,10 @@ class Plan:
             if "laws.fit" in array:
                 fit, kind, size = (array[f"laws.{f.name}"] for f in fields(Laws))
                 laws = Laws(_int32(fit), kind.astype(np.int8), _int32(size))
+            moves = None
+            if "moves.question" in array:
+                question, *others = (array[f"moves.{f.name}"] for f in fields(Moves))
+                moves = Moves(_int32(question), *others)
             lists = {name: array.get(name) for name in ASKED}
             plan = cls(
                 n_rows=int(content["n_rows"]),
@@ -295,6 +313,7 @@ class Plan:
                 parts=tuple(map(str, content["parts"])),
                 flips=flips,
                 laws=laws,
+                moves=moves,
                 **{k: None if v is None else _int32(v) for k, v in lists.items()},
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -308,7 +327,7 @@ class Plan:
     # -- private ----------------------------------------------------------------------------
 
     def _arrays(self) -> Iterator[tuple[str, np.ndarray]]:
-        for holder in ("blocks", "train", "test", "flips", "laws"):
+        for holder in ("blocks", "train", "test", "flips", "laws", "moves"):
             part = getattr(self, holder)
             if part is not None:
                 for field in fields(part):
@@ -330,7 +349,7 @@ class Plan:
             return np.flatnonzero(keep).astype(np.int32), None
         rows, counts = self.blocks[base], self.blocks.counts_of(base)
         for block in without:
-            keep = ~_among(self.blocks[int(block)], rows)
+            keep = ~among(self.blocks[int(block)], rows)
             rows, counts = rows[keep], None if counts is None else counts[keep]
         return rows, counts
 
@@ -378,18 +397,3 @@ def _row_sets(array: Mapping[str, np.ndarray], name: str) -> RowSets:
         minus=_int32(array[f"{name}.minus"]),
         offsets=array[f"{name}.offsets"].astype(np.int64),
     )
-
-
-def _among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Which of `rows` are in the ascending `block`."""
-    if not len(block):
-        return np.zeros(len(rows), dtype=bool)
-    at = np.minimum(np.searchsorted(block, rows), len(block) - 1)
-    found: np.ndarray = block[at] == rows
-    return found
-
-
-def _occurrences(ascending: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """How often each asked key occurs in an ascending list."""
-    right = np.searchsorted(ascending, asked, side="right")
-    return right - np.searchsorted(ascending, asked, side="left")

@@ -45,7 +45,11 @@ class Asked:
                 "a bootstrap sample holds copies of a row, which are not taken out one by one: use "
                 "outer splits without copies, such as '10-fold'."
             )
-        return cls(data.rows(rows), data.y[rows], data.weights(rows), counted, copy_of, without)
+        X = data.rows(rows)
+        moved = None if plan.moves is None else plan.moves.of(question, rows)
+        if moved is not None:
+            X = X + moved
+        return cls(X, data.y[rows], data.weights(rows), counted, copy_of, without)
 
     def copy(self) -> Asked:
         return replace(self, X=copied(self.X))

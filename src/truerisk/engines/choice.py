@@ -69,6 +69,7 @@ registry = Registry(
 
 LACKING = {
     "laws": "it knows no closed form for train sets drawn at random.",
+    "moves": "it answers about rows of X, and not about points around them.",
     "counted": "it does not say how many training rows an answer rests on.",
     "freedom": "it does not state the degrees of freedom of its models.",
     "rules": "it does not give the coefficients of its models.",

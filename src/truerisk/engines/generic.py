@@ -31,6 +31,7 @@ from truerisk.engines.fitting import (
     place_counts,
 )
 from truerisk.engines.warned import Warned, say_once
+from truerisk.models.linear_rule import why_no_rule
 
 __all__ = ["Generic", "run_jobs"]
 
@@ -62,6 +63,8 @@ class Generic(Engine):
             return "train sets drawn at random have no single model with coefficients."
         if plan.out_of_bag is not None:
             return why_no_bags(family)
+        if plan.rules is not None:
+            return why_no_rule(family.last, family.settings)
         return too_many(plan, request)
 
     def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:

@@ -19,7 +19,8 @@
 | `paired_halves.py` | random splits of all rows, and of disjoint halves |
 | `criteria.py`, `likelihood.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |
 | `ebic.py` | the extended BIC of linear models |
-| `bayesian_error.py`, `bolstered.py` | the error of linear classifiers from one fit |
+| `bayesian_error.py` | the error of linear classifiers from one fit |
+| `bolstered.py`, `bolstered_sampling.py`, `kernel_width.py` | rows spread over Gaussians |
 | `rule_errors.py`, `class_errors.py`, `error_law.py`, `scaled_rows.py` | their posteriors |
 | `averages.py`, `tuning.py` | what they share |
 | `interval_forms/`, `asked_interval.py` | intervals by name; the method that one is made from |
@@ -29,7 +30,11 @@
 from importlib import import_module
 from typing import Any
 
-_WITHOUT_WORD = {"GivenSplits": "splitter", "Splitter": "splitter"}
+_WITHOUT_WORD = {
+    "BolsteredBySampling": "bolstered_sampling",
+    "GivenSplits": "splitter",
+    "Splitter": "splitter",
+}
 
 __all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]
 

@@ -10,27 +10,28 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadData
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.methods.averages import failure_notes
 from truerisk.methods.bayesian_error import check_rows, ruled_plan
+from truerisk.methods.bolstered_sampling import UNSURE, BolsteredBySampling
+from truerisk.methods.kernel_width import kernel_width
 from truerisk.methods.scaled_rows import ScaledRows, scaled_rows
 
-__all__ = ["Bolstered", "kernel_width"]
-
-UNSURE = "no formula is stated for the standard error of a bolstered error."
-_BLOCK = 2_000_000  # distances held at a time
+__all__ = ["Bolstered"]
 
 
 @dataclass(frozen=True)
 class Bolstered(Method):
-    r"""Bolstered resubstitution of a linear rule (Braga-Neto and Dougherty 2004).
+    r"""Bolstered resubstitution (Braga-Neto and Dougherty 2004).
 
     Row i of class c becomes a Gaussian with covariance :math:`\sigma_c^2 I`, and counts as the
-    share of it on the wrong side of the hyperplane,
-    :math:`\Phi(-c\, g(x_i) / (\sigma_c \lVert\beta\rVert))`: a closed form, no sampling.
+    share of it that the rule takes for another class. For a linear rule of two classes that is
+    :math:`\Phi(-c\, g(x_i) / (\sigma_c \lVert\beta\rVert))`, without any sampling. For other rules
+    and for several classes `BolsteredBySampling` takes its place, with `points` drawn around each
+    row; the result says so.
 
     The width is theirs: :math:`\sigma_c = \hat d_c / \chi_p`, with :math:`\hat d_c` the mean
     distance of a row of class c to the nearest other row of its class and :math:`\chi_p` the
@@ -38,7 +39,7 @@ class Bolstered(Method):
     point of the kernel lies, in the median, as far away as the nearest neighbour does. Distances
     are taken between standardised features unless `standardize` is False.
 
-    Two classes; one fit.
+    One fit.
 
     References
     ----------
@@ -46,6 +47,7 @@ class Bolstered(Method):
     """
 
     standardize: bool = True
+    points: int = 100
 
     target: ClassVar[Target] = "Err_XY"
     splits: ClassVar[bool] = False
@@ -58,16 +60,23 @@ class Bolstered(Method):
 
     def check(self, data: Data, loss: Loss) -> None:
         check_rows(self.word, data, loss)
-        if data.n_classes > 2:
-            raise Refusal(
-                f"method '{self.word}' is stated for two classes and y has {data.n_classes}: the "
-                "share of a Gaussian beyond several hyperplanes has no closed form. Use '10-fold'."
-            )
 
     def plan(self, data: Data, streams: Streams) -> Plan:
+        if data.n_classes > 2:
+            return self.sampling.plan(data, streams)
         return ruled_plan(data.n_rows)
 
+    @property
+    def sampling(self) -> BolsteredBySampling:
+        """What takes its place where there is no closed form."""
+        return BolsteredBySampling(self.points, self.standardize)
+
+    def instead(self, reason: str) -> Method:
+        return self.sampling
+
     def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+        if answers.plan.moves is not None:
+            return self.sampling.reduce(answers, data, loss, setting)
         if answers.rules is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
         tested = [
@@ -113,25 +122,3 @@ def _scaled(rows: ScaledRows, code: int) -> np.ndarray:
     kept = rows.scale > 0
     found: np.ndarray = (dense[:, kept] - rows.centre[kept]) / rows.scale[kept]
     return found
-
-
-def kernel_width(rows: np.ndarray) -> float:
-    """The mean distance to the nearest other row over the median of the chi distribution."""
-    from scipy.special import chdtri
-
-    n, p = rows.shape
-    if n < 2:
-        raise Refusal(
-            "method 'bolstered' takes its kernel width from the distances within a class, and a "
-            "class has one training row: use 'bee'."
-        )
-    squares = (rows**2).sum(axis=1)
-    nearest = np.empty(n)
-    step = max(1, _BLOCK // n)
-    for start in range(0, n, step):
-        part = rows[start : start + step]
-        gaps = squares - 2 * part @ rows.T  # squared distances, less what a row shares
-        gaps[np.arange(len(part)), np.arange(start, start + len(part))] = np.inf
-        at = gaps.argmin(axis=1)  # the distance anew: differences of squares lose digits
-        nearest[start : start + step] = np.sqrt(((part - rows[at]) ** 2).sum(axis=1))
-    return float(nearest.mean() / np.sqrt(chdtri(max(p, 1), 0.5)))

@@ -80,7 +80,7 @@ registry = Registry(
         ),
         "bolstered": Line(
             f"{_ROOM}.bolstered:Bolstered",
-            "training rows of linear classifiers spread over Gaussians; one fit",
+            "training rows spread over Gaussians; one fit",
         ),
         "ncv": Line(
             f"{_ROOM}.ncv:NestedInterval", "K-fold with the error of its mean, 50 times over"

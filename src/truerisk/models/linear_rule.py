@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.linear_rules import LinearRules
 
-__all__ = ["linear_rule"]
+__all__ = ["linear_rule", "why_no_rule"]
 
 _SERVED = (
     "sklearn.linear_model.LogisticRegression",
@@ -94,19 +95,43 @@ def _codes(model: Any, classes: np.ndarray) -> tuple[int, ...]:
     return tuple(int(code) for code in np.flatnonzero(known))
 
 
-def _refuse_others(model: Any) -> None:
-    """Only models whose answers are known to be those of their coefficients, subclasses not."""
-    name = type(model).__name__
+def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | None:
+    """Why a learner is not known to be a linear rule in some of its settings; None where it may be.
+
+    Only models are served whose answers are known to be those of their coefficients, subclasses
+    not. What a search will find is not known before.
+    """
+    if callable(getattr(learner, "linear_rule", None)) or hasattr(learner, "best_estimator_"):
+        return None
+    name = type(learner).__name__
     for place in _SERVED:
         module, served = place.rsplit(".", 1)
-        if name == served and type(model) is getattr(import_module(module), name):
-            if name not in _MACHINES or model.kernel == "linear":
-                return
-            raise Refusal(
-                f"{name} with kernel={model.kernel!r} is no linear rule: use kernel='linear', or "
+        if name == served and type(learner) is getattr(import_module(module), name):
+            if name not in _MACHINES:
+                return None
+            kernels = (setting["kernel"] for setting in settings)
+            other = next((k for k in kernels if not _is_linear(k)), None)
+            if other is None:
+                return None
+            return (
+                f"{name} with kernel={other!r} is no linear rule: use kernel='linear', or "
                 f"{_INSTEAD}"
             )
-    raise Refusal(
+    if hasattr(learner, "estimator"):  # a search, or another learner around one
+        return None
+    return (
         f"{name} is not known to be a linear rule, whose coefficients this method needs: give it "
         f"a method linear_rule(), or {_INSTEAD}"
     )
+
+
+def _is_linear(kernel: Any) -> bool:
+    return isinstance(kernel, str) and kernel == "linear"
+
+
+def _refuse_others(model: Any) -> None:
+    reason = why_no_rule(model, [{"kernel": getattr(model, "kernel", None)}])
+    if reason is None and hasattr(model, "estimator"):
+        reason = f"{type(model).__name__} is not known to be a linear rule: {_INSTEAD}"
+    if reason is not None:
+        raise Refusal(reason)
