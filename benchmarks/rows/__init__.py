@@ -38,6 +38,9 @@ registry = Registry(
         "bootstrap": Line(
             f"{_HERE}.bootstrap:results", "W4: the .632 and .632+ bootstrap of four learners"
         ),
+        "study": Line(
+            f"{_HERE}.study:results", "studies: overhead, store, large data, two workers beside one"
+        ),
         "loo-plan": Line(f"{_HERE}.loo_plan:results", "the memory of leave-one-out of many rows"),
     },
 )
