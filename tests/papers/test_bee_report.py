@@ -38,20 +38,21 @@ def test_the_permutation_test_counts_signs():
 
 def test_one_errs_less_where_it_does():
     """At the first size in every training set, at the second once more and once less."""
-    assert less(DRAWS, "BEEp", "CV-5", 0, 20).verdict == "holds"
-    assert less(DRAWS, "CV-5", "BEEp", 0, 20).verdict == "does not hold"
-    undecided = less(DRAWS, "BEEp", "CV-5", 1, 40)
+    many = {name: np.tile(errors, (2, 1)) for name, errors in DRAWS.items()}
+    assert less(many, "BEEp", "CV-5", 0, 20).verdict == "holds"
+    assert less(many, "CV-5", "BEEp", 0, 20).verdict == "does not hold"
+    undecided = less(many, "BEEp", "CV-5", 1, 40)
     assert undecided.verdict == "not decided"
     assert "CV-5 − BEEp = +0.0000" in undecided.evidence
-    named = less(
-        {f"LR {name}": errors for name, errors in DRAWS.items()},
-        "BEEp",
-        "CV-5",
-        0,
-        20,
-        learner="LR",
-    )
+    draws = {f"LR {name}": errors for name, errors in many.items()}
+    named = less(draws, "BEEp", "CV-5", 0, 20, learner="LR")
     assert named.text == "LR: BEEp lies below CV-5 at n = 20"
+
+
+def test_few_training_sets_decide_nothing():
+    """The same sign in all of three is chance in one of eight, however far apart they are."""
+    assert less(DRAWS, "BEEp", "CV-5", 0, 20).verdict == "not decided"
+    assert less(DRAWS, "CV-5", "BEEp", 0, 20).verdict == "not decided"
 
 
 def test_means_stand_by_size():

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 PERMUTATIONS = 10_000
+DECIDED = 0.05
 STYLES = {
     "CV-5": "b--",
     "CV-10": "c--",
@@ -82,17 +83,23 @@ def less(
     learner: str = "",
     text: str = "{lower} lies below {higher} at n = {n}",
 ) -> Claim:
-    """Whether one choice errs less than another at a size, with a paired permutation test."""
+    """Whether one choice errs less than another at a size, with a paired permutation test.
+
+    Decided where the mean gap exceeds 2 standard errors and the test has p < .05 in its direction:
+    of two or four training sets nothing is.
+    """
     found = [draws[f"{learner} {name}".strip()][:, place] for name in (lower, higher)]
     gaps = found[1] - found[0]
     gap, error = mean_and_error(gaps)
+    p = permutation_p(gaps)
+    decided = min(p, permutation_p(-gaps)) < DECIDED
     head = f"{learner}: " if learner else ""
     return Claim.judge(
         head + text.format(lower=lower, higher=higher, n=n_rows),
-        gap,
+        gap if decided else 0.0,
         error,
         f"{higher} − {lower} = {signed(gap, error)}; paired permutation test, one-sided: "
-        f"p = {permutation_p(gaps):.4f}",
+        f"p = {p:.4f}",
     )
 
 
