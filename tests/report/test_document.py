@@ -65,17 +65,17 @@ def test_what_was_written_is_read(content, found):
 
 
 def test_a_changed_document_is_drawn_or_refused(content):
-    """Wrong values in 300 places: each is a page or a sentence, never another error."""
+    """Wrong values in 200 places: each is a page or a sentence, never another error."""
     draw = random.Random(0)
     every = [path for path in places(content) if path]
     wrong = [None, True, -1, 1e308, "x", "nan", [], {}, [None], {"a": "b"}, "</script>"]
     refused = 0
-    for path in draw.sample(every, min(300, len(every))):
+    for path in draw.sample(every, min(200, len(every))):
         changed = put(content, path, draw.choice(wrong))
         said = refusal(read_document, changed)
         refused += said != ""
         assert len(said) < 400, path
-    assert refused > 40
+    assert refused > 25
 
 
 def test_some_changed_documents_are_drawn(content):

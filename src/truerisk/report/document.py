@@ -233,6 +233,24 @@ class Calibrated:
 
 
 @dataclass(frozen=True)
+class Noticed:
+    """A finding: what makes the answer fragile, and what to do."""
+
+    code: str
+    severity: str
+    sentence: str
+    remedy: str
+
+    @classmethod
+    def read(cls, found: Found) -> Noticed:
+        severity = found["severity"].text()
+        if severity not in ("serious", "warning", "note"):
+            found["severity"].wrong("serious, warning or note")
+        said = (found[name].text() for name in ("sentence", "remedy"))
+        return cls(found["code"].text(), severity, *said)
+
+
+@dataclass(frozen=True)
 class Document:
     """An assessment as it was written."""
 
@@ -251,6 +269,7 @@ class Document:
     baseline: float | None
     baseline_rule: str
     missing: tuple[str, ...]
+    findings: tuple[Noticed, ...]
     choice: Estimate | None
     differences: tuple[Difference, ...]
     posterior: tuple[float, float] | None
@@ -292,6 +311,7 @@ def read_document(content: Any) -> Document:
         baseline=found["baseline"].maybe(Found.number),
         baseline_rule=found["baseline_rule"].maybe(Found.text) or "",
         missing=tuple(found["not_assessed"].texts()),
+        findings=tuple(Noticed.read(one) for one in found["findings"].each()),
         choice=found["choice"].maybe(Estimate.read),
         differences=tuple(Difference.read(one) for one in found["differences"].each()),
         posterior=found["posterior"].maybe(_posterior),

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ def draw_page(content: Any) -> str:
         "facts": _facts(document),
         "headline": _headline(document),
         "conclusion": _sentences(document.conclusion),
+        "findings": document.findings,
         "learners": _learners(document),
         "learners_caption": f"Risks in {clean(document.loss, 40)} loss, lower is better; "
         "the best learner first",
@@ -91,7 +93,9 @@ def page_of_file(path: Any) -> str:
     return draw_page(parse(read_text(path)))
 
 
+@cache
 def _template() -> Any:
+    """Parsed once; every text that is put in is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 

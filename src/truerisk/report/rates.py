@@ -140,7 +140,7 @@ class Rates:
             title="ROC curve",
             drawing=drawing,
             caption=f"AUC {number(roc.auc)}{sure}; {clean(roc.method, 80)}.",
-            table=self._table(),
+            table=self._table("threshold", "sensitivity", "specificity", "error"),
             keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL, _HERE),
         )
 
@@ -164,7 +164,7 @@ class Rates:
             title="Precision and recall",
             drawing=drawing,
             caption=f"Average precision {number(self.average_precision())}.",
-            table=self._table(),
+            table=self._table("threshold", "sensitivity", "precision"),
             keys=(Key("s0", f"positive: {self.positive}", "line"), _SHARE, _HERE),
         )
 
@@ -187,10 +187,10 @@ class Rates:
         mark = '<circle class="here" id="{}-here" r="6.5" cx="{}" cy="{}"/>'
         drawing.add(mark, name, x(call), y(call))
 
-    def _table(self) -> Table:
+    def _table(self, *names: str) -> Table:
         shown = sorted({*thinned(len(self.calls), N_SHOWN), self.start})
-        names = ("threshold", "sensitivity", "specificity", "precision", "error")
         rows = [[self.numbers(i)[name] for name in names] for i in shown]
+        rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
         return Table.of(names, rows)
 
 
