@@ -176,7 +176,7 @@ def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
 
 
 def _problem(claim: Claim, scale: Scale, X: Any, y: Any, given: Mapping[str, Any]) -> Problem:
-    loss = scale.loss if scale.by_rows else None
+    loss = scale.loss if scale.by_rows or scale.word == "auc" else None
     return pose(Family(claim.estimator, claim.candidates), X, y, loss=loss, **given)
 
 

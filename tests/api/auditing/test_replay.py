@@ -180,7 +180,7 @@ def test_grouped_splits_need_their_groups(grid_search, simple):
     assert "groups-split" in tr.audit(grid_search(), X, y, groups=groups).codes
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "f1"])
+@pytest.mark.parametrize("scoring", ["f1", "average_precision"])
 def test_scores_of_whole_sets_are_refused(grid_search, simple, scoring):
     """No loss of single rows, so no bootstrap over rows; nested is named."""
     with pytest.raises(Refusal, match="level='nested'"):

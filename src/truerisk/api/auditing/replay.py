@@ -13,8 +13,10 @@ import numpy as np
 
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.finding import Finding
+from truerisk.api.auditing.ranked import corrected_ranks
 from truerisk.api.auditing.scale import Scale
 from truerisk.api.compute import Computed, Problem, compute, curve_of
+from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams, Tested
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import RowLoss
@@ -37,7 +39,8 @@ class Replayed:
     """Losses of all candidates on the rows that were tested, on the scale of the claim.
 
     `losses[c, i]` is the mean over the splits that test row `rows[i]`; `weights` is what the row
-    counts in the search's own average of its splits. `risks[c, k]` is the risk in split k.
+    counts in the search's own average of its splits. `risks[c, k]` is the risk in split k. For AUC,
+    which no losses of rows add up to, `scores` hold what the candidates answered instead.
     """
 
     losses: np.ndarray
@@ -45,13 +48,14 @@ class Replayed:
     weights: np.ndarray
     risks: np.ndarray
     common: RiskEstimate
+    scores: Answers | None = None
 
 
 def replay(claim: Claim, scale: Scale, problem: Problem, plan: Plan) -> Replayed:
     """Fit every candidate in every split of the search again, by the fastest exact engine."""
     if claim.kept is not None:
         return _of_kept(claim, problem)
-    if not scale.by_rows:
+    if not scale.by_rows and scale.word != "auc":
         raise Refusal(
             f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
             "use level='nested', which repeats the whole search."
@@ -59,12 +63,24 @@ def replay(claim: Claim, scale: Scale, problem: Problem, plan: Plan) -> Replayed
     method = Splitter(claim.splitter(problem.data.y), average="fold")
     with stage("replaying the search"):
         computed = compute(problem, method, plan=plan)
+    if not scale.by_rows:
+        return _by_rank(computed)
     found = _by_row(claim, scale, computed, None)
     weight = problem.data.fit_params.get("sample_weight")
     if weight is None or _agrees(claim, scale, found):
         return found
     weighed = _by_row(claim, scale, computed, np.asarray(weight, dtype=np.float64))
     return weighed if _agrees(claim, scale, weighed) else found
+
+
+def _by_rank(computed: Computed) -> Replayed:
+    """The scores of all rows, and the AUC of every split."""
+    tested, answers = computed.evaluation.tested, computed.evaluation.answers
+    assert answers is not None
+    risks = np.array([t.split_risks for t in tested])
+    rows = np.unique(answers.plan.positions[0])
+    common = curve_of(computed).common
+    return Replayed(np.empty((0, len(rows))), rows, np.ones(len(rows)), risks, common, answers)
 
 
 def _of_kept(claim: Claim, problem: Problem) -> Replayed:
@@ -127,14 +143,18 @@ def bias_corrected(
 ) -> RiskEstimate:
     """The risk of choosing the best candidate, by the bootstrap bias correction."""
     data = problem.data
+    rng = Streams(problem.seed).get("bbc")
     with stage("bias correction"):
-        corrected = corrected_by_bootstrap(
-            replayed.losses,
-            Streams(problem.seed).get("bbc"),
-            replicates=replicates,
-            groups=None if data.groups is None else data.groups[replayed.rows],
-            weights=replayed.weights,
-        )
+        if replayed.scores is not None:
+            corrected = corrected_ranks(replayed.scores, data, rng, replicates)
+        else:
+            corrected = corrected_by_bootstrap(
+                replayed.losses,
+                rng,
+                replicates=replicates,
+                groups=None if data.groups is None else data.groups[replayed.rows],
+                weights=replayed.weights,
+            )
     tested = Tested(
         corrected.value,
         interval=corrected.interval(problem.confidence_level),
@@ -194,7 +214,7 @@ def _gap(claim: Claim, scale: Scale, replayed: Replayed) -> tuple[float, float, 
 def _compared(claim: Claim, scale: Scale, replayed: Replayed) -> tuple[np.ndarray, np.ndarray, str]:
     if claim.scores is not None and not claim.pooled and claim.exact:
         return claim.scores, scale.score(replayed.risks), "score of a split"
-    means = replayed.losses @ replayed.weights / replayed.weights.sum()
+    means = replayed.risks.mean(axis=1)
     if claim.scores is not None:
         return claim.scores.mean(axis=1), scale.score(means), "mean score of a setting"
     return np.array([claim.score]), scale.score(means[[claim.best]]), "the claimed score"
