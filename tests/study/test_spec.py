@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -118,3 +120,10 @@ def test_too_many_cells_are_refused():
     sizes = list(range(2, 30_000))
     with pytest.raises(BadData, match="at most 100000"):
         parse_spec(GOOD.replace("[30, 50]", str(sizes)))
+
+
+def test_the_specification_on_the_page_is_one():
+    """Every TOML block of the page is read."""
+    page = (Path(__file__).parents[2] / "docs" / "studies.md").read_text("utf-8")
+    blocks = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert [parse_spec(block).n_tasks for block in blocks] == [3 * 3 * 2 * 3 * 1000]
