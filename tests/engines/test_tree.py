@@ -232,3 +232,53 @@ def test_a_failing_fit_is_named() -> None:
     for engine in ("tree", "generic"):
         with pytest.raises(FitFailed, match=r"ccp_alpha=0\.1.*fit 0 of 3.*negative"):
             tr.risk_curve(model, {"ccp_alpha": [0.1]}, X, NUMBERS, method="3-fold", engine=engine)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"criterion": "entropy"},
+        {"splitter": "random"},
+        {"max_features": 1, "max_depth": 4},
+        {"max_leaf_nodes": 6},
+        {"min_impurity_decrease": 0.02},
+        {"min_samples_leaf": 3},
+        {"class_weight": "balanced"},
+    ],
+    ids=str,
+)
+def test_copies_as_weights_grow_the_same_tree(options, classes) -> None:
+    """Of bootstrap samples with many equal splits every probability is that of the copies' tree."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(60, 3)), 1)
+    y = rng.integers(classes, size=60)
+    model = DecisionTreeClassifier(random_state=0, **options)
+    grid = {"ccp_alpha": [0.0, 0.01, 0.03]}
+    method = tr.methods.Bootstrap("bootstrap", 12)
+    found, wanted = (
+        tr.risk_curve(model, grid, X, y, method=method, loss="brier", engine=engine)
+        for engine in ("tree", "generic")
+    )
+    assert np.array_equal(found.evaluation.answers.values, wanted.evaluation.answers.values)
+
+
+def test_copies_are_given_as_weights(monkeypatch) -> None:
+    """A sample is fitted on its distinct rows, unless a setting counts rows."""
+    sizes, fit = [], DecisionTreeClassifier.fit
+
+    def counted(self, X, y, sample_weight=None):
+        sizes.append((len(X), None if sample_weight is None else sample_weight.sum()))
+        return fit(self, X, y, sample_weight)
+
+    monkeypatch.setattr(DecisionTreeClassifier, "fit", counted)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(50, 2)), np.arange(50) % 2
+    method = tr.methods.Bootstrap("oob", 3)
+    tr.estimate_risk(DecisionTreeClassifier(), X, y, method=method)
+    assert all(size < 40 for size, _ in sizes)
+    assert [total for _, total in sizes] == [50.0] * 3
+    sizes.clear()
+    tr.estimate_risk(DecisionTreeClassifier(min_samples_leaf=2), X, y, method=method)
+    assert sizes == [(50, None)] * 3

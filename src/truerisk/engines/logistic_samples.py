@@ -1,9 +1,9 @@
 """Ridge logistic regression of two classes on many samples at once: Newton steps in lockstep.
 
 The Hessians of all fits are one product of weights with the products of the columns. All start from
-the minimum of their mean objective. Once no step moves a linear predictor by more than 1e-5, one
-more with the Hessians as they are reaches rounding; it moves by what was left of the error, which
-must be small. Other fits are left for the path, one by one.
+the minimum of their mean objective. Once no step moves a linear predictor by more than 1e-4, one
+more with the Hessians as they are leaves less than 1e-10 of an error: it moves by what was left,
+which must be below 1e-6, and errs by 1e-4 of that. Other fits are left for the path, one by one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from truerisk.engines.samples import Samples, products_of
 __all__ = ["answer_samples"]
 
 STEPS = 20
-NEAR, SMALL = 1e-5, 1e-8  # moves of a linear predictor in the last step but one, and the last
+NEAR, SMALL = 1e-4, 1e-6  # moves of a linear predictor in the last step but one, and the last
+ROUGHLY = 0.1  # the same where all that is wanted is a place to start from
 FAR = 100.0  # a fit that moves so far is none to go on with
 OPEN = 1e-9  # scores this close to a tie are left to the learner itself
 
@@ -77,15 +78,15 @@ class _Problem:
         mean = self.weights[which].mean(axis=0, keepdims=True) if which.any() else None
         if mean is None:
             return beta, fine
-        start, _ = self._newton(mean, self.start[None], penalty)
+        start, _ = self._newton(mean, self.start[None].copy(), penalty, ROUGHLY)
         if np.isfinite(start).all():
             self.start = start[0]
         at = np.broadcast_to(self.start, (int(which.sum()), len(self.start))).copy()
-        beta[which], fine[which] = self._newton(self.weights[which], at, penalty)
+        beta[which], fine[which] = self._newton(self.weights[which], at, penalty, NEAR)
         return beta, fine
 
     def _newton(
-        self, weights: np.ndarray, beta: np.ndarray, penalty: float
+        self, weights: np.ndarray, beta: np.ndarray, penalty: float, enough: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Newton steps for all fits until none moves; a fit that has stopped is left alone."""
         fine = np.zeros(len(beta), dtype=bool)
@@ -94,7 +95,8 @@ class _Problem:
         scores = beta @ self.rows.T
         near = False
         for _ in range(STEPS):
-            shares = expit(scores)
+            with np.errstate(over="ignore"):  # quicker than expit, and 1/inf is 0
+                shares = 1 / (1 + np.exp(-scores))
             gradient = (weights[active] * (self.y - shares)) @ self.rows - ridge * beta[active]
             if not near:
                 curved = weights[active] * shares * (1 - shares)
@@ -114,5 +116,5 @@ class _Problem:
             kept = largest < FAR
             if not kept.all():
                 active, scores, hessians = active[kept], scores[kept], hessians[kept]
-            near = bool(len(active)) and float(largest[kept].max()) < NEAR
+            near = bool(len(active)) and float(largest[kept].max()) < enough
         return beta, fine

@@ -3,6 +3,7 @@
 `ccp_alpha` takes no part in growing a tree: scikit-learn grows the whole tree and prunes it then.
 Whatever drew random numbers or made ties while growing is therefore the same for every value, and
 the answer at x is that of the highest node on x's path that is a leaf after pruning.
+Copies of a row in a bootstrap sample are given as a weight where that grows the same tree.
 
 `max_depth` is not read off a deeper tree. The builder goes depth first and draws the order in which
 it tries features in every node, so the nodes below the limit shift the random numbers of all that
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -23,12 +24,21 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.tables import take_rows
 from truerisk.engines.answering import Asked, coded
+from truerisk.engines.fitting import Given, Piece
 from truerisk.engines.one_fit import OneFit
 from truerisk.engines.pruning import standing_nodes
 from truerisk.engines.settings import Group
 
 __all__ = ["Trees"]
+
+UNCOUNTED = {
+    "min_samples_split": 2,
+    "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
+    "class_weight": None,
+}
 
 
 @dataclass(frozen=True)
@@ -58,13 +68,51 @@ class Trees(OneFit):
             return f"ccp_alpha={value!r} is no price of a leaf."
         return None
 
+    def pieces(
+        self,
+        family: Family,
+        data: Data,
+        request: Request,
+        given: Given,
+        tests: list[Asked],
+        place: tuple[int, int, Group],
+    ) -> list[Piece]:
+        if given.copy_of is not None and _counts_are_weights(family, place[2], data):
+            given = _weighed(given, given.copy_of)
+        return super().pieces(family, data, request, given, tests, place)
+
     def read(
         self, model: Any, group: Group, asked: Asked, data: Data, request: Request
     ) -> np.ndarray:
         alphas = group.values("ccp_alpha").astype(np.float64)
-        nodes = standing_nodes(model.tree_, alphas)[:, model.apply(asked.X)]
+        leaves = model.apply(asked.X)
+        if alphas.any():
+            nodes = standing_nodes(model.tree_, alphas)[:, leaves]
+        else:  # nothing is pruned
+            nodes = np.tile(leaves, (len(alphas), 1))
         answers: np.ndarray = _of_nodes(model, data, asked, request)[nodes]
         return answers
+
+
+def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
+    """Whether copies of a row grow the tree that one row of their weight grows, to the bit.
+
+    Sums over classes are then whole numbers, and a node of copies of one row is pure and a leaf.
+    Settings that count rows or classes would tell copies from weights.
+    """
+    if data.codes is None or data.fit_params or hasattr(family.estimator, "steps"):
+        return False
+    setting = group.settings[0]
+    return all(setting[name] == usual for name, usual in UNCOUNTED.items())
+
+
+def _weighed(given: Given, copy_of: np.ndarray) -> Given:
+    """Distinct rows with their counts as weights."""
+    _, first, times = np.unique(copy_of, return_index=True, return_counts=True)
+    weights = {"sample_weight": times.astype(np.float64)}
+    return replace(
+        given, X=take_rows(given.X, first), y=given.y[first], params=weights, copy_of=None
+    )
 
 
 def _of_nodes(model: Any, data: Data, asked: Asked, request: Request) -> np.ndarray:
