@@ -22,6 +22,7 @@ SHAPES = {
     "highleyman": (50, 2, 2),
     "colon-2d": (50, 2, 2),
     "kearns": (50, 1, 2),
+    "sparse-gaussian": (50, 20, 2),
     "four-class": (100, 21, 4),
 }
 DOCUMENTS = ["colon", "yeast", "satellite", "a1a", "ovarian", "ozone"]  # test_documents.py

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from truerisk.datasets.highleyman import make_highleyman
     from truerisk.datasets.kearns import KearnsProblem, make_kearns
     from truerisk.datasets.simple import make_simple
+    from truerisk.datasets.sparse_gaussian import make_sparse_gaussian
     from truerisk.datasets.table import Table, read_table
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "make_highleyman",
     "make_kearns",
     "make_simple",
+    "make_sparse_gaussian",
     "names",
     "read_table",
     "registry",
@@ -96,6 +98,10 @@ registry = Registry(
         "kearns": Line(
             "truerisk.datasets.kearns:make_kearns",
             "ten intervals with alternating noisy labels; 50 rows, Bayes risk .2000",
+        ),
+        "sparse-gaussian": Line(
+            "truerisk.datasets.sparse_gaussian:make_sparse_gaussian",
+            "two Gaussians, 14 features that tell and 6 that do not; 50 rows, Bayes risk .0227",
         ),
         "four-class": Line(
             "truerisk.datasets.four_class:make_four_class",
@@ -146,6 +152,7 @@ _PLACES = {
     "make_highleyman": "highleyman",
     "make_kearns": "kearns",
     "make_simple": "simple",
+    "make_sparse_gaussian": "sparse_gaussian",
     "read_table": "table",
 }
 

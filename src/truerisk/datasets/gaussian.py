@@ -14,7 +14,7 @@ from truerisk.core.errors import BadData
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.quadratic import quadratic_bayes_risk
 
-__all__ = ["GaussianProblem", "Seed", "TrueRisk"]
+__all__ = ["GaussianProblem", "Matrix", "Seed", "TrueRisk", "Vector"]
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.core.linear_rules import LinearRules
+from truerisk.datasets.sparse_gaussian import CORRELATION, GAP, PAIRS
 
 __all__ = ["BAYES", "draw", "errors_of", "true_errors"]
 
-PAIRS, CORRELATION, GAP = 7, 0.6, 1.2095
 BAYES = 0.023
 
 
