@@ -130,10 +130,12 @@ def test_the_printed_table(found):
     )
     assert lines[9] == (
         "honest: risk of tuning and fitting on rows without part in either "
-        "(4-fold; 95 % interval: wald)"
+        "(4-fold; 95 % interval: beta-cv)"
     )
     assert lines[10] == "optimism: honest − selected"
-    assert " ".join(lines[12:]) == found.conclusion
+    end = lines.index("", 12)
+    assert " ".join(lines[12:end]) == found.conclusion
+    assert " ".join(lines[end + 1 :]) == " ".join(map(str, found.findings))
     assert max(map(len, lines)) <= WIDEST
 
 

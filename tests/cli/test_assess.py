@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,7 +49,8 @@ def test_the_table_is_on_stdout_and_notes_are_on_stderr(assess):
     assert {lines[4].split()[0], lines[5].split()[0]} == {"lda", "tree"}
     assert lines[7].startswith("selected: the score that tuning maximised, as an error")
     assert "Use " in said.out
-    assert said.out.endswith(".\n")
+    assert ".\n\nserious: 'a' by itself tells y (almost) without error." in said.out
+    assert said.out.endswith("[column-predicts-alone]\n")
     assert max(map(len, lines)) <= 100
     assert said.err == "note: target 'y' has 2 classes ('u' 15, 'v' 15): classification\n"
 
@@ -58,6 +60,9 @@ def test_the_numbers_are_those_of_python(assess, table):
     said = assess("--json").content
     read = tr.datasets.read_table(table, "y")
     found = tr.assess(["lda", "tree"], read.X, read.y, methods=["2-fold"], outer="3-fold")
+    found = replace(
+        found, source=said["source"], command=said["command"], column_names=read.feature_names
+    )
     assert timeless(said) == timeless(json.loads(found.to_json()))
 
 

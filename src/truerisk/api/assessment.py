@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.api.auditing.finding import Finding
 from truerisk.api.compute import Problem
 from truerisk.api.constant import Constant
 from truerisk.api.drawn import Plots
@@ -98,9 +99,10 @@ class Assessment(Plots):
 
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and
     slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
-    the number to report for the whole search. `constant` is the best answer that ignores the
-    features, `baseline` its risk. `missing` names learners that an interruption left out. `source`
-    and `command` say, for a report, what the data are called and what was typed.
+    the number to report for the whole search. `findings` are what makes the answer fragile.
+    `constant` is the best answer that ignores the features, `baseline` its risk. `missing` names
+    learners that an interruption left out. `source`, `command` and `column_names` say, for a
+    report, what the data and their columns are called and what was typed.
     """
 
     best: str
@@ -114,6 +116,14 @@ class Assessment(Plots):
     conclusion: str = ""
     source: str = ""
     command: str = ""
+    column_names: tuple[str, ...] = ()
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong or worth knowing of rows, columns, splits and the choice."""
+        from truerisk.api.auditing.on_assessments import fragile
+
+        return fragile(self)
 
     @property
     def n_rows(self) -> int:
@@ -279,7 +289,10 @@ class Assessment(Plots):
     def __str__(self) -> str:
         table = present.text_table(HEAD, _narrowed(self.rows()))
         said = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
-        return "\n".join([self.title, "", table, "", *self.legend, "", said])
+        warned = [textwrap.fill(str(finding), WIDEST) for finding in self.findings]
+        return "\n".join(
+            [self.title, "", table, "", *self.legend, "", said, *([""] if warned else []), *warned]
+        )
 
     def _repr_html_(self) -> str:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)

@@ -41,7 +41,7 @@ def recorded(found: Any, *, fit: bool = True) -> dict[str, Any]:
         "interval": found.problem.interval,
         "confidence_level": found.problem.confidence_level,
         "n_rows": found.n_rows,
-        "columns": _columns(found.problem),
+        "columns": list(found.column_names[:MOST_NAMES]) or _columns(found.problem),
         "classes": _classes(found.problem),
         "seed": found.seed,
         "source": found.source,
@@ -49,6 +49,10 @@ def recorded(found: Any, *, fit: bool = True) -> dict[str, Any]:
         "baseline": found.baseline,
         "baseline_rule": None if found.constant is None else found.constant.rule,
         "not_assessed": list(found.missing),
+        "findings": [
+            {"code": f.code, "severity": f.severity, "sentence": f.sentence, "remedy": f.remedy}
+            for f in found.findings
+        ],
         "choice": None if found.choice is None else found.choice.to_dict(),
         "differences": _differences(found),
         "posterior": _posterior(found.risks[found.best]),

@@ -124,7 +124,7 @@ def _run(
         found, code = stopped.partial, 130
         say(f"interrupted: {', '.join(stopped.missing)} not assessed; what was done follows.")
     command = typed(click.get_current_context(), ("report", "as_json", "jobs"))
-    found = replace(found, source=source.name, command=command)
+    found = replace(found, source=source.name, command=command, column_names=source.columns)
     with worded_warnings():  # the page needs some fits more, which may warn
         text = found.to_json() if as_json else str(found)
         page = None if report is None else found.to_html()

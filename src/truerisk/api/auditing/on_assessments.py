@@ -1,10 +1,13 @@
-"""What makes the answer of an assessment fragile: too few rows, leaks, an unstable choice."""
+"""What makes the answer of an assessment fragile: too few rows, leaks, an unstable choice.
+
+The assessment itself is above this room, hence `Any` where one is taken.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from truerisk.api.auditing.finding import Finding, by_severity
 from truerisk.api.auditing.on_columns import column_findings, columns_of
@@ -12,9 +15,6 @@ from truerisk.api.auditing.on_neighbours import neighbour_findings
 from truerisk.api.auditing.on_selection import selection_findings
 from truerisk.api.auditing.on_splits import row_findings, split_findings
 from truerisk.core.present import clean, number, params_text
-
-if TYPE_CHECKING:
-    from truerisk.api.assessment import Assessment
 
 __all__ = ["fragile"]
 
@@ -24,7 +24,7 @@ RARELY = 1 / 3  # of the outer splits
 QUIETLY = ("scaled-outside", "columns-unseen")  # a table of an assessment may come as it is
 
 
-def fragile(found: Assessment) -> tuple[Finding, ...]:
+def fragile(found: Any) -> tuple[Finding, ...]:
     """Findings on rows, columns, splits and the choice, the most serious first."""
     problem = found.problem
     data = problem.data
@@ -49,7 +49,7 @@ def fragile(found: Assessment) -> tuple[Finding, ...]:
     return by_severity([one for one in findings if one.code not in QUIETLY])
 
 
-def _few_of_a_class(found: Assessment) -> Iterator[Finding]:
+def _few_of_a_class(found: Any) -> Iterator[Finding]:
     data = found.problem.data
     if data.codes is None:
         return
@@ -64,7 +64,7 @@ def _few_of_a_class(found: Assessment) -> Iterator[Finding]:
         )
 
 
-def _wide(found: Assessment) -> Iterator[Finding]:
+def _wide(found: Any) -> Iterator[Finding]:
     """An interval that leaves most of the question open, and the rows that would halve it."""
     risk = found.learners[found.best].risk if found.choice is None else found.choice
     loss, interval = found.problem.loss, risk.interval
@@ -79,7 +79,7 @@ def _wide(found: Assessment) -> Iterator[Finding]:
         )
 
 
-def _unstable(found: Assessment) -> Iterator[Finding]:
+def _unstable(found: Any) -> Iterator[Finding]:
     """A setting that few of the outer splits chose, where they had several to choose from."""
     best = found.learners[found.best]
     stability = best.stability

@@ -1,0 +1,84 @@
+"""An assessment says what makes its answer fragile, and is silent where nothing does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import DuplicateRowsWarning
+
+KNN = KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7, 9, 11, 13, 15]}
+
+
+def found_in(X, y, learners=None, **options):
+    """The assessment of two learners and the codes of its findings."""
+    learners = learners or {"bayes": GaussianNB()}
+    found = tr.assess(learners, X, y, methods=["3-fold"], outer="5-fold", **options)
+    return found, [finding.code for finding in found.findings]
+
+
+@pytest.fixture(scope="module")
+def sound():
+    """Two clear clouds of 300 rows."""
+    return tr.datasets.make_simple(300, random_state=0)
+
+
+def test_a_sound_answer_has_no_findings(sound):
+    """Enough rows, clear classes, one setting: nothing is said."""
+    found, codes = found_in(*sound)
+    assert codes == []
+    assert "[" not in str(found).splitlines()[-1]
+    assert "interval-wide" not in codes
+    assert "setting-unstable" not in codes
+
+
+def test_few_rows_leave_the_risk_open():
+    """An interval wider than a fifth says how many rows would halve it."""
+    found, codes = found_in(*tr.datasets.make_simple(20, random_state=0))
+    assert "interval-wide" in codes
+    assert "About 80 rows" in str(found)
+
+
+def test_a_class_of_few_rows_is_named(sound):
+    """Nine rows of a class are too few, ten are not called so."""
+    X, y = sound
+    for size in (9, 10):
+        kept = np.r_[np.flatnonzero(y == y[0]), np.flatnonzero(y != y[0])[:size]]
+        _, codes = found_in(X[kept], y[kept])
+        if size == 9:
+            assert "few-rows-of-a-class" in codes
+        else:
+            assert "few-rows-of-a-class" not in codes
+
+
+def test_a_setting_that_few_splits_choose_is_called_unstable():
+    """On pure noise the outer splits choose now this, now that."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    codes = [found_in(X, y, {"knn": KNN}, random_state=seed)[1] for seed in range(4)]
+    assert any("setting-unstable" in of_seed for of_seed in codes)
+
+
+def test_leaks_are_found_with_the_names_of_their_columns(sound):
+    """A column that tells y by itself is named as the file names it; copies are counted."""
+    X, y = sound
+    told = np.column_stack([X, y == y[0]])
+    found, codes = found_in(told, y)
+    assert "column-predicts-alone" in codes
+    found = replace(found, column_names=("age", "size", "outcome code"))
+    assert "outcome code" in found.findings[0].sentence
+    with pytest.warns(DuplicateRowsWarning):
+        _, codes = found_in(np.r_[X, X[:40]], np.r_[y, y[:40]])
+    assert "duplicate-rows" in codes
+
+
+def test_findings_are_recorded():
+    """JSON and page carry code, severity, sentence and remedy."""
+    found, codes = found_in(*tr.datasets.make_simple(20, random_state=0))
+    assert [one["code"] for one in found.to_dict()["findings"]] == codes
+    assert "leave the risk open" in found.to_html()
