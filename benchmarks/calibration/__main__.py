@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.calibration.trial import run
 
     cells = SHORT if given.short else FULL
-    seeds = given.seeds or (20 if given.short else 300)
+    seeds = given.seeds or (20 if given.short else 200)
     store = Store(given.store)
     done = store.done()
     started = time.perf_counter()
@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks.calibration", description=__doc__)
     parser.add_argument("--short", action="store_true", help="three problems, 20 data sets each")
     parser.add_argument("--store", type=Path, default=Path("calibration.jsonl"), metavar="PATH")
-    parser.add_argument("--seeds", type=int, metavar="N", help="data sets a cell (300, short 20)")
+    parser.add_argument("--seeds", type=int, metavar="N", help="data sets a cell (200, short 20)")
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed")
     parser.add_argument("--minutes", type=float, default=1e9, help="start no further seed after")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write coverages as a picture")

@@ -85,6 +85,9 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
         "ncv, mlr3inferr": said(NestedInterval(K, bias="mlr3inferr"), answers, "ncv"),
         "ncv, not debiased": said(undebiased, answers, "ncv"),
     }
+    calibrated = "beta-cv" if binary else "log-cv"
+    found["calibrated"] = said(kfold, once, calibrated)
+    found["calibrated, 10x"] = said(kfold, often, calibrated)
     if binary:
         found["beta"] = said(kfold, once, "beta")
         found["beta-ncv"] = said(undebiased, answers, "beta-ncv")
@@ -106,7 +109,8 @@ def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
     place = np.repeat(outer & (answers.plan.repeat == 0), answers.plan.test_sizes)
     once = losses[0, place]
     whole = nested.evaluation.procedure
-    assert whole is not None and whole.losses is not None
+    assert whole is not None
+    assert whole.losses is not None
     return {
         "outer": float(spread.outer[0]),
         "inner": float(spread.inner[0]),
@@ -126,4 +130,3 @@ def _skewness(values: np.ndarray) -> float:
     centred = values - values.mean()
     scale = float((centred**2).mean()) ** 1.5
     return float((centred**3).mean()) / scale if scale > 0 else 0.0
-

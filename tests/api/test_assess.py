@@ -120,7 +120,7 @@ def test_groups_reach_both_loops():
 
     learners = {"a": (Watch(), {"answer": [0, 1]}), "b": Watch()}
     found = tr.assess(learners, Z, Y, groups=groups, **QUICK)
-    assert found.risks["a"].interval.method == "wald-grouped"
+    assert found.risks["a"].interval.method == "beta-cv-grouped"
     leaking = {"methods": ["holdout"], "outer": KFold(3, shuffle=True, random_state=0)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GroupLeakWarning)

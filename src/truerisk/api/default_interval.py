@@ -61,7 +61,6 @@ def sharpened(
     )
     return replace(
         risk,
-        std_error=more.std_error,
         interval=more.interval,
         n_fits=risk.n_fits + more.n_fits,
         seconds=risk.seconds + more.seconds,

@@ -23,6 +23,7 @@ from truerisk.methods.interval_forms import Evidence, Sureness, as_form
 from truerisk.methods.tuning import by_rule
 
 __all__ = [
+    "OF_CROSS_VALIDATION",
     "Average",
     "Averaged",
     "check_average",
@@ -58,6 +59,9 @@ class Averaged(Method):
         if setting.with_errors or not isinstance(loss, RowLoss) or not in_order:
             return super().reduce_units(answers, data, loss, setting)
         return _means_by_unit(answers, data, loss, self.average_of(loss) or "pooled")
+
+
+OF_CROSS_VALIDATION = (*Averaged.offers, "beta-cv", "log-cv")
 
 
 def check_average(average: str | None) -> None:

@@ -15,7 +15,13 @@ from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import Average, Averaged, check_average, tested_by_average
+from truerisk.methods.averages import (
+    OF_CROSS_VALIDATION,
+    Average,
+    Averaged,
+    check_average,
+    tested_by_average,
+)
 from truerisk.resampling.folds import fold_numbers
 
 __all__ = ["KFold", "ReversedKFold"]
@@ -38,7 +44,7 @@ class KFold(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = (*Averaged.offers, "beta-cv", "log-cv")
+    offers: ClassVar[tuple[str, ...]] = OF_CROSS_VALIDATION
 
     def __post_init__(self) -> None:
         check_average(self.average)

@@ -13,7 +13,7 @@ from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
-from truerisk.methods.averages import Average, Averaged
+from truerisk.methods.averages import OF_CROSS_VALIDATION, Average, Averaged
 
 __all__ = ["LeaveOneOut"]
 
@@ -27,7 +27,7 @@ class LeaveOneOut(Averaged):
 
     word = "loo"
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = (*Averaged.offers, "beta-cv", "log-cv")
+    offers: ClassVar[tuple[str, ...]] = OF_CROSS_VALIDATION
     bias = "almost none: each model sees all rows but one"
 
     def check(self, data: Data, loss: Loss) -> None:

@@ -15,9 +15,20 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.core.planning import split_plan
 from truerisk.core.present import clean
-from truerisk.methods.averages import Average, Averaged, check_average
+from truerisk.methods.averages import OF_CROSS_VALIDATION, Average, Averaged, check_average
 
 __all__ = ["GivenSplits", "Splitter"]
+
+PARTITIONS = (
+    "KFold",
+    "StratifiedKFold",
+    "GroupKFold",
+    "StratifiedGroupKFold",
+    "RepeatedKFold",
+    "RepeatedStratifiedKFold",
+    "LeaveOneOut",
+    "LeaveOneGroupOut",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +39,15 @@ class Splitter(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = (*Averaged.offers, "beta-cv", "log-cv")
     bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:
         check_average(self.average)
+
+    @property
+    def offers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Those of cross-validation only where every row is tested equally often."""
+        return OF_CROSS_VALIDATION if _tests_all(self.splitter) else Averaged.offers
 
     @property
     def word(self) -> str:
@@ -63,11 +78,19 @@ class GivenSplits(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = (*Averaged.offers, "beta-cv", "log-cv")
     bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:
         check_average(self.average)
+
+    @property
+    def offers(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Those of cross-validation only where every row is tested equally often."""
+        rows = [_rows(test) for _, test in self.pairs]
+        if any(part.dtype.kind not in "iu" or (part < 0).any() for part in rows):
+            return Averaged.offers  # the plan says what is wrong
+        times = np.bincount(np.concatenate(rows)) if rows else np.empty(0)
+        return OF_CROSS_VALIDATION if len(np.unique(times)) == 1 else Averaged.offers
 
     @property
     def word(self) -> str:
@@ -84,6 +107,13 @@ class GivenSplits(Averaged):
 
     def average_of(self, loss: Loss) -> Average | None:
         return self.average
+
+
+def _tests_all(splitter: Any) -> bool:
+    """Whether it is one of scikit-learn's splitters that test every row equally often."""
+    from sklearn import model_selection
+
+    return type(splitter) in [getattr(model_selection, name) for name in PARTITIONS]
 
 
 def _rows(given: Any) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -28,7 +28,7 @@ def test_zero_one_loss_counts_fewer_rows(method, repeats):
     m, size = found.value, (N - 1) / (BETWEEN + WITHIN / repeats)
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
-    assert found.std_error == pytest.approx(np.sqrt(m * (1 - m) / size))
+    assert found.std_error == pytest.approx(np.sqrt(m * (1 - m) / (N - 1)))
     assert found.interval.method == "beta-cv"
 
 
@@ -37,25 +37,30 @@ def test_no_errors_count_the_rows():
     x = np.sign(X[:, :1]) * (50 + RNG.random((N, 1)))
     found = tr.estimate_risk(KNN, x, X[:, 0] > 0, method="5-fold", interval="beta-cv")
     assert (found.value, found.std_error) == (0, None)
-    assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 0.5, N / 1.6 + 0.5))
+    assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 0.5, N / 1.7 + 0.5))
 
 
 def test_a_bounded_loss_has_the_size_of_its_spread():
     """Brier losses vary less than errors, so they count for more rows than there are."""
     found = tr.estimate_risk(GaussianNB(), X, Y, method="5-fold", loss="brier", interval="beta-cv")
-    m, variance = found.value, 1.6 * found.losses.var(ddof=1) / N
+    m, variance = found.value, 1.7 * found.losses.var(ddof=1) / N
     size = m * (1 - m) / variance
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
 
 
 def test_groups_are_added_up_first():
-    """With groups the variance is that of group sums; the losses of repetitions add their own."""
+    """With groups the variance is that of the sums of groups."""
     groups = np.arange(N) // 4
     given = {"interval": "beta-cv", "groups": groups}
     found = tr.estimate_risk(KNN, X, Y, method="5-fold", **given)
     wald = tr.estimate_risk(KNN, X, Y, method="5-fold", groups=groups)
-    assert found.std_error == pytest.approx(np.sqrt(1.6) * wald.std_error)
+    assert found.std_error == pytest.approx(wald.std_error)
+    m = found.value
+    size = m * (1 - m) / (1.7 * wald.std_error**2)
+    assert found.interval.low == pytest.approx(
+        stats.beta.ppf(0.025, size * m + 0.5, size * (1 - m) + 0.5)
+    )
     assert found.interval.method == "beta-cv-grouped"
 
 
@@ -63,7 +68,8 @@ def test_groups_are_added_up_first():
     ("more", "message"),
     [
         ({"model": Ridge(), "y": X[:, 0]}, "largest value"),
-        ({"method": ShuffleSplit(5, random_state=0)}, "equally often"),
+        ({"method": ShuffleSplit(5, random_state=0)}, "no interval"),
+        ({"method": [(np.arange(20), np.arange(20, 40))] * 2 + [(np.arange(9), [9])]}, "no inter"),
         ({"method": "monte-carlo"}, "no interval"),
     ],
 )
@@ -80,3 +86,12 @@ def test_equal_losses_between_the_bounds_say_nothing():
         GaussianNB(), X, Y, method="5-fold", loss=lambda y, f: np.full(len(y), 0.5)
     )
     assert found.interval is None
+
+
+@pytest.mark.parametrize(
+    "splitter", [KFold(5), [(np.arange(20, 40), np.arange(20)), (np.arange(20), np.arange(20, 40))]]
+)
+def test_splitters_that_test_every_row_have_it(splitter):
+    """scikit-learn's K-folds and given splits that test every row once are cross-validation."""
+    found = tr.estimate_risk(KNN, X, Y, method=splitter, interval="beta-cv")
+    assert found.interval.method == "beta-cv"

@@ -11,7 +11,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.losses import Loss
 from truerisk.methods.interval_forms.form import NO_SPREAD, Evidence, IntervalForm, Sureness
-from truerisk.methods.interval_forms.inflation import enlarged_variance
+from truerisk.methods.interval_forms.inflation import enlarged
 
 __all__ = ["BetaCV"]
 
@@ -21,8 +21,9 @@ class BetaCV(IntervalForm):
 
     m is the value as a share of the bound, n_e = m (1 − m)/V the size of a binomial sample with
     V = c(R) times the variance of a mean of independent rows (or groups), as `inflation.py` says.
-    For zero-one loss and one repetition n_e is n/1.6. Where no row, or every row, is wrong, the
-    rows (or groups) are counted: n_e = n/c(R).
+    For zero-one loss and one repetition n_e is (n − 1)/1.7. Where no row, or every row, is wrong, the
+    rows (or groups) are counted: n_e = n/c(R). The standard error beside it is the usual one, of
+    independent rows.
     """
 
     word: ClassVar[str] = "beta-cv"
@@ -40,16 +41,16 @@ class BetaCV(IntervalForm):
         assert loss.lower is not None and loss.upper is not None
         from scipy.special import betaincinv
 
-        variance, units = enlarged_variance(evidence, self)
+        spread = enlarged(evidence, self)
         span = loss.upper - loss.lower
         share = float(np.clip((evidence.value - loss.lower) / span, 0, 1))
-        alike = variance <= 0
-        if units < 2 or (alike and 0 < share < 1):
+        alike = spread.plain == 0
+        if spread.units < 1 or (alike and 0 < share < 1):
             return None, None, (NO_SPREAD,)
-        size = units if alike else share * (1 - share) * span**2 / variance
+        size = spread.units if alike else share * (1 - share) * span**2 / spread.variance
         tails = np.array([1 - level, 1 + level]) / 2
         ends = betaincinv(size * share + 0.5, size * (1 - share) + 0.5, tails)
         low, high = loss.lower + span * ends
         name = self.word if evidence.groups is None else f"{self.word}-grouped"
         interval = Interval(float(low), float(high), name, level)
-        return (None, interval, (NO_SPREAD,)) if alike else (variance**0.5, interval, ())
+        return (None, interval, (NO_SPREAD,)) if alike else (spread.std_error, interval, ())

@@ -17,7 +17,7 @@ from truerisk.methods.interval_forms.form import (
     Sureness,
     is_none,
 )
-from truerisk.methods.interval_forms.inflation import enlarged_variance
+from truerisk.methods.interval_forms.inflation import enlarged
 
 __all__ = ["LogCV"]
 
@@ -27,7 +27,8 @@ class LogCV(IntervalForm):
 
     se² = c(R) times the variance of a mean of independent rows (or groups), as `inflation.py` says;
     se/value is the error of log value to first order. Means of squared errors are skew to the
-    right, and so is this interval. With heavy tails and few rows it is still too short.
+    right, and so is this interval. With heavy tails and few rows it is still too short. The
+    standard error beside it is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "log-cv"
@@ -41,10 +42,10 @@ class LogCV(IntervalForm):
             )
 
     def of(self, evidence: Evidence) -> Sureness:
-        variance, units = enlarged_variance(evidence, self)
+        spread = enlarged(evidence, self)
         value, level = evidence.value, evidence.setting.confidence_level
-        error = variance**0.5
-        if units < 2 or is_none(error, value) or value <= 0:
+        error = spread.variance**0.5
+        if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
         from scipy.special import ndtri
 
@@ -53,4 +54,4 @@ class LogCV(IntervalForm):
         high = value * factor
         if evidence.loss.upper is not None:
             high = min(high, evidence.loss.upper)
-        return error, Interval(value / factor, high, name, level), ()
+        return spread.std_error, Interval(value / factor, high, name, level), ()

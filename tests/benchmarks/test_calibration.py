@@ -1,0 +1,115 @@
+"""The calibration battery knows the truth, resumes, and counts coverage as it should."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks.calibration.__main__ import main
+from benchmarks.calibration.battery import FULL, SHORT, Cell
+from benchmarks.calibration.picture import draw
+from benchmarks.calibration.problems import PROBLEMS
+from benchmarks.calibration.store import Store
+from benchmarks.calibration.summary import by_interval, rows, table
+from benchmarks.calibration.trial import run
+
+from truerisk.datasets import make_simple
+
+CELL = Cell("simple", 30, "knn")
+
+
+def line(seed, truth, estimates, cell=CELL):
+    key = {"problem": cell.problem, "n": cell.n, "learner": cell.learner, "seed": seed}
+    return {**key, "truth": truth, "estimates": estimates}
+
+
+def test_problems_know_the_risk_of_a_rule():
+    """The Bayes rule of 'simple' has its exact risk; noise has one half; a mean has its noise."""
+    simple = PROBLEMS["simple"]
+    best = type("Best", (), {"predict": staticmethod(make_simple.bayes_rule)})
+    assert simple.risk(best) == pytest.approx(make_simple.bayes_risk, abs=0.003)
+    ones = type("Ones", (), {"predict": staticmethod(lambda X: np.ones(len(X)))})
+    assert PROBLEMS["noise"].risk(ones) == 0.5
+    assert PROBLEMS["imbalanced"].risk(ones) == pytest.approx(0.9, abs=0.01)
+    tails = PROBLEMS["heavy-tails"]
+    mean = type("Mean", (), {"predict": staticmethod(tails.given_x)})
+    assert tails.risk(mean) == pytest.approx(5 / 3)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_labels_come_from_the_chances_that_rate_rules(name):
+    """What is drawn agrees with what is integrated: labels and chances have one mean."""
+    problem = PROBLEMS[name]
+    X, y = problem.draw(4000, np.random.default_rng(0))
+    told = problem.given_x(X)
+    error = np.sqrt((told * (1 - told)).mean() / 4000) if problem.noise is None else 0.03
+    assert abs(y.mean() - told.mean()) < 4 * error
+
+
+def test_a_data_set_has_every_estimate_once():
+    """One trial: the truth of a refit, all estimates, and a number for each interval."""
+    found = run(CELL, 3)
+    words = {"selected", "wald", "ncv", "beta-ncv", "calibrated", "calibrated, 10x"}
+    assert words <= set(found["estimates"])
+    for value, low, high in found["estimates"].values():
+        assert np.isfinite(value)
+        assert low is None or low <= high
+    assert 0.15 < found["truth"] < 0.6
+    assert json.loads(json.dumps(found)) == found
+    assert run(CELL, 3)["estimates"] == found["estimates"]
+
+
+def test_every_problem_is_in_the_battery():
+    """And the short form is a part of what the words know."""
+    assert {cell.problem for cell in FULL} == set(PROBLEMS)
+    assert {cell.problem for cell in SHORT} <= set(PROBLEMS)
+
+
+def test_coverage_counts_what_holds_err():
+    """Err is the mean of the truths; a missing interval holds nothing; a seed counts once."""
+    lines = [
+        line(0, 0.1, {"ncv": [0.2, 0.1, 0.3], "x": [0.2, 0.15, 0.25]}),
+        line(1, 0.3, {"ncv": [0.4, 0.3, 0.5], "x": [0.2, None, None]}),
+        line(1, 0.3, {"ncv": [0.4, 0.3, 0.5], "x": [0.2, None, None]}),
+    ]
+    found = {row.word: row for row in rows(lines, [CELL])}
+    assert found["ncv"].err == pytest.approx(0.2)
+    assert (found["ncv"].n_sets, found["ncv"].covers, found["ncv"].covers_rule) == (2, 0.5, 1.0)
+    assert found["ncv"].bias == pytest.approx(0.1)
+    assert found["ncv"].rmse == pytest.approx(np.sqrt(0.02))
+    assert (found["x"].covers, found["x"].covers_rule) == (0.5, 0.0)
+    totals = {one.word: one for one in by_interval(list(found.values()))}
+    assert totals["x"].width == pytest.approx(0.5)
+    assert "simple, n=30, knn: 2 data sets" in table(lines, [CELL])
+
+
+def test_a_cut_line_is_run_again(tmp_path):
+    """A line that a crash cut is not counted, and the next one starts afresh."""
+    store = Store(tmp_path / "runs.jsonl")
+    store.add(CELL, 0, {"truth": 0.1, "estimates": {}})
+    with store.path.open("a") as file:
+        file.write('{"problem": "sim')
+    assert store.done() == {(CELL, 0)}
+    store.add(CELL, 1, {"truth": 0.2, "estimates": {}})
+    assert store.done() == {(CELL, 0), (CELL, 1)}
+
+
+def test_the_command_goes_on_and_draws(tmp_path, monkeypatch, capsys):
+    """What is stored is not run again; the table is printed and the picture written."""
+    ran = []
+
+    def double(cell, seed):
+        ran.append((cell, seed))
+        return {"truth": 0.2, "estimates": {"ncv": [0.2, 0.1, 0.3]}}
+
+    monkeypatch.setattr("benchmarks.calibration.trial.run", double)
+    path, picture = tmp_path / "runs.jsonl", tmp_path / "coverage.png"
+    given = ["--short", "--store", str(path), "--seeds", "5"]
+    assert main([*given, "--picture", str(picture)]) == 0
+    first = len(ran)
+    assert main(given) == 0
+    assert len(ran) == first
+    assert "simple, n=30, knn" in capsys.readouterr().out
+    assert picture.stat().st_size > 1000
+    draw(Store(path).lines(), SHORT, picture)
