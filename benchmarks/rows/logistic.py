@@ -1,13 +1,15 @@
 """W2a, W2b: L1 logistic regression, 100 penalties: one path, and 5-fold cross-validation along it.
 
 Six shapes. Peer: glmnet in R (`cv.glmnet` with the same folds and penalties, its seconds measured
-inside R; skipped with the reason where R or glmnet is missing), and once scikit-learn's
+inside R; skipped with the reason where R or glmnet is missing), for two classes adelie, where the
+environment variable TRUERISK_ADELIE names a Python that has it, and once scikit-learn's
 LogisticRegressionCV. Both sides' accuracy is the excess of their objective over the best known, the
-largest along the path. Every round runs glmnet, then truerisk.
+largest along the path. Every round runs glmnet, then adelie, then truerisk.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -32,6 +34,8 @@ __all__ = ["results"]
 
 FASTER = 1 / 3
 SCRIPT = Path(__file__).with_suffix(".R")
+ADELIE_SCRIPT = Path(__file__).with_name("logistic_adelie.py")
+ADELIE = os.environ.get("TRUERISK_ADELIE", "")
 N_LAMBDAS, N_FOLDS = 100, 5
 
 
@@ -65,6 +69,8 @@ SHAPES = (
 def results(options: Options) -> Iterator[Result]:
     for shape in SHAPES[:2] if options.quick else SHAPES:
         yield from _beside_glmnet(shape, max(1, options.repeats // 3))
+    if not ADELIE:
+        yield Result("adelie was not measured: TRUERISK_ADELIE names no Python that has it")
     X, y = SHAPES[0].draw()
     yield contest(
         "5-fold n100p20, peer: LogisticRegressionCV (saga, the same penalties)",
@@ -92,6 +98,7 @@ def _beside_glmnet(shape: Shape, rounds: int) -> Iterator[Result]:
     for question in range(plan.n_questions):
         fold[plan.test_rows(question)[0]] = question
     theirs: list[tuple[float, float]] = []
+    adelies: list[tuple[float, float]] = []
     ours: list[tuple[float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
         given = {"X": X.T, "y": y, "fold": fold, "lambda": model.lambdas}
@@ -103,12 +110,32 @@ def _beside_glmnet(shape: Shape, rounds: int) -> Iterator[Result]:
                 yield Result(f"path {shape.name}, peer: glmnet", error=seconds)
                 return
             theirs.append(seconds)
+            if ADELIE and shape.n_classes == 2:
+                found = _adelie(folder, shape)
+                if isinstance(found, str):
+                    yield Result(f"path {shape.name}, peer: adelie", error=found)
+                    return
+                adelies.append(found)
             ours.append(_seconds(model, grid, X, y))
-        solution = np.fromfile(Path(folder) / "solution")
+        solutions = {"glmnet": np.fromfile(Path(folder) / "solution")}
+        if adelies:
+            solutions["adelie"] = np.fromfile(Path(folder) / "solution-adelie")
+    yield from _ratios(shape, "glmnet", theirs, ours)
+    if adelies:
+        yield from _ratios(shape, "adelie", adelies, ours)
+    for peer, solution in solutions.items():
+        theirs_above, own_above = _excess(model, shape, X, y, solution)
+        what = f"objective above the best known, {shape.name}, peer: {peer}"
+        yield limit(what, own_above, at_most=theirs_above, peer=theirs_above)
+
+
+def _ratios(
+    shape: Shape, peer: str, theirs: list[tuple[float, float]], ours: list[tuple[float, float]]
+) -> Iterator[Result]:
     for place, what in enumerate(("path", "5-fold, whole call,")):
         peer_all, own_all = [t[place] for t in theirs], [t[place] for t in ours]
         yield Result(
-            f"{what} {shape.name}, peer: {'cv.' if place else ''}glmnet",
+            f"{what} {shape.name}, peer: {'cv by ' if place else ''}{peer}",
             f"ratio <= {FASTER:.2g}",
             median(peer_all),
             median(own_all),
@@ -118,8 +145,18 @@ def _beside_glmnet(shape: Shape, rounds: int) -> Iterator[Result]:
             peer_all,
             own_all,
         )
-    peer, own = _excess(model, shape, X, y, solution)
-    yield limit(f"objective above the best known, {shape.name}", own, at_most=peer, peer=peer)
+
+
+def _adelie(folder: str, shape: Shape) -> tuple[float, float] | str:
+    """Seconds of a path and of its cross-validation, or why there are none."""
+    command = [ADELIE, str(ADELIE_SCRIPT), folder, str(shape.n), str(shape.p), "3"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"adelie: {done.stderr.strip().splitlines()[-1]}"
+    path, cross, n_lambdas = done.stdout.split()[-3:]
+    if int(n_lambdas) != N_LAMBDAS:
+        return f"adelie stopped after {n_lambdas} penalties."
+    return float(path), float(cross)
 
 
 def _glmnet(folder: str, shape: Shape) -> tuple[float, float] | str:
