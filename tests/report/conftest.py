@@ -25,8 +25,10 @@ LONG = "x" * 10_000
 
 @pytest.fixture(scope="session")
 def found() -> Any:
-    """Three learners on forty rows, two criteria, two classes."""
-    X, y = tr.datasets.make_difficult(40, random_state=1)
+    """Three learners on 26 rows of one class and 14 of the other, two criteria."""
+    X, y = tr.datasets.make_difficult(60, random_state=1)
+    kept = np.sort(np.r_[np.flatnonzero(y == y[0])[:14], np.flatnonzero(y != y[0])[:26]])
+    X, y = X[kept], y[kept]
     learners = {
         "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 7]}),
         "tree": (

@@ -137,7 +137,8 @@ def test_every_control_is_reached_by_the_tab_key(show, content):
 def test_the_pointer_reads_points(show, content):
     """Over a point of a curve stands its setting and its risk."""
     opened = show(content)
-    opened.page.hover("#figure-curve-0-0 [data-tip] >> nth=0")
+    opened.page.hover("#figure-curve-0-0 [data-tip] >> nth=-1")
+    assert opened.page.is_visible("#tip")
     assert re.search(r": 0\.\d{4}", opened.text("#tip"))
 
 
