@@ -28,6 +28,7 @@ _WHERE = {
     "bayesian_error": "truerisk.api.bayesian_error",
     "compare": "truerisk.api.compare",
     "estimate_risk": "truerisk.api.estimate",
+    "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
 }
 _ROOMS = {
@@ -63,6 +64,7 @@ __all__ = [
     "losses",
     "methods",
     "models",
+    "plan_sample",
     "risk_curve",
     "selection",
     "testing",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
+    from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.study import Study as Study
     from truerisk.core import losses as losses

@@ -15,6 +15,7 @@
 | `schedule.py` | its plans, drawn once for all learners |
 | `choice.py`, `constant.py`, `paired.py` | the risks it compares with, and their differences |
 | `compare.py`, `comparing/` | `compare`: paired tests of two rules, one file each |
+| `plan_sample.py`, `sample_plan.py` | `plan_sample`: test rows for a width, rows shared |
 | `compute.py` | the one road from a family and data to an evaluation |
 | `origin.py` | seeds, versions, fingerprints: what a result says of its making |
 | `leaks.py` | warnings about copies and groups on both sides of a split |

@@ -20,6 +20,7 @@ _COMMANDS = {
     "report": ("report", "Draw the HTML page of an assessment again from its JSON."),
     "estimate": ("estimate", "Estimate the risk of one model."),
     "audit": ("audit", "Audit a search of your own: a gate that refuted claims do not pass."),
+    "plan": ("plan", "How many test rows, and how tuning and testing share what there is."),
     "reproduce": ("reproduce", "Run an experiment of a document again, ours beside theirs."),
     "study": ("study", "Run thousands of replicates in a store that survives crashes."),
     "methods": ("registries", "List the ways to estimate risk."),

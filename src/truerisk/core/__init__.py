@@ -13,6 +13,7 @@
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `results.py`, `breakdown.py`, `interval.py`, `posterior.py` | frozen results |
 | `calibration.py` | whether probabilities mean what they say |
+| `sample_size.py` | test rows for a width of the posterior's interval |
 | `roc.py`, `delong.py`, `operating.py` | ROC curves; their area and its variance; thresholds |
 | `spread.py` | the numbers of a box plot |
 | `present.py` | numbers and tables as text and HTML |

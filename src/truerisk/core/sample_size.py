@@ -1,0 +1,112 @@
+"""How many test rows: widths and bounds of the Beta posterior before a test is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+
+__all__ = ["Prior", "expected_measures", "rows_assured", "rows_for_width", "width_at"]
+
+Prior = tuple[float, float]
+MOST_ROWS = 10**8
+CHUNK = 512
+REACH = 8.0  # standard deviations of the number of errors that an expectation runs over
+
+
+def width_at(errors: Any, n: Any, level: float, prior: Prior) -> Any:
+    """Width of the equal-tailed interval after so many errors (not only whole ones) in n rows."""
+    from scipy.special import betaincinv
+
+    errors, n = np.asarray(errors, dtype=float), np.asarray(n, dtype=float)
+    a, b, tail = errors + prior[0], n - errors + prior[1], (1 - level) / 2
+    return (betaincinv(a, b, 1 - tail) - betaincinv(a, b, tail))[()]
+
+
+def rows_for_width(error: float, width: float, level: float, prior: Prior) -> int:
+    """The least n whose interval, after the expected errors·n errors, is no wider than `width`."""
+
+    def fits(n: int) -> bool:
+        return bool(width_at(error * n, n, level, prior) <= width)
+
+    if not fits(MOST_ROWS):
+        raise Refusal(f"an interval of width {width:g} needs more than {MOST_ROWS:.0e} test rows.")
+    high = 1
+    while not fits(high):
+        high *= 2
+    low = high // 2  # does not fit, or is 0; the width falls with n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def rows_assured(error: float, width: float, level: float, prior: Prior, assurance: float) -> int:
+    """The least n whose interval is no wider than `width` with probability `assurance` (½ or more).
+
+    Over the number of errors, which is Bin(n, error).
+    """
+    low = high = rows_for_width(error, width, level, prior)
+
+    def assured(n: np.ndarray) -> np.ndarray:
+        return np.asarray(_chance_of_width(n, error, width, level, prior) >= assurance)
+
+    while not assured(np.array([high]))[0]:
+        low, high = high, high + max(16, high // 64)
+        if high > MOST_ROWS:
+            raise Refusal(f"an interval of width {width:g} needs more than {MOST_ROWS:.0e} rows.")
+    while high - low > CHUNK:
+        middle = (low + high) // 2
+        low, high = (low, middle) if assured(np.array([middle]))[0] else (middle, high)
+    # errors are whole, so the chance has teeth as long as the rows that bring one error
+    rare = min(error, 1 - error)
+    n = np.arange(max(1, low - 20 - (int(2 / rare) if rare > 0 else low)), high + 1)
+    return int(n[assured(n).argmax()])
+
+
+def _chance_of_width(
+    n: np.ndarray, error: float, width: float, level: float, prior: Prior
+) -> np.ndarray:
+    """P(the interval is no wider than `width`), for each n.
+
+    The width rises with the errors to a mean of one half, and falls beyond: what is met on either
+    side ends at a number of errors that bisection finds.
+    """
+    from scipy.stats import binom
+
+    middle = np.clip((n + prior[1] - prior[0]) // 2, 0, n)
+
+    def last(high: np.ndarray, errors: Any) -> np.ndarray:
+        """The largest count from this end whose width is met, −1 where none is."""
+        low, high = np.full(len(n), -1), high + 1
+        while (high - low > 1).any():
+            half = (low + high) // 2
+            met = width_at(errors(half), n, level, prior) <= width
+            low, high = np.where(met, half, low), np.where(met, high, half)
+        return low
+
+    few = last(middle, lambda k: np.maximum(k, 0))
+    many = last(n - middle - 1, lambda k: n - np.maximum(k, 0))
+    chance: np.ndarray = binom.cdf(few, n, error) + binom.sf(n - many - 1, n, error)
+    return chance
+
+
+def expected_measures(error: float, n: int, level: float, prior: Prior) -> dict[str, float]:
+    """Expectation of (ub), (50 %), (q2), (err) and of the interval's width over Bin(n, error)."""
+    from scipy.special import betainc, betaincinv
+    from scipy.stats import binom
+
+    spread = REACH * np.sqrt(n * error * (1 - error)) + 1
+    k = np.arange(max(0, int(n * error - spread)), min(n, int(n * error + spread) + 1) + 1)
+    chance = binom.pmf(k, n, error)
+    chance = chance / chance.sum()
+    a, b = k + prior[0], n - k + prior[1]
+    return {
+        "ub": float(chance @ betaincinv(a, b, level)),
+        "above_half": float(chance @ betainc(b, a, 0.5)),
+        "q2": float(chance @ (a * (a + 1) / ((a + b) * (a + b + 1)))),
+        "err": error,
+        "width": float(chance @ width_at(k, n, level, prior)),
+    }

@@ -1,0 +1,44 @@
+"""`truerisk plan`: rows for a width, a learning curve, exit codes."""
+
+from __future__ import annotations
+
+import pytest
+
+import truerisk as tr
+
+
+def test_rows_for_a_width(call):
+    """The numbers of `plan_sample`, as text."""
+    said = call("plan", "--error", ".15", "--width", ".05")
+    assert said.code == 0
+    assert said.out.strip() == str(tr.plan_sample(0.15, width=0.05))
+    assert said.err == ""
+
+
+def test_rows_shared_by_a_learning_curve(call):
+    """Errors with their training rows; one JSON document on stdout."""
+    curve = ["--error", "30:.25", "--error", "60:.21", "--error", "150:.19"]
+    said = call("plan", *curve, "--rows", "180", "--level", ".9", "--json")
+    same = tr.plan_sample({30: 0.25, 60: 0.21, 150: 0.19}, n=180, confidence_level=0.9)
+    assert said.content == same.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--width", ".1"], 2, "Missing option '--error'"),
+        (["--error", ".1"], 2, "--width, --rows, or both"),
+        (["--error", "x", "--width", ".1"], 2, "neither an error"),
+        (["--error", "x:.1", "--width", ".1"], 2, "neither an error"),
+        (["--error", ".1", "--error", ".2", "--width", ".1"], 2, "ROWS:ERROR"),
+        (["--error", "30:.1", "--error", "30:.2", "--rows", "90"], 2, "same number"),
+        (["--error", "1.5", "--width", ".1"], 3, "share between 0 and 1"),
+        (["--error", ".1", "--rows", "90"], 1, "nothing says what tuning gains"),
+    ],
+)
+def test_what_cannot_be_planned(call, arguments, code, message):
+    """Usage is 2, numbers that cannot be are 3, a plan without a reason is 1."""
+    said = call("plan", *arguments)
+    assert said.code == code
+    assert message in said.err
+    assert said.out == ""
