@@ -45,4 +45,4 @@ def _row(i: int, n_features: int) -> Vector:
 
 
 make_sparse_gaussian = sparse_gaussian()
-"""14 features that tell the classes apart and 6 that do not; the Bayes risk is .0227, nearly Phi(-2)."""
+"""14 features that tell the classes apart and 6 that do not; the Bayes risk is .0227."""
