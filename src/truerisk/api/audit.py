@@ -156,7 +156,8 @@ def _look(
     if level == "bbc":
         assert plan is not None
         replayed = replay(claim, scale, problem, plan)
-        found += replay_findings(claim, scale, replayed, problem.family.is_random)
+        other = replace(problem, seed=problem.seed + 1)
+        found += replay_findings(claim, scale, replayed, lambda: replay(claim, scale, other, plan))
         honest = bias_corrected(claim, replayed, problem, replicates)
     elif level == "nested":
         honest = repeated(search, claim, scale, data.X, data.y, outer, given)

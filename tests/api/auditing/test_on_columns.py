@@ -68,6 +68,12 @@ def test_few_rows_and_many_columns_separate_by_chance():
     assert "column-predicts-alone" not in codes(wide, np.arange(8) % 2)
 
 
+def test_ties_in_rows_sorted_by_class_tell_nothing():
+    """One value in all rows but one: the order of the rows is not the order of the column."""
+    sparse_column = np.r_[np.zeros(79), 1]
+    assert "column-predicts-alone" not in codes(np.c_[X, sparse_column], np.repeat([0, 1], 40))
+
+
 def test_a_constant_column_tells_nothing():
     """Ties are not counted as order."""
     assert codes(np.c_[X, np.ones(80)]) == set()

@@ -35,7 +35,9 @@ def test_independent_rows_are_left_alone(p):
 def test_the_usual_share_is_that_of_the_dimension():
     """Rows on a line have near neighbours by nature, and the law knows it."""
     t = np.random.default_rng(1).uniform(size=500)
-    seen, usual = near_copies(np.c_[t, t**2, np.sin(t)])
+    line = np.c_[t, t**2, np.sin(t)]
+    assert "near-copies" not in codes(line)
+    seen, usual = near_copies(line)
     assert seen == pytest.approx(usual, abs=0.12)
     assert seen > 0.3
 

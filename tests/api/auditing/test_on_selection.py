@@ -61,6 +61,7 @@ def test_columns_that_are_all_equally_good_are_left_alone(effect, shared):
         X = np.sqrt(shared) * common + np.sqrt(1 - shared) * rng.normal(size=(48, 20))
         X += np.outer(y, np.full(20, effect * 2 / np.sqrt(48)))
         assert not codes(X, y)
+        assert not codes(X * np.repeat([1, -1], 10), y)  # half of them turned round
     assert LEVEL <= 1e-3
 
 

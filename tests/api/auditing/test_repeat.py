@@ -111,6 +111,22 @@ def test_groups_reach_the_inner_splits(simple):
     assert found.value == pytest.approx(by_hand(search, X, y, groups))
 
 
+def test_groups_reach_clones(simple):
+    """A search with a choice of its own is given its groups in every outer training set."""
+    from sklearn.model_selection import GroupKFold
+
+    X, y = simple
+    groups = np.arange(60) // 2 % 12
+    search = GridSearchCV(
+        KNeighborsClassifier(),
+        GRID,
+        cv=GroupKFold(3),
+        refit=lambda results: int(results["mean_test_score"].argmax()),
+    ).fit(X, y, groups=groups)
+    found = tr.audit(search, X, y, groups=groups, level="nested", outer=OUTER).honest
+    assert found.value == pytest.approx(by_hand(search, X, y, groups))
+
+
 def test_splits_that_cannot_be_replayed_can_be_repeated(grid_search, simple):
     """Level nested draws them anew, which is what the search does."""
     cv = KFold(5, shuffle=True)

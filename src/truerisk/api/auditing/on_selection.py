@@ -49,7 +49,7 @@ class Spread:
 
     @property
     def is_suspect(self) -> bool:
-        return self.weakest < WEAK and self.chance < LEVEL
+        return self.chance < LEVEL
 
 
 def selection_findings(data: Data, columns: Columns | None) -> Iterator[Finding]:

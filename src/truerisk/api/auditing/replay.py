@@ -6,6 +6,7 @@ search says; that they do is checked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -174,13 +175,19 @@ def _chosen_often(claim: Claim, corrected: Corrected) -> str:
     return f"{share:.0%} of the bootstrap samples chose the same setting"
 
 
-def replay_findings(claim: Claim, scale: Scale, replayed: Replayed, random: bool) -> list[Finding]:
-    """Whether the replayed scores are those of the search."""
+def replay_findings(
+    claim: Claim, scale: Scale, replayed: Replayed, again: Callable[[], Replayed]
+) -> list[Finding]:
+    """Whether the replayed scores are those of the search.
+
+    Where they are not, `again` replays with other seeds: scores that then differ once more are
+    those of models that draw at random.
+    """
     if claim.kept is not None or _agrees(claim, scale, replayed):
         return []
     gap, _, what = _gap(claim, scale, replayed)
     told = f"by up to {number(gap)} ({what})"
-    if random:
+    if not np.array_equal(again().risks, replayed.risks, equal_nan=True):
         return [
             Finding(
                 "random-model",
