@@ -17,7 +17,7 @@ def line_of(text: str, place: Place) -> int | None:
     The value is there from the first line on after which the text up to there parses and has it;
     inside a statement of several lines, from the line on that names the last word of the place.
 
-    >>> line_of('seed = 1\\nmethods = [\\n  "loo",\\n  "holdout",\\n]', ("methods", 1))
+    >>> line_of('seed = 1\nmethods = [\n  "loo",\n  "holdout",\n]', ("methods", 1))
     4
     """
     lines = text.splitlines()

@@ -71,7 +71,7 @@ def create(connection: sqlite3.Connection) -> None:
 
 
 def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
-    """Bring an older store to this version; refuse a newer, a foreign and a truncated one.
+    """Bring an older store to this version; refuse a newer and a foreign one.
 
     A reader changes nothing: it reads older stores as they are where the columns allow it.
     """
@@ -84,7 +84,6 @@ def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
             f"{path} was written by a newer truerisk (store version {version}; this one knows "
             f"{VERSION}): update truerisk to read it."
         )
-    _refuse_cut(connection, path)
     if not write and version < VERSION:
         raise BadStore(
             f"{path} is of store version {version}: `truerisk study resume --store {path}` brings "
@@ -92,20 +91,3 @@ def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
         )
     for step in range(version, VERSION):
         connection.executescript(f"BEGIN; {STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
-
-
-def _refuse_cut(connection: sqlite3.Connection, path: Path) -> None:
-    """Fewer bytes than pages; asked inside a reading transaction, when no one writes."""
-    connection.execute("BEGIN")
-    try:
-        connection.execute("SELECT COUNT(*) FROM study").fetchone()
-        (pages,) = connection.execute("PRAGMA page_count").fetchone()
-        (size,) = connection.execute("PRAGMA page_size").fetchone()
-        with path.open("rb") as file:
-            counted = int.from_bytes(file.read(HEADER_BYTES)[28:32], "big")
-        found = path.stat().st_size
-    finally:
-        connection.execute("ROLLBACK")
-    wanted = max(pages, counted) * size
-    if found < wanted:
-        raise BadStore(f"{path} is cut off: {found} of {wanted} bytes. Restore it from a copy.")

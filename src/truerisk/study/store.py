@@ -319,7 +319,7 @@ def _worded(path: Path, n_results: int = 0) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         raise _sentence(path, error, n_results) from None
     except sqlite3.DatabaseError as error:
-        raise BadStore(f"{path} is broken ({error}): restore it from a copy.") from None
+        raise BadStore(f"{path} is cut off or broken ({error}): restore it from a copy.") from None
 
 
 def _sentence(path: Path, error: sqlite3.OperationalError, n_results: int) -> Exception:
@@ -337,4 +337,4 @@ def _sentence(path: Path, error: sqlite3.OperationalError, n_results: int) -> Ex
         )
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
         return BadStore(f"{path} cannot be opened ({error}): look at its folder and permissions.")
-    return BadStore(f"{path} is broken ({error}): restore it from a copy.")
+    return BadStore(f"{path} is cut off or broken ({error}): restore it from a copy.")
