@@ -90,6 +90,7 @@ def test_regression_has_a_page():
     assert 'id="figure-posterior' not in page
     assert "C, logarithmic" not in page
     assert "alpha, logarithmic" in page
+    assert "optimism +" in page or "optimism -" in page
 
 
 def test_one_learner_without_a_grid_has_a_page():
@@ -121,3 +122,14 @@ def test_odd_names_can_be_written(content, tmp_path, name):
     """Lone surrogates, control characters and nothing at all are made visible or left out."""
     page = draw_page({**content, "source": name, "command": name, "classes": [name]})
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
+
+
+def test_differences_are_as_precise_as_the_risks():
+    """Beside a risk of thousands one decimal is enough; one setting has no agreement."""
+    X, _ = tr.datasets.make_simple(40, random_state=0)
+    y = 1000 * X[:, 0] + 300 * X[:, 1] ** 2
+    found = tr.assess({"line": LinearRegression()}, X, y, methods=["3-fold"], outer="4-fold")
+    row = plain(found.to_html().partition('<div class="main">')[2]).split("line", 1)[1]
+    assert found.risks["line"].value > 1000
+    assert not re.search(r"[+-]\d+\.\d{4}", row.partition("selected:")[0])
+    assert "%" not in row.partition("selected:")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truerisk.api.wording import signed
 from truerisk.core.present import clean, number
 from truerisk.report.document import Document, Estimate, Learner
 from truerisk.report.figure import Figure, Key, Table, columns_of
@@ -144,7 +145,7 @@ def _table(document: Document) -> Table:
             number(one.selected.value),
             number(one.honest.value),
             interval_text(one.honest),
-            signed_text(one.optimism),
+            signed_text(one.optimism, one.honest.value),
         ]
         for one in document.learners
     ]
@@ -159,9 +160,6 @@ def interval_text(estimate: Estimate) -> str:
     return "none" if estimate.interval is None else str(estimate.interval)
 
 
-def signed_text(value: float | None) -> str:
-    """A difference with its sign; a zero is never −0."""
-    if value is None:
-        return "–"
-    text = number(round(value, 4) + 0.0)
-    return text if text.startswith("-") else f"+{text}"
+def signed_text(value: float | None, beside: float | None) -> str:
+    """A difference with its sign, to the precision of the risk it stands beside."""
+    return "–" if value is None else signed(value, beside)

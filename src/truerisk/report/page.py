@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from truerisk.api.wording import unsigned
 from truerisk.core.present import clean, number
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
@@ -153,7 +154,7 @@ def _headline(document: Document) -> list[Headline]:
             number(best.selected.value),
             "of another loss"
             if best.optimism is None
-            else f"optimism {signed_text(best.optimism)}",
+            else f"optimism {signed_text(best.optimism, best.honest.value)}",
         ),
     ]
     if document.baseline is not None:
@@ -188,8 +189,8 @@ def _learners(document: Document) -> Table:
             number(one.selected.value),
             number(one.honest.value),
             interval_text(one.honest),
-            signed_text(one.optimism),
-            f"{one.agreement:.0%}",
+            signed_text(one.optimism, one.honest.value),
+            f"{one.agreement:.0%}" if len(one.curve.settings) > 1 else "–",
             str(one.n_fits),
         ]
         for one in document.learners
@@ -214,11 +215,12 @@ def _legend(document: Document) -> list[str]:
 def _differences(document: Document) -> Table | None:
     if not document.differences:
         return None
+    best = document.best.honest.value
     rows = [
         [
             clean(one.learner, 60),
-            signed_text(one.mean),
-            number(one.std_error),
+            signed_text(one.mean, best),
+            unsigned(one.std_error, best),
             "by more than its noise" if one.exceeds_noise else "cannot be told apart",
         ]
         for one in document.differences
