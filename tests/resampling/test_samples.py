@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadData, TrueRiskWarning
 from truerisk.resampling.samples import draw_samples, given_samples
 
 CODES = np.array([0] * 6 + [1] * 3 + [2])
@@ -15,6 +17,19 @@ CODES = np.array([0] * 6 + [1] * 3 + [2])
 def data(groups=None) -> Data:
     """Ten rows of three classes."""
     return Data.check(np.arange(10.0)[:, None], CODES, task="classification", groups=groups)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*hold no row of class")
+
+
+def test_classes_that_samples_lack_are_told() -> None:
+    """A class of one row is missed by a third of the samples; drawn within classes, by none."""
+    with pytest.warns(TrueRiskWarning, match=r"of 50 bootstrap samples hold no row of class 2: "):
+        draw_samples(data(), 50, np.random.default_rng(0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        draw_samples(data(), 50, np.random.default_rng(0), stratify=True)
+        draw_samples(data().subset(np.arange(9)), 50, np.random.default_rng(0))
 
 
 def test_n_draws_with_replacement() -> None:

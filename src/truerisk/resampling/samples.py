@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadData, TrueRiskWarning
 
 __all__ = ["draw_samples", "given_samples"]
 
@@ -32,7 +33,11 @@ def draw_samples(
     for part in parts:
         picked = part[rng.integers(len(part), size=(n_samples, len(part)))]
         times += _counted(picked, n_members)
-    return times if data.groups is None else times[:, member]
+    if data.groups is not None:
+        times = times[:, member]
+    if data.codes is not None and data.row_ids is None:  # said once, of the whole data
+        _warn_missing_classes(data, times)
+    return times
 
 
 def given_samples(samples: Any, data: Data) -> np.ndarray:
@@ -56,6 +61,20 @@ def given_samples(samples: Any, data: Data) -> np.ndarray:
             f"sample {bad} names rows outside 0 … {data.n_rows - 1}: samples hold row numbers."
         )
     return _counted(drawn, data.n_rows)
+
+
+def _warn_missing_classes(data: Data, times: np.ndarray) -> None:
+    held = times @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
+    lacking = (held == 0).sum(axis=0)
+    if lacking.any():
+        worst = int(lacking.argmax())
+        warnings.warn(
+            f"{lacking[worst]} of {len(times)} bootstrap samples hold no row of class "
+            f"{data.label(worst)!r}: some learners cannot be fitted on them. Draw within the "
+            "classes, tr.methods.Bootstrap(..., stratify=True), or merge classes.",
+            TrueRiskWarning,
+            stacklevel=2,
+        )
 
 
 def _numbered(groups: np.ndarray) -> np.ndarray:
