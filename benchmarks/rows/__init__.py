@@ -41,6 +41,7 @@ registry = Registry(
         "study": Line(
             f"{_HERE}.study:results", "studies: overhead, store, large data, two workers beside one"
         ),
+        "ncv": Line(f"{_HERE}.ncv:results", "W8: nested cross-validation of Bates et al."),
         "loo-plan": Line(f"{_HERE}.loo_plan:results", "the memory of leave-one-out of many rows"),
     },
 )

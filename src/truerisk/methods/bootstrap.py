@@ -17,6 +17,7 @@ from truerisk.core.plan import Plan
 from truerisk.core.samples import plan_of_samples
 from truerisk.methods.averages import failure_notes
 from truerisk.methods.infinitesimal_jackknife import jackknife_error
+from truerisk.methods.interval_forms import Evidence, as_form
 from truerisk.methods.no_information import no_information
 from truerisk.methods.replicated import Replicated
 from truerisk.resampling.samples import draw_samples, given_samples
@@ -96,6 +97,10 @@ class Bootstrap(Method):
     @property
     def resamples(self) -> bool:
         return True
+
+    @property
+    def offers(self) -> tuple[str, ...]:  # type: ignore[override]
+        return ("bootstrap-.632",) if self.splits else ()
 
     @property
     def _has_apparent(self) -> bool:
@@ -215,11 +220,17 @@ class Bootstrap(Method):
         if not setting.with_errors:
             return Tested(part.value)
         losses, rows = self._losses(found, c, part), found.tested
-        error, why = self._error(found, c)
+        error, why = self._error(found, c, asked=setting.interval is not None)
+        interval = None
+        if setting.interval is not None:
+            jackknife = error, float(found.test[c])
+            evidence = Evidence(part.value, found.loss, setting, out_of_bag=jackknife)
+            error, interval, _ = as_form(setting.interval).of(evidence)
         notes = (*part.notes, *self._left_notes(found), *failure_notes(answers, c), *why)
         return Tested(
             part.value,
             error,
+            interval,
             losses=losses,
             loss_rows=None if losses is None else rows,
             split_risks=by_question,
@@ -234,9 +245,11 @@ class Bootstrap(Method):
         losses: np.ndarray = part.out * found.per_row[c]
         return losses if part.own == 0 else losses + part.own * found.apparent_rows[c]
 
-    def _error(self, found: Replicated, c: int) -> tuple[float | None, tuple[str, ...]]:
+    def _error(
+        self, found: Replicated, c: int, *, asked: bool
+    ) -> tuple[float | None, tuple[str, ...]]:
         """The infinitesimal jackknife for Err₁ of plain samples; None and why, elsewhere."""
-        if self.kind != "oob":
+        if self.kind != "oob" and not asked:
             return None, (UNSURE,)
         n = len(found.tested)
         why = self._no_jackknife(found)

@@ -9,6 +9,7 @@
 | `bbc.py` | percentiles of bootstrapped losses, the choice among candidates included |
 | `conservative_z.py` | spread of means over disjoint halves |
 | `ncv.py`, `beta_ncv.py` | spread of nested cross-validation, normal or Beta |
+| `bootstrap_632.py` | the infinitesimal jackknife of bootstrap samples |
 | `beta_cv.py`, `log_cv.py` | Beta or log-normal; `inflation.py` has their calibrated factor |
 """
 
@@ -41,6 +42,9 @@ registry = Registry(
         ),
         "log-cv": Line(
             f"{_ROOM}.log_cv:LogCV", "the same for losses without a bound, on the log scale"
+        ),
+        "bootstrap-.632": Line(
+            f"{_ROOM}.bootstrap_632:Bootstrap632", "normal, of bootstrap methods"
         ),
         "beta": Line(f"{_ROOM}.beta:BetaPosterior", "posterior of an error rate, flat prior"),
     },

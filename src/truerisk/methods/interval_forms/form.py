@@ -46,8 +46,8 @@ class Evidence:
     `losses` are those of the tested rows, one each (their mean where a row was tested
     `repeatedly`; `squares` is then the mean of their squares), `weights` their shares in the value,
     which add to 1, and `groups` where they belong. `all_losses` are those of all candidates, this
-    one's in row `candidate`; `best` says that the rule chose it. `pairs` and `halves` are there
-    where a method drew them.
+    one's in row `candidate`; `best` says that the rule chose it. `pairs`, `halves` and `out_of_bag`
+    (standard error and value of Err₁) are there where a method drew them.
     """
 
     value: float
@@ -65,6 +65,7 @@ class Evidence:
     best: bool = False
     pairs: Pairs | None = None
     halves: np.ndarray | None = None
+    out_of_bag: tuple[float | None, float] | None = None
 
 
 class IntervalForm(ABC):
