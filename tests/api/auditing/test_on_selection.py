@@ -90,6 +90,21 @@ def test_the_noise_of_z_is_one_whatever_the_effect():
     assert spreads == pytest.approx([1, 1], abs=0.08)
 
 
+def test_a_column_turned_round_is_the_same_column():
+    """Signs and units of columns, and a renaming of the classes, change nothing."""
+    rng = np.random.default_rng(5)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 1)) + rng.normal(size=(40, 12)) + np.outer(y, np.full(12, 1.5))
+    turned = X * np.repeat([3, -0.1], 6) + 7
+    first, second = (
+        spread_of(table, Data.check(table, labels, task="classification"))
+        for table, labels in ((X, y), (turned, 1 - y))
+    )
+    assert first.expected == pytest.approx(second.expected)
+    assert first.chance == pytest.approx(second.chance)
+    assert first.chance < 1
+
+
 def test_few_columns_say_nothing():
     """Below five columns there is no spread to speak of."""
     X, y = noise(0, kept=4)

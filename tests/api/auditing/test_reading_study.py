@@ -27,8 +27,9 @@ class StudySearch(BaseEstimator):
         self.subsample = subsample
 
     def fit(self, X, y):
-        """Run the trials on the first rows of the share."""
-        self.sample_indices_ = np.arange(int(len(y) * self.subsample))
+        """Run the trials on a share of the rows."""
+        drawn = np.random.default_rng(0).permutation(len(y))[: int(len(y) * self.subsample)]
+        self.sample_indices_ = np.sort(drawn)
         X, y = X[self.sample_indices_], y[self.sample_indices_]
         splitter = check_cv(self.cv, y, classifier=True)
         self.study_ = self.study or SimpleNamespace(trials=[])
