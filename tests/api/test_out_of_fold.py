@@ -53,6 +53,7 @@ def test_decision_values_stand_in_for_probabilities(found):
     one = found.learners["svm"]
     assert one.out_of_fold.response == "score"
     assert "pooled" in one.roc.notes[0]
+    assert "does not count" in one.roc.notes[1]
     assert one.calibration is None
 
 

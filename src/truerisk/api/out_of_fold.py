@@ -21,6 +21,10 @@ from truerisk.methods.tuning import by_fit
 __all__ = ["OutOfFold", "calibration_of", "out_of_fold", "roc_of"]
 
 POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
+OVERLAP = (
+    "the interval takes the rows as tests of one rule; it does not count that every fold had one of "
+    "its own, trained on rows that overlap."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +87,7 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | None:
         rows=found.rows,
         confidence_level=problem.confidence_level,
         method=f"out-of-fold {'probabilities' if found.response == 'probability' else 'scores'}",
-        notes=() if found.response == "probability" else (POOLED,),
+        notes=(OVERLAP,) if found.response == "probability" else (POOLED, OVERLAP),
     )
     return replace(curve, positive=present.plain(data.label(1)))
 
