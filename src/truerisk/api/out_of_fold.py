@@ -22,8 +22,8 @@ __all__ = ["OutOfFold", "calibration_of", "out_of_fold", "roc_of"]
 
 POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
 OVERLAP = (
-    "the interval takes the rows as tests of one rule; it does not count that every fold had one of "
-    "its own, trained on rows that overlap."
+    "the interval takes the rows as tests of one rule; it does not count that every fold had one "
+    "of its own, trained on rows that overlap."
 )
 
 
