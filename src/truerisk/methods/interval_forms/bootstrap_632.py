@@ -13,8 +13,8 @@ class Bootstrap632(IntervalForm):
     r"""Value ± z · se(Err₁) · value/Err₁ (Efron and Tibshirani, 1997, §5).
 
     se(Err₁) is the infinitesimal jackknife of the leave-one-out bootstrap; that of .632 and .632+
-    is taken as proportional to the value. It needs enough samples (about 5 n) and neither groups nor
-    weights; where they do not suffice there is a note and no interval.
+    is taken as proportional to the value. It needs enough samples (about 5 n) and neither groups
+    nor weights; where they do not suffice there is a note and no interval.
     """
 
     word: ClassVar[str] = "bootstrap-.632"
