@@ -97,4 +97,5 @@ class Samples:
 def products_of(X: np.ndarray) -> np.ndarray:
     """`(row, column * column)`: the products of the columns with each other."""
     n, width = X.shape
-    return np.einsum("ij,ik->ijk", X, X).reshape(n, width * width)
+    products: np.ndarray = np.einsum("ij,ik->ijk", X, X)
+    return products.reshape(n, width * width)

@@ -114,8 +114,7 @@ class Replicated:
     @cached_property
     def all_answered(self) -> np.ndarray:
         """Of each candidate, whether no fit failed."""
-        every: np.ndarray = self.answers.answered.all(axis=1)
-        return every
+        return np.asarray(self.answers.answered.all(axis=1))
 
     def sums_of_samples(self, candidate: int) -> np.ndarray:
         """The summed losses of what each sample was asked."""
@@ -158,7 +157,7 @@ class Replicated:
     def _mean(self, losses: np.ndarray, rows: np.ndarray) -> np.ndarray:
         weights = self.data.weights(rows)
         if weights is None:
-            return losses.mean(axis=1)
+            return np.asarray(losses.mean(axis=1))
         if weights.sum() <= 0:
             raise Refusal("the rows that were left out have no sample weight at all.")
         mean: np.ndarray = losses @ weights / weights.sum()

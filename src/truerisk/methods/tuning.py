@@ -72,7 +72,7 @@ def units_of(
 
 def asks_own_rows(plan: Plan) -> np.ndarray:
     """Which questions ask a fit about the very rows that it sees, each once."""
-    own = plan.test_sizes == plan.train_sizes[plan.fit]
+    own: np.ndarray = plan.test_sizes == plan.train_sizes[plan.fit]
     for q in np.flatnonzero(own):
         seen, times = plan.train_rows(int(plan.fit[q]))
         own[q] = times is None and np.array_equal(seen, plan.test_rows(int(q))[0])
