@@ -54,6 +54,12 @@ def test_the_least_cost_is_found(costs, prevalence) -> None:
     assert not above or min(above) > point.cost - 1e-14
 
 
+def test_of_equal_costs_the_highest_threshold_is_taken() -> None:
+    """Calling nobody, or the two highest, errs once: nobody is called."""
+    sweep = Sweep.of(np.array([3.0, 2.0]), np.array([False, True]))
+    assert sweep.at_cost(1, 1).threshold == np.inf
+
+
 @pytest.mark.parametrize("rate", [0.0, 0.2, 0.5, 0.9, 1.0])
 def test_demanded_rates_are_met_at_the_least_price(rate) -> None:
     """Sensitivity with the fewest false positives, specificity with the most true ones."""

@@ -85,8 +85,8 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> X, y = tr.datasets.make_simple(100, random_state=0)
     >>> model = tr.models.ThresholdClassifier(GaussianNB(), sensitivity=0.95, random_state=0)
     >>> point = model.fit(X, y).operating_point_
-    >>> print(point)
-    threshold 0.104848 (sensitivity ≥ 0.95): sensitivity 0.9600, specificity 0.4600, precision 0.6400
+    >>> round(point.threshold, 4), point.sensitivity, point.specificity
+    (0.1048, 0.96, 0.46)
     """
 
     def __init__(
