@@ -120,6 +120,34 @@ def test_what_cannot_be_audited_is_one_sentence(audit, name, code, sentence):
     assert "Traceback" not in said.err
 
 
+def test_columns_are_named_and_text_is_explained(call, tmp_path):
+    """Findings number the columns; stderr names them, and says what text and gaps become."""
+    code = """
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+def make():
+    model = make_pipeline(SimpleImputer(), KNeighborsClassifier())
+    return GridSearchCV(model, {"kneighborsclassifier__n_neighbors": [3, 5]}, cv=3)
+"""
+    (tmp_path / "search.py").write_text(code)
+    draw = random.Random(2)
+    rows = [
+        f"{draw.random():.3f},{'rst'[i % 3]},{i % 2 + draw.random() / 9:.3f}" for i in range(60)
+    ]
+    rows[3] = ",r,1.05"
+    lines = [f"{row},{'uv'[i % 2]}" for i, row in enumerate(rows)]
+    (tmp_path / "rows.csv").write_text("a,ward,result,y\n" + "\n".join(lines) + "\n")
+    place = f"{tmp_path / 'search.py'}:make"
+    said = call("audit", place, tmp_path / "rows.csv", "--target", "y", "--allow-import")
+    assert "column 2 by itself tells y" in " ".join(said.out.split())
+    assert "note: columns: 0 a, 1 ward, 2 result" in said.err
+    assert "position among its sorted values" in said.err
+    assert "handed to the search as NaN" in said.err
+
+
 def test_code_is_not_run_unless_allowed(audit):
     """Exit code 2, and how to allow it."""
     said = audit("make", allow=())

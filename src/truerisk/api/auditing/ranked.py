@@ -20,6 +20,7 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
+from truerisk.core.progress import tell
 from truerisk.methods.bbc import Corrected
 
 __all__ = ["corrected_ranks", "weighted_auc_risk"]
@@ -38,6 +39,7 @@ def corrected_ranks(
     tested, chosen = [], []
     block = max(1, CELLS // len(rows))
     for start in range(0, replicates, block):
+        tell(start, replicates, "samples")
         counts = _copies(data, min(block, replicates - start), rng)[:, rows]
         choice = _smallest(_risks(answers.values, positive, sets, counts))
         chosen.append(choice)
