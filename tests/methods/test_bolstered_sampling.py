@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
@@ -107,6 +108,13 @@ def test_refuses(what):
     given = {"method": BolsteredBySampling(5)} | given
     with pytest.raises((BadData, Refusal), match=words):
         tr.estimate_risk(KNeighborsClassifier(), rows, LABELS, **given)
+
+
+def test_around_rows_of_a_gram_matrix_there_are_no_points():
+    """A learner that takes rows against rows is refused, by word and by hand."""
+    for method in ("bolstered", BolsteredBySampling(5)):
+        with pytest.raises(Refusal, match="there are no points"):
+            tr.estimate_risk(SVC(kernel="precomputed"), X @ X.T, LABELS, method=method)
 
 
 @pytest.mark.parametrize("points", [1, 2.5, True])

@@ -63,6 +63,8 @@ class Generic(Engine):
             return "train sets drawn at random have no single model with coefficients."
         if plan.out_of_bag is not None:
             return why_no_bags(family)
+        if plan.moves is not None and any(family.pairwise):
+            return "X is a matrix of rows against rows: around its rows there are no points."
         if plan.rules is not None:
             return why_no_rule(family.last, family.settings)
         return too_many(plan, request)
