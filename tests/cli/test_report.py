@@ -84,3 +84,12 @@ def test_further_methods_are_drawn_beside(call, table, quick):
     assert said["tuned_by"] == "2-fold"
     assert list(said["learners"]["knn"]["criteria"]) == ["loo"]
     assert call("assess", table, "--target", "y", "--method", ",").code == 2
+
+
+def test_a_dry_run_says_that_it_writes_no_page(call, table, quick, tmp_path):
+    """The option is not ignored in silence."""
+    page = tmp_path / "out.html"
+    words = ("assess", table, "--target", "y", "--models", "knn", *quick, "--dry-run")
+    said = call(*words, "--report", page)
+    assert f"note: a dry run writes no page to {page}" in said.err
+    assert not page.exists()

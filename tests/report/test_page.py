@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge
 
 import truerisk as tr
+from truerisk.api.record import recorded
 from truerisk.core.present import number
 from truerisk.report.page import draw_page, page_of_file
 
@@ -133,3 +134,13 @@ def test_differences_are_as_precise_as_the_risks():
     assert found.risks["line"].value > 1000
     assert not re.search(r"[+-]\d+\.\d{4}", row.partition("selected:")[0])
     assert "%" not in row.partition("selected:")[0]
+
+
+def test_a_page_needs_no_rows(found):
+    """What is drawn is recorded without the losses of rows; the JSON has them."""
+    light, whole = recorded(found, rows=False), found.to_dict()
+    for name, one in light["learners"].items():
+        estimates = [one["risk"], one["selected"], one["apparent"], *one["curve"]["estimates"]]
+        assert {estimate["losses"] is None for estimate in estimates} == {True}
+        assert len(whole["learners"][name]["risk"]["losses"]) == found.n_rows
+    assert draw_page(light) == found.to_html()

@@ -258,7 +258,7 @@ class Assessment(Plots):
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        text: str = displays.load("page")(self.to_dict())
+        text: str = displays.load("page")(recorded(self, rows=False))
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
@@ -296,7 +296,7 @@ class Assessment(Plots):
 
     def _repr_html_(self) -> str:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
-        picture: str = displays.load("ladder-picture")(recorded(self, fit=False))
+        picture: str = displays.load("ladder-picture")(recorded(self, fit=False, rows=False))
         return present.html_table(caption, HEAD, self.rows()) + picture
 
 

@@ -14,7 +14,7 @@ from truerisk.core import present
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.posterior import ErrorPosterior
-from truerisk.core.results import RiskEstimate
+from truerisk.core.results import RiskCurve, RiskEstimate
 
 __all__ = ["SCHEMA", "apparent_risk", "recorded"]
 
@@ -22,10 +22,11 @@ SCHEMA = "truerisk.assessment/1"
 MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
 
 
-def recorded(found: Any, *, fit: bool = True) -> dict[str, Any]:
+def recorded(found: Any, *, fit: bool = True, rows: bool = True) -> dict[str, Any]:
     """Plain values, under a versioned schema name; `docs/report.md` says what each is.
 
-    What needs further fits is None with `fit=False`: apparent risks, ROC, calibration.
+    What needs further fits is None with `fit=False`: apparent risks, ROC, calibration. Losses and
+    risks of single rows and splits, which no page shows, are None with `rows=False`.
     """
     roc, calibration = (found.roc, found.calibration) if fit else (None, None)
     return {
@@ -53,13 +54,13 @@ def recorded(found: Any, *, fit: bool = True) -> dict[str, Any]:
             {"code": f.code, "severity": f.severity, "sentence": f.sentence, "remedy": f.remedy}
             for f in found.findings
         ],
-        "choice": None if found.choice is None else found.choice.to_dict(),
+        "choice": None if found.choice is None else _estimate(found.choice, rows),
         "differences": _differences(found),
         "posterior": _posterior(found.risks[found.best]),
         "roc": None if roc is None else roc.to_dict(),
         "calibration": None if calibration is None else calibration.to_dict(),
         "monte_carlo": present.plain(found.monte_carlo),
-        "learners": {name: _learner(one, fit) for name, one in found.learners.items()},
+        "learners": {name: _learner(one, fit, rows) for name, one in found.learners.items()},
     }
 
 
@@ -73,21 +74,39 @@ def apparent_risk(problem: Problem, params: Mapping[str, Any]) -> RiskEstimate |
         return None
 
 
-def _learner(one: Any, fit: bool) -> dict[str, Any]:
+def _learner(one: Any, fit: bool, rows: bool) -> dict[str, Any]:
     apparent = one.apparent if fit else None
     return {
         "setting": present.plain(one.curve.best_params),
-        "apparent": None if apparent is None else apparent.to_dict(),
-        "selected": one.selected.to_dict(),
-        "risk": one.risk.to_dict(),
+        "apparent": None if apparent is None else _estimate(apparent, rows),
+        "selected": _estimate(one.selected, rows),
+        "risk": _estimate(one.risk, rows),
         "optimism": one.optimism,
         "stability": present.plain(one.stability),
         "outer": [present.plain(dict(fold)) for fold in one.outer],
-        "curve": one.curve.to_dict(),
-        "criteria": {word: curve.to_dict() for word, curve in one.criteria.items()},
+        "curve": _curve(one.curve, rows),
+        "criteria": {word: _curve(curve, rows) for word, curve in one.criteria.items()},
         "n_fits": one.n_fits,
         "seconds": one.seconds,
     }
+
+
+def _estimate(risk: RiskEstimate, rows: bool) -> dict[str, Any]:
+    if not rows:
+        risk = replace(risk, losses=None, loss_rows=None, split_risks=None)
+    return risk.to_dict()
+
+
+def _curve(curve: RiskCurve, rows: bool) -> dict[str, Any]:
+    if rows:
+        return curve.to_dict()
+    common = replace(curve.common, losses=None, loss_rows=None, split_risks=None)
+    tested = [
+        replace(one, losses=None, loss_rows=None, split_risks=None)
+        for one in curve.evaluation.tested
+    ]
+    evaluation = replace(curve.evaluation, tested=tuple(tested))
+    return replace(curve, common=common, evaluation=evaluation, procedure=None).to_dict()
 
 
 def _differences(found: Any) -> list[dict[str, Any]]:

@@ -68,6 +68,8 @@ def assess(
     families = _families(source, models)
     _say_plan(len(source.y), method, outer)
     if dry_run:
+        if report is not None:
+            say(f"note: a dry run writes no page to {report}")
         return _dry_run(source, families, methods, outer, options, as_json)
     return _run(source, families, methods, outer, options, as_json, report)
 

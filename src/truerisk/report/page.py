@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -83,10 +82,10 @@ def draw_page(content: Any) -> str:
         "repeat": repeat(document),
         "described": _data(document),
         "notes": _notes(document),
-        "nonce": _nonce(content),
     }
-    page: str = _template().render(values)
-    return page
+    page: str = _template().render(values, nonce="")
+    again: str = _template().render(values, nonce=_nonce(page))
+    return again
 
 
 def page_of_file(path: Any) -> str:
@@ -108,10 +107,9 @@ def _template() -> Any:
     return environment.get_template("page.html")
 
 
-def _nonce(content: Any) -> str:
-    """A word that no text of the content can know, the same for the same content."""
-    text = json.dumps(content, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def _nonce(page: str) -> str:
+    """A word that no text on the page can know, the same for the same page."""
+    return hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 # ---------------------------------------------------------------- the top
