@@ -189,13 +189,12 @@ def _forests(path: Path, executor: Any, replicates: int) -> list[float]:
 
 
 def _two_workers(folder: Path, options: Options) -> Iterator[Result]:
-    n, repeats = (2, 1) if options.quick else (12, 3)
+    n, repeats = (2, 1) if options.quick else (10, 3)
     for where in ("two workers", "Dask"):
         with _executor(where) as executor:
-            one = 1 if where == "two workers" else None
             yield contest(
                 f"nested forests, {n} replicates on {where}, peer: one process",
-                lambda: _forests(folder / "one.db", one, n),  # noqa: B023  run at once
+                lambda: _forests(folder / "one.db", None, n),  # noqa: B023  run at once
                 lambda: _forests(folder / "two.db", executor, n),
                 repeats,
                 ratio=1 / 1.7,
