@@ -194,7 +194,7 @@ def _two_workers(folder: Path, options: Options) -> Iterator[Result]:
         with _executor(where) as executor:
             yield contest(
                 f"nested forests, {n} replicates on {where}, peer: one process",
-                lambda: _forests(folder / "one.db", None, n),  # noqa: B023  run at once
+                lambda: _forests(folder / "one.db", None, n),
                 lambda: _forests(folder / "two.db", executor, n),
                 repeats,
                 ratio=1 / 1.7,
