@@ -249,20 +249,20 @@ def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
             assert sorted(left) == list(range(plan.n_fits))
 
 
-METHODS = {
+SPLITS = {
     "folds": tr.methods.KFold(3),
     "loo": tr.methods.LeaveOneOut(),
     "bootstrap": tr.methods.Bootstrap(kind="oob", replicates=6),
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", SPLITS)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_a_given_gram_matrix_is_cut_by_rows_and_columns(method, n_classes):
     """The answers of SVC on the rows themselves, by this engine and by the generic one."""
     X, y = drawn(30, 3, n_classes)
     grid = {"C": [0.1, 1.0, 10.0]}
-    plan = METHODS[method].plan(data_of(X, y), Streams(0))
+    plan = SPLITS[method].plan(data_of(X, y), Streams(0))
     data = data_of(X @ X.T, y)
     family = family_of(exact(kernel="precomputed"), grid)
     fast, slow = both(ENGINE, family, data, plan, LABEL)
