@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     GridSearchCV,
@@ -28,8 +29,12 @@ def its_checks():
     """All that scikit-learn checks but array API input, which is not claimed.
 
     `check_classifiers_train` wants the label of probability ½, which a threshold is there to move;
-    scikit-learn leaves it out for its own threshold classifiers.
+    scikit-learn leaves it out for its own threshold classifiers. Up to 1.6 its check of weights
+    gives models with folds inside other folds for copies than for weights.
     """
+    without = ["check_array_api", "check_classifiers_train"]
+    if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
+        without.append("check_sample_weight_equivalence")
     models = (
         ThresholdClassifier(LogisticRegression(), random_state=0),
         ThresholdClassifier(GaussianNB(), sensitivity=0.9, random_state=0),
@@ -37,7 +42,7 @@ def its_checks():
     for model in models:
         for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
             name = check.func.__name__
-            if not name.startswith("check_array_api") and name != "check_classifiers_train":
+            if not name.startswith(tuple(without)):
                 yield pytest.param(estimator, check, id=f"{model.sensitivity}-{name}-{number}")
 
 
