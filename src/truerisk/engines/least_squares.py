@@ -20,6 +20,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
+from truerisk.engines.linear_blocks import answer_blocks
 from truerisk.engines.linear_fit import Manner, TrainSet, degrees_of_freedom, solve
 from truerisk.engines.linear_singles import Singles
 from truerisk.engines.linear_table import Table
@@ -81,7 +82,8 @@ class LeastSquares(OnePass):
             return Singles(Table(scaled, manner, penalties), single, row, scaled=True).answer()
         table = Table(task, manner, penalties)
         done = Singles(table, single, row).answer() if single.any() else none
-        for fit in np.setdiff1d(np.flatnonzero(~single), task.plan.free_fits):
+        done |= answer_blocks(task, manner, penalties, single)
+        for fit in np.setdiff1d(np.flatnonzero(~single & ~done), task.plan.free_fits):
             done[fit] = table.answer(int(fit))
         return done
 

@@ -136,11 +136,14 @@ def _floors(
     repeat = np.repeat(plan.repeat, plan.test_sizes)
     w = np.ones(len(outside)) if weights is None else weights
     if data.groups is None:
-        within = w[~outside]
-        squares = ((losses[:, ~outside] - inner[:, None]) ** 2) @ within
-        count = np.count_nonzero(within)
+        starts, inside = plan.test_offsets[:-1], ~is_outer
+        moved = losses - losses[:, :1]  # equal losses are 0, exactly
+        mass = np.add.reduceat(w, starts)[inside].sum()
+        first = np.add.reduceat(w * moved, starts, axis=1)[:, inside].sum(axis=1) / mass
+        second = np.add.reduceat(w * moved**2, starts, axis=1)[:, inside].sum(axis=1) / mass
+        count = int(np.count_nonzero(w) - np.count_nonzero(w[outside]))
         one = w[outside & (repeat == repeat[0])]
-        variance: np.ndarray = squares / within.sum() * count / max(count - 1, 1)
+        variance: np.ndarray = np.maximum(second - first**2, 0.0) * count / max(count - 1, 1)
         return variance * float((one**2).sum() / one.sum() ** 2)
     part = repeat[outside]
     order = np.argsort(part, kind="stable")

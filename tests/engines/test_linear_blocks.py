@@ -1,0 +1,102 @@
+"""Hundreds of fits without blocks are answered as scikit-learn answers them, or left alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+
+import truerisk as tr
+from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.engines import linear_blocks
+from truerisk.engines.generic import Generic
+from truerisk.engines.least_squares import LeastSquares
+from truerisk.methods import KFold, NestedInterval
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=(N, 4)) * [1, 3, 0.5, 10] + [0, 5, 100, -3]
+Y = X[:, 0] + 7 + RNG.normal(size=N)
+METHOD = NestedInterval(6, repeats=6)
+
+
+def answers(engine, model, grid, data, plan, only=None):
+    family = Family.of(model, grid)
+    loss_response = "value" if data.task == "regression" else "label"
+    return engine.run(family, data, plan, Request(loss_response), Run(only=only)).values
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """How many fits each call of the fast path answered."""
+    found = []
+
+    def count(*given):
+        done = linear_blocks.answer_blocks(*given)
+        found.append(int(done.sum()))
+        return done
+
+    monkeypatch.setattr("truerisk.engines.least_squares.answer_blocks", count)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("model", "grid"),
+    [
+        (LinearRegression(), {}),
+        (Ridge(), {"alpha": [0.01, 1.0, 100.0]}),
+    ],
+    ids=["plain", "ridge"],
+)
+def test_equals_the_fits(model, grid, counted):
+    """Every pair of folds left out, by one penalty or several: scikit-learn's answers."""
+    data = Data.check(X, Y, task="regression")
+    plan = METHOD.plan(data, Streams(0))
+    fast = answers(LeastSquares(), model, grid, data, plan)
+    slow = answers(Generic(), model, grid, data, plan)
+    np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10)
+    assert counted == [plan.n_fits] * len(counted)
+
+
+def test_overlapping_blocks_and_few_fits_are_left_alone(counted):
+    """Ten folds are answered one by one; blocks that share rows are not subtracted twice."""
+    tr.estimate_risk(LinearRegression(), X, Y, method=KFold(10))
+    assert sum(counted) == 0
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "more"),
+    [
+        (LinearRegression(fit_intercept=False), Y, {}),
+        (LinearRegression(), np.column_stack([Y, -Y]), {}),
+        (LinearRegression(), Y, {"sample_weight": RNG.random(N)}),
+        (RidgeClassifier(), (Y > 7).astype(int), {}),
+    ],
+    ids=["no intercept", "two targets", "weights", "classes"],
+)
+def test_other_cases_go_their_usual_way(model, y, more, counted):
+    """Nothing is answered here, and the result is that of the generic engine."""
+    found = tr.estimate_risk(model, X, y, method=METHOD, **more)
+    assert sum(counted) == 0
+    slow = tr.estimate_risk(model, X, y, method=METHOD, engine="generic", **more)
+    assert found.value == pytest.approx(slow.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["collinear", "constant", "scales", "wide"])
+def test_what_rounding_could_move_is_left_alone(kind, counted):
+    """Collinear or constant columns, scales far apart, and more columns than rows."""
+    Z = X.copy()
+    if kind == "collinear":
+        Z[:, 3] = Z[:, 0] + 1e-7 * RNG.normal(size=N)
+    elif kind == "constant":
+        Z[:, 3] = 2.0
+    elif kind == "scales":
+        Z[:, 3] *= 1e5
+    else:
+        Z = RNG.normal(size=(N, 50))
+    found = tr.estimate_risk(LinearRegression(), Z, Y, method=METHOD)
+    assert sum(counted) == 0
+    slow = tr.estimate_risk(LinearRegression(), Z, Y, method=METHOD, engine="generic")
+    assert found.value == pytest.approx(slow.value, rel=1e-6)
