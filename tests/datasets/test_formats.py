@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import io
 import zipfile
 from pathlib import Path
@@ -90,7 +90,7 @@ def test_numbers_of_a_parquet_file_keep_all_digits(tmp_path: Path) -> None:
         {
             "f": [0.1 + 0.2, 1e-300, -5.0, 7.0],
             "b": [True, False, None, True],
-            "when": [datetime.date(2020, 1, 1 + j % 2) for j in range(4)],
+            "when": [dt.date(2020, 1, 1 + j % 2) for j in range(4)],
             "y": [big, big + 1, big, big + 1],
         }
     ).write_parquet(path)

@@ -47,7 +47,7 @@ class Refusal(TrueRiskError, ValueError):
 
 
 class NoEngine(Refusal):
-    """No engine, or not the one asked for, can answer a plan; `reason` is what the last one said."""
+    """No engine, or not the one asked for, can answer; `reason` is what the last one said."""
 
     def __init__(self, sentence: str, reason: str = "") -> None:
         super().__init__(sentence)

@@ -38,9 +38,9 @@ class OutOfBag(Method):
 
     It is defined for ensembles that bag rows themselves (forests with ``bootstrap=True``, bagging).
     For any other model the leave-one-out bootstrap takes its place, ``Bootstrap("oob")``, which
-    draws the bags itself; the result is named after it and says why. A member that drew any copy of a row has seen it, also where a training set holds copies. A row
-    that every member drew has no answer: such an ensemble is too small, and the fit is said to have
-    failed.
+    draws the bags itself; the result is named after it and says why. A member that drew any copy
+    of a row has seen it, also where a training set holds copies. A row that every member drew has
+    no answer: such an ensemble is too small, and the fit is said to have failed.
 
     References
     ----------
