@@ -34,7 +34,7 @@ __all__ = ["results"]
 
 FASTER = 1 / 3
 SCRIPT = Path(__file__).with_suffix(".R")
-ADELIE_SCRIPT = Path(__file__).with_name("logistic_adelie.py")
+ADELIE_SCRIPT = Path(__file__).parents[1] / "rivals" / "adelie_path.py"
 ADELIE = os.environ.get("TRUERISK_ADELIE", "")
 N_LAMBDAS, N_FOLDS = 100, 5
 

@@ -1,4 +1,4 @@
-"""PYTHON logistic_adelie.py FOLDER rows columns repeats: what logistic.R does, by adelie.
+"""PYTHON adelie_path.py FOLDER rows columns repeats: what rows/logistic.R does, by adelie.
 
 It runs in an environment of its own (adelie needs an older NumPy) and imports nothing of ours.
 FOLDER holds X, y and lambda, and gets the coefficients; prints the seconds of one path and of one
