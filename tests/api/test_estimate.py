@@ -170,7 +170,7 @@ def test_the_target_is_named() -> None:
 
 
 OF_LINES = ("cp", "gcv")  # methods that ask for lines, and for rules with a likelihood
-OF_RULES = ("aic", "aicc", "bic", "ebic", "bee", "bee-improper", "bolstered")
+OF_RULES = ("aic", "aicc", "bic", "ebic", "bee", "bee-improper", "bolstered", "alo")
 
 
 @pytest.mark.parametrize("method", tr.methods.names())
