@@ -146,6 +146,26 @@ def test_what_is_no_executor_is_refused(tmp_path, executor):
         run(tmp_path / "runs.db", numbers, executor)
 
 
+def test_a_slow_disk_is_written_less_often(tmp_path, monkeypatch):
+    """After a transaction twenty times its seconds pass before the next one, or one second."""
+    times = []
+    save = Store.save
+
+    def slow(store, *results, **options):
+        started = time.monotonic()
+        time.sleep(0.01)
+        save(store, *results, **options)
+        times.append((started, time.monotonic()))
+
+    monkeypatch.setattr(Store, "save", slow)
+    monkeypatch.setattr("truerisk.study.driving.COMMIT_EVERY", 0.01)
+    run(tmp_path / "runs.db", napping, wanted=700, cells=[{"nap": 0.002}])
+    before, after = times[:-2], times[1:-1]  # the last one does not wait
+    assert after
+    for (began, ended), (again, _) in zip(before, after, strict=True):
+        assert again - ended > min(19 * (ended - began), 0.9)
+
+
 # ---------------------------------------------------------------- killed on purpose
 
 
@@ -207,7 +227,7 @@ from truerisk.study import driving
 path, draws = sys.argv[1], random.Random(3)
 found_by = lambda: found(path) if os.path.exists(path) and os.path.getsize(path) else {}
 kept, cells = {}, [{"a": a, "nap": 0.001} for a in range(3)]
-driving.COMMIT_EVERY = 0.005  # more commits to be killed in
+driving.COMMIT_EVERY, driving.COMMIT_PAUSE = 0.005, 0  # more commits to be killed in
 run(path + ".first", numbers, wanted=1)  # what is imported is imported
 for kill in range(25):
     reading, writing = os.pipe()

@@ -20,11 +20,13 @@ from truerisk.study.states import Fate
 from truerisk.study.store import Cell, Store
 from truerisk.study.tasks import Batch, Limits, Order, Work, versions
 
-__all__ = ["Rules", "drive"]
+__all__ = ["COMMIT_SIZE", "Rules", "drive"]
 
 TICK = 0.5  # seconds after which a wait looks around
 COMMIT_EVERY = 0.2  # seconds; results that came in between share a transaction
 COMMIT_SIZE = 1_000
+COMMIT_PAUSE = 20.0  # between transactions, times what the last one took: 5 % for the disk …
+COMMIT_LATEST = 1.0  # … but no result waits for more seconds than these
 HEARTBEAT = 10.0
 BREAKING = 30.0  # seconds that a broken pool may take to say so of all its batches
 SLACK = 120.0  # seconds beyond its tasks' limits after which a batch counts as lost
@@ -101,6 +103,7 @@ class _Driver:
         self.flying: dict[Future[Any], _Flight] = {}
         self.found: list[Fate] = []
         self.stored_at = time.monotonic()
+        self.storing = 0.0  # seconds of the last transaction, most of them waits for the disk
         self.lacking_since: float | None = None
         self.answered = False
 
@@ -242,15 +245,18 @@ class _Driver:
 
     def _store_when_due(self) -> None:
         since = time.monotonic() - self.stored_at
-        due = self.found and (since > COMMIT_EVERY or len(self.found) >= COMMIT_SIZE)
+        pause = max(COMMIT_EVERY, min(COMMIT_PAUSE * self.storing, COMMIT_LATEST))
+        due = self.found and (since > pause or len(self.found) >= COMMIT_SIZE)
         if due or since > HEARTBEAT:
             self._store()
 
     def _store(self) -> None:
         """On the disk first, then acknowledged."""
         running = sum(len(flight.batch.numbers) for flight in self.flying.values())
+        started = time.monotonic()
         self.store.save(self.found, running=running)
         self.ended += sum(fate.ends for fate in self.found)
         self.found = []
         self.stored_at = time.monotonic()
+        self.storing = self.stored_at - started
         tell(self.ended, self.total, self.rules.unit)
