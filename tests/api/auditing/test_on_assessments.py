@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
 from truerisk.core.errors import DuplicateRowsWarning
@@ -75,6 +77,25 @@ def test_leaks_are_found_with_the_names_of_their_columns(sound):
     with pytest.warns(DuplicateRowsWarning):
         _, codes = found_in(np.r_[X, X[:40]], np.r_[y, y[:40]])
     assert "duplicate-rows" in codes
+
+
+def test_noise_with_selection_inside_is_not_shown_to_be_learned():
+    """2000 columns of noise, 50 rows, the best 20 chosen inside the folds: nothing beats chance."""
+    X, y = np.random.default_rng(0).normal(size=(50, 2000)), np.arange(50) % 2
+    inside = make_pipeline(SelectKBest(k=20), KNeighborsClassifier())
+    grid = {"kneighborsclassifier__n_neighbors": [1, 3, 5]}
+    found, codes = found_in(X, y, {"knn": (inside, grid)})
+    assert found.conclusion.startswith("knn is not shown to beat always answering")
+    assert "selection-outside" not in codes
+
+
+def test_noise_with_selection_outside_is_flagged():
+    """The 20 columns of noise that fit these labels best look learnable, and are suspected."""
+    X, y = np.random.default_rng(0).normal(size=(50, 2000)), np.arange(50) % 2
+    best = SelectKBest(k=20).fit(X, y).transform(X)
+    found, codes = found_in(best, y)
+    assert found.learners["bayes"].risk.value < 0.2
+    assert "selection-outside" in codes
 
 
 def test_findings_are_recorded():
