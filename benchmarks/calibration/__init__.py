@@ -9,7 +9,7 @@ and interval is asked how wrong it is. Bias, error, coverage and width come with
 | `learners.py` | learners and the settings they are tuned over |
 | `battery.py` | which learner meets which problem, and on how many rows |
 | `trial.py` | one data set: the true risk, all estimates, all intervals |
-| `store.py` | results, one line a data set; a run goes on where the last one ended |
+| `store.py` | results in a store of studies; a run goes on where the last one ended |
 | `summary.py` | bias, RMSE, coverage and width with their errors |
 | `picture.py` | the coverage of every interval as a picture |
 | `__main__.py` | the command line |

@@ -1,49 +1,75 @@
-"""`python -m benchmarks.calibration [--short] [--store PATH] [--seeds N] [--out FOLDER]`."""
+"""`python -m benchmarks.calibration [--short] [--store PATH] [--seeds N] [--executor WHERE]`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Sequence
+from _thread import interrupt_main
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
 from benchmarks.machine import one_blas_thread
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
     from benchmarks.calibration.battery import FULL, SHORT
-    from benchmarks.calibration.store import Store
+    from benchmarks.calibration.store import LINES, collect, lines
     from benchmarks.calibration.summary import table
-    from benchmarks.calibration.trial import run
+    from truerisk.cli.output import shown_progress
 
     cells = SHORT if given.short else FULL
     seeds = given.seeds or (20 if given.short else 200)
-    store = Store(given.store)
-    done = store.done()
-    started = time.perf_counter()
-    for seed in range(given.first, given.first + seeds):
-        for cell in cells:
-            if seed % cell.stride == 0 and (cell, seed) not in done:
-                store.add(cell, seed, run(cell, seed))
-        if time.perf_counter() - started > given.minutes * 60:
-            break
-    print(table(store.lines(), cells))
+    failed = 0
+    if given.store.suffix != LINES:
+        with shown_progress(), _stopped_after(given.minutes):
+            failed = collect(given.store, cells, seeds, given.executor)
+    elif not given.store.exists():
+        parser.error(f"{given.store}: there are no such results; new ones go to a file .db.")
+    found = list(lines(given.store))
+    print(table(found, cells))
     if given.picture:
         from benchmarks.calibration.picture import draw
 
-        draw(store.lines(), cells, given.picture)
-    return 0
+        draw(found, cells, given.picture)
+    if failed:
+        print(f"{failed} data sets have no result.", file=sys.stderr)
+    return 1 if failed else 0
+
+
+@contextmanager
+def _stopped_after(minutes: float | None) -> Iterator[None]:
+    """As if Ctrl-C were pressed: what was found is stored, and the table is made of it."""
+    if minutes is None:
+        yield
+        return
+    timer = Timer(60 * minutes, interrupt_main)
+    timer.start()
+    try:
+        yield
+    except KeyboardInterrupt:
+        if timer.is_alive():  # somebody did press it
+            raise
+    finally:
+        timer.cancel()
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks.calibration", description=__doc__)
     parser.add_argument("--short", action="store_true", help="three problems, 20 data sets each")
-    parser.add_argument("--store", type=Path, default=Path("calibration.jsonl"), metavar="PATH")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        default=Path("calibration.db"),
+        metavar="PATH",
+        help="where results are kept, and gone on with; of a file .jsonl the table is printed",
+    )
     parser.add_argument("--seeds", type=int, metavar="N", help="data sets a cell (200, short 20)")
-    parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first seed")
-    parser.add_argument("--minutes", type=float, default=1e9, help="start no further seed after")
+    parser.add_argument("--executor", metavar="WHERE", help="a number of workers, or dask://…")
+    parser.add_argument("--minutes", type=float, metavar="M", help="stop after, and print")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write coverages as a picture")
     return parser
 

@@ -1,53 +1,96 @@
-"""Results, one JSON line a data set; a run goes on where the last one ended."""
+"""Results in a store of studies, a data set a task: a run that was stopped goes on where it was.
+
+Files of JSON lines, one a data set, are read as well, so that earlier results keep their table.
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
-import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from benchmarks.calibration import learners, problems, trial
 from benchmarks.calibration.battery import Cell
+from truerisk.study.driving import Rules, drive
+from truerisk.study.keys import key_of
+from truerisk.study.states import State
+from truerisk.study.store import Store
+from truerisk.study.versions import begin
 
-__all__ = ["Store"]
+__all__ = ["LINES", "cell_of", "collect", "lines"]
 
-
-class Store:
-    """An append-only file of results, keyed by problem, rows, learner and seed."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def lines(self) -> Iterator[dict[str, Any]]:
-        """All results; a last line that was cut short is left out."""
-        if not self.path.exists():
-            return
-        with self.path.open(encoding="utf-8") as file:
-            for line in file:
-                try:
-                    yield json.loads(line)
-                except json.JSONDecodeError:
-                    continue
-
-    def done(self) -> set[tuple[Cell, int]]:
-        """Which data sets are there."""
-        return {(cell_of(line), int(line["seed"])) for line in self.lines()}
-
-    def add(self, cell: Cell, seed: int, found: dict[str, Any]) -> None:
-        """Append one result, in one write, on a line of its own."""
-        content = {"problem": cell.problem, "n": cell.n, "learner": cell.learner, "seed": seed}
-        text = json.dumps({**content, **found}) + "\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.path, os.O_APPEND | os.O_CREAT | os.O_RDWR, 0o644)
-        try:
-            size = os.fstat(handle).st_size
-            cut = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-            os.write(handle, (("\n" if cut else "") + text).encode())
-        finally:
-            os.close(handle)
+KIND = "calibration battery"
+LINES = ".jsonl"
+SHOWN_ERRORS = 3
 
 
-def cell_of(line: dict[str, Any]) -> Cell:
+def collect(path: Path, cells: Sequence[Cell], seeds: int, executor: Any = None) -> int:
+    """Run what the store lacks of the data sets 0 … seeds − 1; how many failed.
+
+    A learner that takes long gets every so many seeds: task i of its cell has seed i × stride.
+    """
+    with Store.write(path) as store:
+        begin(store, KIND, {"name": path.name})
+        wanted = [
+            found
+            for cell in cells
+            for found in store.want([_content(cell)], -(-seeds // cell.stride))
+        ]
+        store.forget([State.FAILED])  # what was mended since may work now
+        drive(store, wanted, _run, executor, rules=Rules(unit="data sets"))
+        errors = [error for cell in wanted for error in store.errors(cell)]
+    for number, state, _, error in errors[:SHOWN_ERRORS]:
+        print(f"task {number} {state.name.lower()}: {error.splitlines()[-1]}", file=sys.stderr)
+    return len(errors)
+
+
+def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """Every result with its cell and its seed; those of a changed trial are left out."""
+    if path.suffix == LINES:
+        yield from _of_text(path)
+        return
+    with Store.read(path) as store:
+        for stored in store.cells():
+            if stored.content["source"] == _source():
+                cell = cell_of(stored.content)
+                for number, *_, found in store.results(stored):
+                    yield {**_named(cell), "seed": number * cell.stride, **found}
+
+
+def _of_text(path: Path) -> Iterator[dict[str, Any]]:
+    """JSON lines; one that a crash cut short is left out."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            try:
+                yield json.loads(line)
+            except json.JSONDecodeError:
+                continue
+
+
+def _run(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
+    cell = cell_of(content)
+    found = trial.run(cell, number * cell.stride)
+    return {**found, "truth": float(found["truth"])}
+
+
+def _content(cell: Cell) -> dict[str, Any]:
+    """What determines the results of a cell: its words, and the files that they mean."""
+    return {"battery": KIND, **_named(cell), "stride": cell.stride, "source": _source()}
+
+
+def _named(cell: Cell) -> dict[str, Any]:
+    return {"problem": cell.problem, "n": cell.n, "learner": cell.learner}
+
+
+def _source() -> str:
+    return key_of([inspect.getsource(module) for module in (trial, problems, learners)])
+
+
+def cell_of(line: Mapping[str, Any]) -> Cell:
     """The cell that a stored line belongs to."""
     return Cell(str(line["problem"]), int(line["n"]), str(line["learner"]))

@@ -6,11 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from benchmarks.calibration import trial
 from benchmarks.calibration.__main__ import main
 from benchmarks.calibration.battery import FULL, SHORT, Cell
 from benchmarks.calibration.picture import draw
 from benchmarks.calibration.problems import PROBLEMS
-from benchmarks.calibration.store import Store
+from benchmarks.calibration.store import cell_of, collect, lines
 from benchmarks.calibration.summary import by_interval, rows, table
 from benchmarks.calibration.trial import run
 
@@ -84,27 +85,34 @@ def test_coverage_counts_what_holds_err():
     assert "simple, n=30, knn: 2 data sets" in table(lines, [CELL])
 
 
-def test_a_cut_line_is_run_again(tmp_path):
-    """A line that a crash cut is not counted, and the next one starts afresh."""
-    store = Store(tmp_path / "runs.jsonl")
-    store.add(CELL, 0, {"truth": 0.1, "estimates": {}})
-    with store.path.open("a") as file:
-        file.write('{"problem": "sim')
-    assert store.done() == {(CELL, 0)}
-    store.add(CELL, 1, {"truth": 0.2, "estimates": {}})
-    assert store.done() == {(CELL, 0), (CELL, 1)}
+def test_a_cut_line_is_left_out(tmp_path, capsys):
+    """Results of earlier runs, in JSON lines, keep their table; a line that a crash cut is none."""
+    path = tmp_path / "runs.jsonl"
+    kept = [line(seed, 0.1 * seed, {"ncv": [0.2, 0.1, 0.3]}) for seed in range(3)]
+    path.write_text("".join(json.dumps(one) + "\n" for one in kept) + '{"problem": "sim')
+    assert list(lines(path)) == kept
+    assert main(["--short", "--store", str(path)]) == 0
+    assert "simple, n=30, knn: 3 data sets" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["--store", str(tmp_path / "other.jsonl")])
 
 
-def test_the_command_goes_on_and_draws(tmp_path, monkeypatch, capsys):
-    """What is stored is not run again; the table is printed and the picture written."""
-    ran = []
+@pytest.fixture
+def ran(monkeypatch):
+    """A trial that costs nothing, and the list of its calls."""
+    calls = []
 
     def double(cell, seed):
-        ran.append((cell, seed))
-        return {"truth": 0.2, "estimates": {"ncv": [0.2, 0.1, 0.3]}}
+        calls.append((cell, seed))
+        return {"truth": np.float64(0.2), "estimates": {"ncv": [0.2, 0.1, 0.3]}}
 
     monkeypatch.setattr("benchmarks.calibration.trial.run", double)
-    path, picture = tmp_path / "runs.jsonl", tmp_path / "coverage.png"
+    return calls
+
+
+def test_the_command_goes_on_and_draws(tmp_path, ran, capsys):
+    """What is stored is not run again; the table is printed and the picture written."""
+    path, picture = tmp_path / "runs.db", tmp_path / "coverage.png"
     given = ["--short", "--store", str(path), "--seeds", "5"]
     assert main([*given, "--picture", str(picture)]) == 0
     first = len(ran)
@@ -112,4 +120,38 @@ def test_the_command_goes_on_and_draws(tmp_path, monkeypatch, capsys):
     assert len(ran) == first
     assert "simple, n=30, knn" in capsys.readouterr().out
     assert picture.stat().st_size > 1000
-    draw(Store(path).lines(), SHORT, picture)
+    draw(lines(path), SHORT, picture)
+
+
+def test_slow_learners_get_every_so_many_seeds(tmp_path, ran):
+    """The seeds are those of a run that tries all of them and leaves out what is not due."""
+    cells = [CELL, Cell("difficult", 100, "tree")]
+    assert collect(tmp_path / "runs.db", cells, 8) == 0
+    assert sorted(ran) == sorted(
+        [(CELL, seed) for seed in range(8)] + [(cells[1], s) for s in (0, 6)]
+    )
+    assert {(cell_of(one), one["seed"]) for one in lines(tmp_path / "runs.db")} == set(ran)
+
+
+def test_a_data_set_that_fails_stops_nothing(tmp_path, ran, monkeypatch, capsys):
+    """It is named, the others have their line, and it is tried again."""
+    path = tmp_path / "runs.db"
+    whole = trial.run
+    monkeypatch.setattr(
+        "benchmarks.calibration.trial.run", lambda cell, seed: whole(cell, 1 // seed)
+    )
+    assert main(["--short", "--store", str(path), "--seeds", "2"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    monkeypatch.setattr("benchmarks.calibration.trial.run", whole)
+    assert main(["--short", "--store", str(path), "--seeds", "2"]) == 0
+
+
+def test_a_changed_trial_is_another_result(tmp_path, ran, monkeypatch):
+    """Results of other problems, learners or trials are run again, not mixed with the new ones."""
+    path = tmp_path / "runs.db"
+    collect(path, [CELL], 2)
+    monkeypatch.setattr("benchmarks.calibration.store._source", lambda: "changed")
+    assert list(lines(path)) == []
+    collect(path, [CELL], 2)
+    assert len(ran) == 4
+    assert len(list(lines(path))) == 2
