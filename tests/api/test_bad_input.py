@@ -357,6 +357,8 @@ def test_what_does_not_fit_together(change, message) -> None:
         ({"executor": "2"}, "executor='2' is unknown; use None .*a number"),
         ({"random_state": "0"}, "random_state='0' is no seed"),
         ({"confidence_level": 95}, "use a level between 0 and 1"),
+        ({"confidence_level": "95"}, "confidence_level='95': use a level between 0 and 1"),
+        ({"loss": [[0, 1], [5, 0]]}, "given as loss=tr.losses.Cost"),
         ({"model": KNeighborsClassifier}, "not an estimator instance"),
         ({"model": "knn"}, "not an estimator instance"),
     ],

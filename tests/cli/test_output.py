@@ -46,6 +46,12 @@ def test_a_short_run_shows_no_progress(capsys, live):
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_finished_run_has_no_time_left(capsys):
+    """The last line says that all fits are done, and no guess beside it."""
+    played(16, live=False, every=2).close()
+    assert capsys.readouterr().err.splitlines()[-1] == "knn: testing: 1000 of 1000 fits"
+
+
 def test_lines_in_a_pipe_come_ever_more_rarely(capsys):
     """Four minutes make eight lines, none a rewritten one, each with the time left."""
     played(240, live=False, every=0.5).close()

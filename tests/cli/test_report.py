@@ -43,7 +43,8 @@ def test_report_reads_a_pipe(call, table, quick, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("{", "this is no JSON"),
+        ("{", "results.json' is no JSON (line 1)"),
+        ("", "results.json' is empty"),
         ("{}", "not of truerisk"),
         ('{"schema": "truerisk.assessment/9"}', "of version 9"),
     ],

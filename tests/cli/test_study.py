@@ -73,6 +73,7 @@ def test_what_is_incomplete_exits_with_5(call, spec, tmp_path):
         (["retry", "--failed", "--store", "a.db"], 2, "there is no such store"),
         (["retry", "--store", "a.db"], 2, "--failed"),
         (["run", "spec.toml"], 2, "--store"),
+        (["run", "spec.toml", "--store", "none/a.db"], 2, "there is no folder 'none'"),
         (["export", "--store", "a.db", "--format", "xml"], 2, "xml"),
     ],
 )
@@ -132,3 +133,18 @@ def test_status_is_json(call, spec, tmp_path):
     content = json.loads(call("study", "status", "--store", store, "--json").out)
     assert content["schema"] == "truerisk.study-status/1"
     assert (content["waiting"], content["held_by"], content["errors"]) == (0, None, [])
+
+
+def test_export_and_retry_say_json(call, spec, tmp_path):
+    """What was written where, and how many replicates come again: one document each."""
+    store = tmp_path / "runs.db"
+    call("study", "run", spec, "--store", store)
+    exported = json.loads(call("study", "export", "--store", store, "--json").out)
+    assert exported == {
+        "schema": "truerisk.study-export/1",
+        "file": str(tmp_path / "runs.csv"),
+        "format": "csv",
+        "rows": 2,
+    }
+    retried = json.loads(call("study", "retry", "--failed", "--store", store, "--json").out)
+    assert retried == {"schema": "truerisk.study-retry/1", "replicates": 0}

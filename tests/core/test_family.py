@@ -79,6 +79,7 @@ def test_a_clusterer_makes_no_predictions() -> None:
     [
         (KNeighborsClassifier, None, UnknownName, "not an estimator instance"),
         ("knn", None, UnknownName, "not an estimator instance"),
+        (np.zeros((99, 9)), None, UnknownName, r"^array.{60,80} is not an estimator instance"),
         (KNeighborsClassifier(), {"n_neighbours": [1]}, UnknownName, "mean 'n_neighbors'"),
         (PIPE, {"clf__n_neighbours": [1]}, UnknownName, "mean 'clf__n_neighbors'"),
         (PIPE, {"n_neighbors": [1]}, UnknownName, "mean 'clf__n_neighbors'"),

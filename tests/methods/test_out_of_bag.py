@@ -198,6 +198,7 @@ def test_what_a_result_says() -> None:
         (ExtraTreesClassifier(2), "bootstrap=False: every member"),
         (BaggingClassifier(GaussianNB(), 2, bootstrap=False), "bootstrap=False"),
         (make_pipeline(StandardScaler(), RandomForestClassifier(2)), "steps of a pipeline"),
+        (make_pipeline(StandardScaler(), GaussianNB()), "GaussianNB draws no bags"),
     ],
 )
 def test_without_bags_the_bootstrap_draws_them(model, reason) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,8 @@ def pose(
     random_state: Any = 0,
 ) -> Problem:
     """Check what a user gave."""
-    if not 0 < confidence_level < 1:
-        raise UnknownName(f"confidence_level={confidence_level}: use a level between 0 and 1.")
+    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
+        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
     workers_of(executor)  # an unknown executor is refused by every engine alike
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
     data = Data.check(

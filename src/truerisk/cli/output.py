@@ -65,7 +65,7 @@ class ProgressLine:
 
     def _left(self, progress: Progress, now: float) -> str:
         """From the pace since the first fits: workers that start up do not count."""
-        if self.first is None or progress.done <= self.first[1]:
+        if self.first is None or not self.first[1] < progress.done < progress.total:
             return ""
         pace = (now - self.first[0]) / (progress.done - self.first[1])
         return f", about {duration(pace * (progress.total - progress.done))} left"

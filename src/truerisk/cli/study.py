@@ -33,9 +33,19 @@ def study() -> None:
 
 def _store(command: Callable[..., Any]) -> Callable[..., Any]:
     place = click.Path(dir_okay=False, path_type=Path)
-    return click.option("--store", type=place, required=True, help="The file of the study.")(
-        command
-    )
+    return click.option(
+        "--store", type=place, required=True, callback=_in_a_folder, help="The file of the study."
+    )(command)
+
+
+def _in_a_folder(ctx: click.Context, option: click.Parameter, store: Path) -> Path:
+    """Refuse a folder that is not there, for which the lock would be blamed."""
+    if not store.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder '{store.parent}'.")
+    return store
+
+
+_as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 
 
 _RUNNING = [
@@ -60,7 +70,7 @@ _RUNNING = [
     ),
     click.option("--mixed-versions", is_flag=True, help="Keep results of other versions."),
     click.option("--allow-import", is_flag=True, help="Let the specification import code."),
-    click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout."),
+    _as_json,
 ]  # fmt: skip
 
 
@@ -148,7 +158,7 @@ def _judged(status: Status, store: Path) -> int:
 
 @study.command()
 @_store
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@_as_json
 def status(store: Path, as_json: bool) -> int:
     """How far the study is, also while it runs."""
     from truerisk.study.status import status_of
@@ -192,7 +202,8 @@ def _described(found: Status) -> str:
     "--out", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
     help="Where to.  [default: the store's name with the format's ending]",
 )  # fmt: skip
-def export(store: Path, form: str, out: Path | None) -> None:
+@_as_json
+def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     """Write every result as one row: Parquet, CSV or JSON lines."""
     from truerisk.study.export import export as write
     from truerisk.study.results import rows_of
@@ -205,6 +216,8 @@ def export(store: Path, form: str, out: Path | None) -> None:
         except OSError as error:
             raise click.UsageError(f"--out {place}: {error.strerror or error}.") from None
     say(f"wrote {n_rows} rows to {place}")
+    if as_json:
+        click.echo(_document("export", file=str(place), format=form, rows=n_rows))
 
 
 @study.command()
@@ -212,7 +225,8 @@ def export(store: Path, form: str, out: Path | None) -> None:
 @click.option(
     "--failed", is_flag=True, required=True, help="Those that failed or were quarantined."
 )
-def retry(store: Path, failed: bool) -> None:
+@_as_json
+def retry(store: Path, failed: bool, as_json: bool) -> None:
     """Have replicates without a result tried again by the next run."""
     from truerisk.study.states import State
     from truerisk.study.store import Store
@@ -222,3 +236,9 @@ def retry(store: Path, failed: bool) -> None:
     with Store.write(store) as opened:
         n = opened.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
     say(f"{n} replicates will be tried again by `truerisk study resume --store {store}`")
+    if as_json:
+        click.echo(_document("retry", replicates=n))
+
+
+def _document(what: str, **found: Any) -> str:
+    return json.dumps({"schema": f"truerisk.study-{what}/1", **found})

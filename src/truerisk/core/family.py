@@ -11,6 +11,7 @@ import numpy as np
 
 from truerisk.core.data import Task
 from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.present import clean
 from truerisk.core.registry import closest
 
 __all__ = ["Family"]
@@ -31,8 +32,9 @@ class Family:
         `ParameterGrid`, or None for the estimator as it stands.
         """
         if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+            shown = clean(" ".join(repr(estimator).split()), 80)
             raise UnknownName(
-                f"{estimator!r} is not an estimator instance; give one, such as "
+                f"{shown} is not an estimator instance; give one, such as "
                 "KNeighborsClassifier(), not its class or its name."
             )
         candidates = ({},) if grid is None else tuple(_expand(grid))

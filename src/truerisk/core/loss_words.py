@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.present import clean
 from truerisk.core.registry import Line, Registry, closest
 
 __all__ = ["CallableLoss", "RatedLoss", "ScorerLoss", "as_loss", "registry"]
@@ -124,9 +125,12 @@ def _resolve(loss: Any, data: Data) -> Loss:
     if isinstance(loss, str):
         return _by_word(loss, data)
     if not callable(loss):
+        shown = clean(" ".join(repr(loss).split()), 80)
+        matrix = isinstance(loss, list | np.ndarray)
+        hint = " A matrix of costs is given as loss=tr.losses.Cost(matrix)." if matrix else ""
         raise UnknownName(
-            f"loss={loss!r} is neither a word ({', '.join(registry)}), a function "
-            "of (y_true, y_pred), nor a scikit-learn scorer."
+            f"loss={shown} is neither a word ({', '.join(registry)}), a function "
+            f"of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
     arguments = _required_arguments(loss)
     if arguments == 3:

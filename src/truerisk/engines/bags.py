@@ -47,14 +47,13 @@ def bagging() -> tuple[type, ...]:
 
 def why_no_bags(family: Family) -> str | None:
     """Why members of the family's models are not fitted on bags of rows, or None."""
-    estimator = family.estimator
-    if hasattr(estimator, "steps"):
+    if not isinstance(family.last, (*forests(), *bagging())):
+        return f"{family.name} draws no bags of rows; forests and bagging do."
+    if family.last is not family.estimator:
         return (
             "the steps of a pipeline have seen every row, so that nothing is out of its bag "
             "(without them, the ensemble could be asked)."
         )
-    if not isinstance(estimator, (*forests(), *bagging())):
-        return f"{family.name} draws no bags of rows; forests and bagging do."
     if not all(setting["bootstrap"] for setting in settings_of(family)):
         return "bootstrap=False: every member is fitted on all rows; use bootstrap=True."
     return None

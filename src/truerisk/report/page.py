@@ -90,7 +90,7 @@ def draw_page(content: Any) -> str:
 
 def page_of_file(path: Any) -> str:
     """The page of a file that `to_json` or `--json` wrote."""
-    return draw_page(parse(read_text(path)))
+    return draw_page(parse(read_text(path), path))
 
 
 @cache

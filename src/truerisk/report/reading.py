@@ -37,15 +37,20 @@ def read_text(path: Any) -> str:
         raise BadData(f"{_shown(path)} cannot be read: {error.strerror}.") from None
 
 
-def parse(text: str) -> Any:
+def parse(text: str, path: Any = None) -> Any:
     """What a JSON text says; NaN, which JSON does not know, is refused."""
+    named = "this" if path is None else _shown(path)
+    if not text.strip():
+        raise BadData(f"{named} is empty: write results with to_json() or --json.")
     try:
         return json.loads(text, parse_constant=_no_constant)
     except RecursionError:
-        raise BadData("this is no file of results: it is nested too deeply.") from None
+        raise BadData(f"{named} is no file of results: it is nested too deeply.") from None
     except ValueError as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadData(f"this is no JSON{where}: write results with to_json() or --json.") from None
+        raise BadData(
+            f"{named} is no JSON{where}: write results with to_json() or --json."
+        ) from None
 
 
 def _no_constant(word: str) -> NoReturn:
