@@ -96,7 +96,8 @@ class Bootstrap(Method):
 
     @property
     def resamples(self) -> bool:
-        return True
+        """The naive risk is on rows that took part in the tuning: no honest test of it."""
+        return self.kind != "bootstrap"
 
     @property
     def offers(self) -> tuple[str, ...]:  # type: ignore[override]
