@@ -239,14 +239,6 @@ def test_a_candidate_that_fails_inside_is_not_chosen() -> None:
     assert np.isfinite(curve.procedure.value)
 
 
-def test_the_naive_bootstrap_is_no_outer_test() -> None:
-    """It tests on rows that the choice has seen, so only the choice itself may use it."""
-    knn = KNeighborsClassifier()
-    with pytest.raises(Refusal, match="'bootstrap' cannot be the outer method"):
-        tr.estimate_risk(knn, X, Y, method=Nested("bootstrap", "4-fold"))
-    assert tr.estimate_risk(knn, X, Y, method=Nested("4-fold", "bootstrap")).value is not None
-
-
 @pytest.mark.parametrize("part", ["apparent", "nested", "three-way"])
 def test_what_cannot_stand_inside_is_refused(part) -> None:
     """Methods that tune themselves, or hold nothing out, are no parts of nested validation."""

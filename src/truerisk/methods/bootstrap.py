@@ -96,8 +96,7 @@ class Bootstrap(Method):
 
     @property
     def resamples(self) -> bool:
-        """The naive risk is on rows that took part in the tuning: no honest test of it."""
-        return self.kind != "bootstrap"
+        return True
 
     @property
     def offers(self) -> tuple[str, ...]:  # type: ignore[override]
