@@ -172,7 +172,7 @@ class Singles:
         if np.array_equal(at, np.arange(len(part.rows))):
             at = slice(None)  # every row in its order: nothing is gathered
         Y = part.Y[row]
-        numbers = Y - found.missed[:, at]
+        numbers = (Y + part.mean_y) - found.missed[:, at]
         sure = (found.doubts[:, at] <= DOUBT) & (found.rest[:, at] >= LEAST)
         if part.wide:  # nothing is subtracted from 1
             sure = found.doubts[:, at] <= DOUBT
@@ -181,15 +181,16 @@ class Singles:
             step = coding.numbers(to) - part.mean_y - Y[flipped]
             changed = place[row[flipped]]
             fitted = Y[flipped] - found.residual[:, changed]
-            numbers[:, flipped] = fitted + found.leverage[:, changed, None] * step
+            moved = fitted + found.leverage[:, changed, None] * step
+            numbers[:, flipped] = moved + part.mean_y
         outside = np.flatnonzero(place[row] < 0)
         if len(outside):  # rows of weight 0 change nothing
             left = part.left(row[outside])
             penalties = self.table.penalties
-            numbers[:, outside] = answers_at(left, part.spectrum, penalties)
+            numbers[:, outside] = answers_at(left, part.spectrum, penalties) + part.mean_y
             sure[:, outside] = part.sure(penalties)
             sure[:, outside] &= (part.doubts(left, penalties) <= DOUBT)[:, None]
-        return numbers + part.mean_y, sure
+        return numbers, sure
 
     def _flips(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Which of the fits replace their row's label, and by which code."""

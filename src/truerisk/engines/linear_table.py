@@ -219,15 +219,16 @@ class Part:
         lost = table.weights[other] - self.weights[other]
         carried = 0.0
         if len(other) < len(self.rows) and (lost > 0).all():
-            gram = table.gram.copy()
+            gram = table.gram
             if len(other):
                 outside = table.moved[other] * np.sqrt(lost)[:, None]
-                gram -= outside.T @ outside
+                gram = gram - outside.T @ outside
             carried = float(table.gram.diagonal().max())
         else:
             inside = table.moved[self.rows] * self.root[:, None]
             gram = inside.T @ inside
-        gram -= np.multiply.outer(self.total * self.mean, self.mean)
+        of_mean = np.multiply.outer(self.total * self.mean, self.mean)
+        gram = np.subtract(gram, of_mean, out=of_mean)
         weighted = self.weights[:, None] * self.Y
         right = table.moved.T @ weighted - np.multiply.outer(self.mean, weighted.sum(axis=0))
         noise = carried + self._shifted(float(max(np.trace(gram), 0.0)))

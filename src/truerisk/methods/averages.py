@@ -179,9 +179,16 @@ def tested_by_average(
             usual = replace(setting, interval=None)  # rules may need the errors
             best = by_rule(tested_by_average(answers, data, loss, usual, average), setting.rule)
         for c in np.flatnonzero(np.isfinite(values)):
-            mine = replace(common, value=float(values[c]), losses=per_row[c], candidate=int(c))
-            mine = replace(mine, squares=None if squares is None else squares[c])
-            sure[c] = form.of(replace(mine, split_risks=by_split[c], best=bool(c == best)))
+            mine = replace(
+                common,
+                value=float(values[c]),
+                losses=per_row[c],
+                squares=None if squares is None else squares[c],
+                split_risks=by_split[c],
+                candidate=int(c),
+                best=bool(c == best),
+            )
+            sure[c] = form.of(mine)
     return [
         Tested(
             float(value),
@@ -202,6 +209,8 @@ def means_by_row(
     """Tested rows ascending, their mean losses, their weights, and whether some come repeatedly."""
     rows, order, starts = _by_row(plan)
     if len(rows) == len(order):
+        if (order[1:] > order[:-1]).all():  # they come in order: no copy
+            return rows, losses, weights, False
         return rows, losses[:, order], weights[order], False
     means = np.add.reduceat(losses[:, order], starts, axis=1) / _run_lengths(starts, len(order))
     return rows, means, np.add.reduceat(weights[order], starts), True
