@@ -78,6 +78,8 @@ def test_options_are_checked(search, rows):
         tr.audit(search, *rows, level="bcc")
     with pytest.raises(UnknownName, match="between 0 and 1"):
         tr.audit(search, *rows, confidence_level=95)
+    with pytest.raises(UnknownName, match="confidence_level='95'"):
+        tr.audit(search, *rows, confidence_level="95")
     with pytest.raises(BadData, match="X has 1 columns and the search was fitted on 2"):
         tr.audit(search, rows[0][:, :1], rows[1])
 

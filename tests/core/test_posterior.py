@@ -77,6 +77,10 @@ def test_nothing_tested_is_the_prior() -> None:
         (1, np.inf, (1, 1), "between 0 and n"),
         (1, 5, (0, 1), "no Beta prior"),
         (1, 5, (1, np.nan), "no Beta prior"),
+        (1, 5, 1, "prior 1 is no Beta prior"),
+        (1, 5, (1,), "no Beta prior"),
+        ([0, 1, 1], 3, (1, 1), "errors=.0, 1, 1., n=3: give two numbers"),
+        ("3", 5, (1, 1), "errors='3', n=5: give two numbers"),
     ],
 )
 def test_impossible_counts_are_refused(errors, n, prior, message) -> None:
@@ -89,6 +93,8 @@ def test_a_probability_lies_between_0_and_1() -> None:
     """A quantile of an impossible probability is refused."""
     with pytest.raises(BadData, match="not between 0 and 1"):
         ErrorPosterior(1, 5).quantile(1.5)
+    with pytest.raises(BadData, match="probability '95' is not between 0 and 1"):
+        ErrorPosterior(1, 5).upper("95")
 
 
 @pytest.mark.parametrize(("errors", "n"), [(0, 40), (7, 90), (90, 90), (120, 400)])

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 from truerisk.api.auditing.claim import Claim
@@ -107,8 +108,8 @@ def audit(
         raise UnknownName(
             f"level={level!r} is unknown{closest(level, LEVELS) or '.'} Use {', '.join(LEVELS)}."
         )
-    if not 0 < confidence_level < 1:
-        raise UnknownName(f"confidence_level={confidence_level}: use a level between 0 and 1.")
+    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
+        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
     claim = read_claim(search)
     _refuse_missing_rows(claim, X, y, level)
     scale = scale_of(claim)

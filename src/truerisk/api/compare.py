@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -65,12 +66,12 @@ def compare(
     >>> {word: round(p, 3) for word, p in c.probabilities.items()}
     {'better': 0.015, 'equivalent': 0.007, 'worse': 0.978}
     """
-    if not (np.isfinite(rope) and rope >= 0):
+    if not (isinstance(rope, Real) and 0 <= rope < np.inf):
         raise UnknownName(f"rope={rope}: it is half the width of a region, 0 or more.")
     if rope != ROPE and test != "bayes":
         raise UnknownName(f"rope={rope} belongs to test='bayes'; '{test}' has no such region.")
-    if not 0 < confidence_level < 1:
-        raise UnknownName(f"confidence_level={confidence_level}: use a level between 0 and 1.")
+    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
+        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
     chosen: PairedTest = registry.load(test)()
     pairs = pair(
         a_losses, b_losses, folds=folds, n_train=n_train, n_test=n_test, per_split=chosen.per_split

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from operator import attrgetter
 from typing import Any
 
@@ -147,7 +148,7 @@ def _smallest(error: float | Mapping[int, float]) -> float:
 
 def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> None:
     values = list(error.values()) if isinstance(error, Mapping) else [error]
-    if not values or not all(np.isfinite(e) and 0 <= e <= 1 for e in values):
+    if not values or not all(isinstance(e, Real) and 0 <= float(e) <= 1 for e in values):
         raise BadData(f"error={error}: an error is a share between 0 and 1, or a dict of such.")
     if isinstance(error, Mapping) and not all(
         isinstance(m, int | np.integer) and m >= 1 for m in error
@@ -155,11 +156,11 @@ def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> No
         raise BadData(f"error={error}: its keys are numbers of training rows.")
     if width is None and n is None:
         raise UnknownName("say what to plan: width= of the interval, or n= rows to share, or both.")
-    if width is not None and not 0 < width < 1:
+    if width is not None and not (isinstance(width, Real) and 0 < float(width) < 1):
         raise BadData(f"width={width}: an interval of an error has a width between 0 and 1.")
     if n is not None and (not isinstance(n, int | np.integer) or n < 2):
         raise BadData(f"n={n}: rows to share are 2 or more.")
-    if not 0 < level < 1:
-        raise UnknownName(f"confidence_level={level}: use a level between 0 and 1.")
+    if not (isinstance(level, Real) and 0 < level < 1):
+        raise UnknownName(f"confidence_level={level!r}: use a level between 0 and 1.")
     if not 0.5 <= assurance < 1:
         raise UnknownName(f"assurance={assurance}: use a probability from .5 up to 1.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,11 +71,16 @@ class ErrorPosterior:
         return cls(float(losses.sum()), len(losses), prior, _label(estimate))
 
     def __post_init__(self) -> None:
+        if not all(isinstance(number, Real) for number in (self.errors, self.n)):
+            raise BadData(
+                f"errors={self.errors!r}, n={self.n!r}: give two numbers, how many errors in how "
+                "many test rows."
+            )
         if not (np.isfinite(self.n) and np.isfinite(self.errors) and 0 <= self.errors <= self.n):
             raise BadData(
                 f"{self.errors} errors in {self.n} test rows: errors must lie between 0 and n."
             )
-        if not all(np.isfinite(p) and p > 0 for p in self.prior):
+        if not _is_beta(self.prior):
             raise BadData(f"prior {self.prior} is no Beta prior: both parameters must be positive.")
 
     @property
@@ -124,8 +130,8 @@ class ErrorPosterior:
         """The error that is not exceeded with this probability."""
         from scipy.special import betaincinv
 
-        if not 0 <= probability <= 1:
-            raise BadData(f"probability {probability} is not between 0 and 1.")
+        if not (isinstance(probability, Real) and 0 <= probability <= 1):
+            raise BadData(f"probability {probability!r} is not between 0 and 1.")
         return float(betaincinv(*self._parameters, probability))
 
     def upper(self, level: float = 0.95) -> float:
@@ -173,6 +179,12 @@ class ErrorPosterior:
             ["posterior of", self.of],
         ]
         return present.html_table("Posterior of the error", ["", ""], rows)
+
+
+def _is_beta(prior: Any) -> bool:
+    """Two finite positive numbers."""
+    pair = tuple(prior) if np.iterable(prior) else ()
+    return len(pair) == 2 and all(isinstance(p, Real) and 0 < float(p) < np.inf for p in pair)
 
 
 def _counted(estimate: RiskEstimate) -> np.ndarray:
