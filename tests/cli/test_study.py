@@ -94,6 +94,14 @@ def test_a_mistake_in_the_specification_names_its_line(call, spec, tmp_path):
     assert "in line 6 of the specification: there is no learner 'kn'; did you mean" in said.err
 
 
+@pytest.mark.parametrize(("executor", "sentence"), [("four", "is unknown"), ("0", "at least 1")])
+def test_an_unknown_executor_makes_no_store(call, spec, tmp_path, executor, sentence):
+    """Exit code 2, and no empty study is left to be resumed."""
+    said = call("study", "run", spec, "--store", tmp_path / "runs.db", "--executor", executor)
+    assert (said.code, sentence in said.err) == (2, True)
+    assert not (tmp_path / "runs.db").exists()
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_study_is_kept(spec, tmp_path, sent):
     """Ctrl-C, and what a batch system sends: exit code 130, and how to go on."""

@@ -11,6 +11,7 @@ from truerisk.api.study_cells import cells_of, places_of, replicate_of, tables_o
 from truerisk.core.errors import BadData, BadStore
 from truerisk.core.progress import stage
 from truerisk.study.driving import Rules, drive
+from truerisk.study.pools import refuse_unknown
 from truerisk.study.results import StudyResults, collect
 from truerisk.study.spec import Spec, parse_spec, read_spec
 from truerisk.study.states import State
@@ -99,6 +100,7 @@ class Study:
         """
         if attempts < 1:
             raise BadData(f"attempts={attempts}: a replicate is tried at least once.")
+        refuse_unknown(executor)
         limits = Limits(limit_seconds, limit_megabytes)
         tables = tables_of(self.spec)
         contents = cells_of(self.spec, tables)

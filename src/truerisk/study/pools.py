@@ -19,7 +19,7 @@ from truerisk.study.sharing import frozen
 from truerisk.study.tasks import Batch, Order, one_thread, run_task
 from truerisk.study.work import run_batch
 
-__all__ = ["Given", "Here", "Workers", "pool_of"]
+__all__ = ["Given", "Here", "Workers", "pool_of", "refuse_unknown"]
 
 
 class Here(Pool):
@@ -96,19 +96,27 @@ class Given(Pool):
         )
 
 
-def pool_of(executor: Any) -> Pool:
-    """The pool that `executor` names: None, a number, "dask://host:port", a Client, an executor."""
-    if executor is None:
-        return Here()
-    if isinstance(executor, str):
-        if executor.isdecimal():
-            return pool_of(int(executor))
+def refuse_unknown(executor: Any) -> None:
+    """Say that nothing answers to `executor`, before a store is made for it."""
+    if isinstance(executor, str) and executor.isdecimal():
+        workers_of(int(executor))
+    elif isinstance(executor, str):
         if not executor.startswith(("dask://", "dask+tls://")):
             raise UnknownName(
                 f"executor={executor!r} is unknown; use a number of worker processes, "
                 "'dask://host:port' or 'dask+tls://host:port'."
             )
-        return _on_dask(executor)
+    elif type(executor).__module__.partition(".")[0] != "distributed":
+        workers_of(executor)
+
+
+def pool_of(executor: Any) -> Pool:
+    """The pool that `executor` names: None, a number, "dask://host:port", a Client, an executor."""
+    refuse_unknown(executor)
+    if executor is None:
+        return Here()
+    if isinstance(executor, str):
+        return pool_of(int(executor)) if executor.isdecimal() else _on_dask(executor)
     if type(executor).__module__.partition(".")[0] == "distributed":
         return _on_dask(executor)
     n_workers = workers_of(executor)
