@@ -263,6 +263,14 @@ def test_units_of_columns_do_not_matter(scale) -> None:
     require_equal(ENGINE, PLAIN, data_of(X * [1, scale, 1 / scale], y), LOO, RESPONSES[:2])
 
 
+@pytest.mark.parametrize("method", [LOO, FOLDS, tr.methods.Bootstrap("oob", 5)])
+def test_directions_that_least_squares_drops_are_asked(method) -> None:
+    """The solver lsqr cuts off at the largest eigenvalue of the columns in their own units."""
+    X, y = drawn(24, 3, 3)
+    family = family_of(LinearDiscriminantAnalysis(solver="lsqr"))
+    require_equal(ENGINE, family, data_of(X * [1e4, 1e-4, 1], y), method, RESPONSES[:2])
+
+
 def test_a_coarse_tol_is_minded() -> None:
     """Where the SVD solver drops directions, of the rows or of the class means, it is asked."""
     X, y = drawn(40, 3, 3)

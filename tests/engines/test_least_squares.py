@@ -282,6 +282,20 @@ def test_condition_numbers_up_to_1e12(condition, method, model):
     require_equal(family_of(model), data, plan, "value")
 
 
+def test_copies_do_not_hide_that_rows_are_fewer_than_columns():
+    """Groups drawn twice make enough rows, and too few different ones: no penalty is asked."""
+    rng = np.random.default_rng(0)
+    X, y = np.round(2 * rng.normal(size=(20, 24))), rng.normal(size=20)
+    model, boot = Ridge(solver="svd", fit_intercept=False), tr.methods.Bootstrap("oob", 10)
+    for seed in range(6):
+        given = {"groups": np.random.default_rng(seed).integers(0, 8, 20), "method": boot}
+        fast, slow = (
+            tr.risk_curve(model, {"alpha": [0.0, 0.1]}, X, y, engine=engine, **given)
+            for engine in ("least-squares", "generic")
+        )
+        np.testing.assert_allclose(fast.values, slow.values, rtol=1e-9)
+
+
 def test_badly_scaled_columns_are_answered_from_the_rows(monkeypatch):
     """Columns in units 10^4 apart need the rows themselves, not their product, and no fit."""
     rng = np.random.default_rng(6)

@@ -95,12 +95,14 @@ class Without:
         white, gaps = root.whiten(centred), root.whiten(self._gaps(c))
         own, part = np.einsum("ij,ij->i", white, white), self._own_part(c)
         between = gaps @ gaps.T
+        kept = 1 - part * own
+        sound = self.rule.has_full_rank(root.least * kept)
         return _Products(
             own,
             white @ gaps.T,
             np.broadcast_to(np.diag(between), (len(centred), len(gaps))),
             part,
-            self.rule.has_full_rank(root.least * (1 - part * own)),
+            sound & self.rule.keeps_all(root.least_unscaled * kept, root.total),
             between,
         )
 

@@ -15,6 +15,7 @@ __all__ = ["Rule", "is_number_in", "priors_refusal", "setting_refusal", "shrinka
 WORST = 1e8  # condition of a shrunk scatter
 NOISE = 1e-12  # a share of the scatter between classes that is rounding only
 CLEARLY = 1.001
+CUT_OFF = 1e-13  # below this share of the largest eigenvalue lstsq may drop a direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +77,15 @@ class Rule:
             return np.ones(np.shape(least), dtype=bool)
         return np.asarray(least > self.tol**2 * CLEARLY)
 
+    def keeps_all(self, least: Any, total: Any) -> np.ndarray:
+        """Whether the least-squares solver drops no direction of a scatter of this trace.
+
+        It cuts off at EPS of the largest eigenvalue of the columns as they are, not scaled.
+        """
+        if self.solver != "lsqr":
+            return np.ones(np.shape(least), dtype=bool)
+        return np.asarray(least > CUT_OFF * total)
+
     def slopes(self, classes: Classes, shrinkages: Sequence[float]) -> list[np.ndarray | None]:
         """The inverse of the (shrunk) scatter times each class mean, less their mean.
 
@@ -106,7 +116,7 @@ class Rule:
         return root.solve(offsets)
 
     def _accepts(self, root: Root) -> bool:
-        return bool(
+        return bool(self.keeps_all(root.least_unscaled, root.total)) and bool(
             self.has_full_rank(np.asarray(root.least))
             or self.has_full_rank(np.asarray(root.least_exactly()))
         )

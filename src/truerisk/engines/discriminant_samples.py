@@ -83,6 +83,8 @@ class _Fitted:
         inverse, trace = _inverses(scatter, sound)
         sound &= trace * LEAST <= p
         sound &= rule.has_full_rank(1 / np.where(sound, trace, 1))
+        squares, reach = np.einsum("fjj->fj", scatter), np.einsum("fjj->f", inverse)
+        sound &= rule.keeps_all(1 / np.where(sound, reach, 1), squares.sum(axis=1))
         offsets = means - means.mean(axis=1, keepdims=True)
         slopes = offsets @ inverse
         if rule.solver == "svd" and n_classes > 2:

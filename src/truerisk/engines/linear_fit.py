@@ -231,12 +231,13 @@ def _by_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     Z, T = train.rows
     wide, scale = train.wide, train.scale
+    few = not wide and len(Z) < Z.shape[1]  # enough rows with their copies, too few without
     spectrum, singular = from_rows(Z, T, cutoff=manner.cutoff, noise=train.shifted)
     left = asked @ spectrum.vectors
     smallest = float(singular.min(initial=np.inf)) ** 2
     largest = float(singular.max(initial=0.0)) ** 2
-    sure = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
-    null = wide and (train.intercept or train.n_given > len(train.root))
+    sure = manner.works_on(0.0 if wide or few else smallest, largest, train.n_given, penalties)
+    null = few or (wide and (train.intercept or train.n_given > len(train.root)))
     sure &= manner.rank_is_clear(singular, null=null)
     length = float(np.sqrt((asked**2).sum(axis=1).max(initial=0.0)))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

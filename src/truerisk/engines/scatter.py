@@ -128,6 +128,11 @@ class Root:
         """A bound from below on the least eigenvalue of the scatter of the scaled columns."""
         return 1 / self.trace
 
+    @property
+    def total(self) -> float:
+        """The trace of the scatter itself."""
+        return float(self.scale @ self.scale)
+
     @cached_property
     def least_unscaled(self) -> float:
         """A bound from below on the least eigenvalue of the scatter itself."""
