@@ -282,7 +282,7 @@ class Assessment(Plots):
         tuning = f"{self.tuned_by} on all rows, rule {self.problem.rule.word}"
         return (
             f"selected: the score that tuning maximised, as an error ({tuning})",
-            f"honest: risk of tuning and fitting on rows without part in either {tested}",
+            f"honest: {present.honest_risk(self.tested_by)} {tested}",
             "optimism: honest − selected",
         )
 

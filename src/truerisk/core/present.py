@@ -13,6 +13,7 @@ import numpy as np
 __all__ = [
     "clean",
     "estimate_rows",
+    "honest_risk",
     "html_table",
     "number",
     "params_text",
@@ -150,3 +151,19 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
     for name, value in (estimate.table or {}).items():
         rows.append([name, str(value) if isinstance(value, int) else number(value)])
     return rows + [["note", note] for note in estimate.notes]
+
+
+SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
+
+
+def honest_risk(word: str) -> str:
+    """What the honest risk of an assessment is, by the method that tested it.
+
+    >>> honest_risk("10-fold")
+    'risk of tuning and fitting on rows without part in either'
+    >>> honest_risk(".632+ (B=50)")
+    'risk of tuning and fitting, in part on rows that were used for it'
+    """
+    if word.startswith(SEES_ITS_ROWS):
+        return "risk of tuning and fitting, in part on rows that were used for it"
+    return "risk of tuning and fitting on rows without part in either"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.api.wording import unsigned
-from truerisk.core.present import clean, number
+from truerisk.core.present import clean, honest_risk, number
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
@@ -205,7 +205,7 @@ def _legend(document: Document) -> list[str]:
     testing = f"{clean(document.tested_by, 40)}{how}"
     return [
         f"selected: the score that tuning maximised, as an error ({tuning})",
-        f"honest: risk of tuning and fitting on rows without part in either ({testing})",
+        f"honest: {honest_risk(document.tested_by)} ({testing})",
         "optimism: honest − selected; agreement: outer splits that chose the same setting",
     ]
 
