@@ -134,7 +134,7 @@ def test_a_wrong_value_is_named(content, path, value):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", "no JSON"),
+        ("", "is empty: write results"),
         ("<html>", "no JSON"),
         ('{"schema": NaN}', "no JSON"),
         ("[" * 100_000, "too deeply"),
