@@ -70,7 +70,7 @@ class Family:
 
     @property
     def prefix(self) -> str:
-        """What stands before the names of the learner's parameters in a pipeline: "ridge__"."""
+        """What a pipeline puts before the names of the learner's parameters: ``ridge__``."""
         steps = getattr(self.estimator, "steps", None)
         return f"{steps[-1][0]}__" if steps else ""
 
