@@ -2,8 +2,8 @@
 
 Chosen from the calibration battery (docs/intervals.md, decision 15): Beta for losses with a bound,
 log-normal for other losses that are never negative, both with the variance of independent rows
-enlarged. Where a further repetition of the outer folds costs next to nothing, ten of them make it
-narrower; that is decided by the engine and the number of rows, not by a clock.
+enlarged. Where ten repetitions of the outer folds cost little, they make it narrower; that is
+decided by the engine and the size of the data, not by a clock.
 """
 
 from __future__ import annotations
@@ -11,17 +11,20 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+import numpy as np
+
 from truerisk.api.compute import Computed, Problem, compute, procedure_of
 from truerisk.core.contracts import Method
+from truerisk.core.data import Data
 from truerisk.core.losses import Loss
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.kfold import KFold
 from truerisk.methods.nested import Nested
 
-__all__ = ["MOST_ROWS", "QUICK", "REPEATS", "default_word", "sharpened", "with_default_interval"]
+__all__ = ["REPEATS", "default_word", "quick", "sharpened", "with_default_interval"]
 
-QUICK = ("knn",)  # engines for which a further repetition is a further reading of what they know
-MOST_ROWS = 1000  # beyond, the interval is narrow and repetitions are not
+MOST_ROWS = {"knn": 1000}  # a further repetition is a further reading of what the engine knows
+MOST_NUMBERS = dict.fromkeys(("least-squares", "discriminant", "quadratic", "fisher"), 5000)
 REPEATS = 10
 
 
@@ -40,15 +43,22 @@ def with_default_interval(problem: Problem, nested: Nested) -> Problem:
     return replace(problem, interval=default_word(nested.outer_method, problem.loss))
 
 
+def quick(engine: str, data: Data) -> bool:
+    """Whether ten repetitions of the outer folds take well under a second."""
+    n_columns = data.X.shape[1] if np.ndim(data.X) == 2 else 1
+    few_rows = data.n_rows <= MOST_ROWS.get(engine, 0)
+    return few_rows or data.n_rows * n_columns <= MOST_NUMBERS.get(engine, 0)
+
+
 def sharpened(
     risk: RiskEstimate, nested: Nested, honest: Computed, tuned: Computed
 ) -> RiskEstimate:
     """The same value with the interval of ten repetitions of its folds, where they are cheap."""
     outer, problem = nested.outer_method, honest.problem
-    quick = {honest.engine, tuned.engine} <= set(QUICK) and problem.data.n_rows <= MOST_ROWS
     if type(outer) is not KFold or outer.folds is not None or outer.repeats > 1:
         return risk
-    if not quick or risk.interval is None:
+    cheap = all(quick(engine, problem.data) for engine in (honest.engine, tuned.engine))
+    if not cheap or risk.interval is None:
         return risk
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first repetition has said it

@@ -157,9 +157,6 @@ def tested_by_average(
     if not setting.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    squares = None
-    if repeatedly and asked is not None:
-        squares = means_by_row(losses**2, weights / total, answers.plan)[1]
     notes = [failure_notes(answers, c) for c in range(len(values))]
     sure: list[Sureness] = [(None, None, () if unsure is None else (unsure,)) for _ in values]
     if unsure is None:
@@ -183,7 +180,6 @@ def tested_by_average(
                 common,
                 value=float(values[c]),
                 losses=per_row[c],
-                squares=None if squares is None else squares[c],
                 split_risks=by_split[c],
                 candidate=int(c),
                 best=bool(c == best),

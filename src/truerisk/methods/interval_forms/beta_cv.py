@@ -20,10 +20,10 @@ class BetaCV(IntervalForm):
     r"""Quantiles of Beta(n_e m + ½, n_e (1 − m) + ½), for losses between 0 and a known bound.
 
     m is the value as a share of the bound, n_e = m (1 − m)/V the size of a binomial sample with
-    V = c(R) times the variance of a mean of independent rows (or groups), as `inflation.py` says.
-    For zero-one loss and one repetition n_e is (n − 1)/1.7. Where no row, or every row, is
-    wrong, the rows (or groups) are counted: n_e = n/c(R). The standard error beside it is the
-    usual one, of independent rows.
+    V = 1.8 times the variance of a mean of independent rows (or groups), as `inflation.py` says.
+    For zero-one loss and one repetition n_e is (n − 1)/1.8. Where no row, or every row, is wrong,
+    the rows (or groups) are counted: n_e = n/1.8. The standard error beside it is the usual one, of
+    independent rows.
     """
 
     word: ClassVar[str] = "beta-cv"

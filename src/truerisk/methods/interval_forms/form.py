@@ -44,8 +44,8 @@ class Evidence:
     """What the value of one candidate was computed from.
 
     `losses` are those of the tested rows, one each (their mean where a row was tested
-    `repeatedly`; `squares` is then the mean of their squares), `weights` their shares in the value,
-    which add to 1, and `groups` where they belong. `all_losses` are those of all candidates, this
+    `repeatedly`), `weights` their shares in the value, which add to 1, and `groups` where they
+    belong. `all_losses` are those of all candidates, this
     one's in row `candidate`; `best` says that the rule chose it. `pairs`, `halves` and `out_of_bag`
     (standard error and value of Err₁) are there where a method drew them.
     """
@@ -57,7 +57,6 @@ class Evidence:
     weights: np.ndarray | None = None
     groups: np.ndarray | None = None
     repeatedly: bool = False
-    squares: np.ndarray | None = None
     split_risks: np.ndarray | None = None
     plan: Plan | None = None
     all_losses: np.ndarray | None = None

@@ -25,7 +25,7 @@ __all__ = ["LogCV"]
 class LogCV(IntervalForm):
     r"""value · exp(± z se/value), for losses that are never negative and may be large.
 
-    se² = c(R) times the variance of a mean of independent rows (or groups), as `inflation.py` says;
+    se² = 1.8 times the variance of a mean of independent rows (or groups), as `inflation.py` says;
     se/value is the error of log value to first order. Means of squared errors are skew to the
     right, and so is this interval. With heavy tails and few rows it is still too short. The
     standard error beside it is the usual one, of independent rows.
