@@ -98,6 +98,12 @@ doctest: .venv/.package ## run every example of docstrings and pages
 bench: .venv/.package ## peers and truerisk in alternation, printed as ratios
 	$(QUIET_BLAS) $(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: calibration
+calibration: .venv/.package ## do intervals keep their promise? the short form of the battery
+	@mkdir -p build && rm -rf build/calibration.db*
+	$(QUIET_BLAS) $(BIN)/python -m benchmarks.calibration --short --store build/calibration.db --executor 2 \
+		--at-least 0.85 $(ARGS)
+
 .PHONY: test-floor
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py

@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     from benchmarks.calibration.battery import FULL, SHORT
     from benchmarks.calibration.store import LINES, collect, lines
-    from benchmarks.calibration.summary import table
+    from benchmarks.calibration.summary import coverage, table
     from truerisk.cli.output import shown_progress
 
     cells = SHORT if given.short else FULL
@@ -37,7 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         draw(found, cells, given.picture)
     if failed:
         print(f"{failed} data sets have no result.", file=sys.stderr)
-    return 1 if failed else 0
+    covers = coverage(found, cells, "default")
+    short = given.at_least is not None and not covers >= given.at_least
+    if short:
+        print(f"default covers {covers:.3f}, wanted {given.at_least:g}.", file=sys.stderr)
+    return 1 if failed or short else 0
 
 
 @contextmanager
@@ -70,6 +74,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, metavar="N", help="data sets a cell (200, short 20)")
     parser.add_argument("--executor", metavar="WHERE", help="a number of workers, or dask://…")
     parser.add_argument("--minutes", type=float, metavar="M", help="stop after, and print")
+    parser.add_argument(
+        "--at-least",
+        type=float,
+        metavar="SHARE",
+        help="fail where the default interval holds Err in a smaller share of the data sets",
+    )
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write coverages as a picture")
     return parser
 

@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.store import cell_of
 
-__all__ = ["Row", "by_interval", "rows", "table"]
+__all__ = ["Row", "by_interval", "coverage", "rows", "table"]
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,12 @@ def by_interval(all_rows: Sequence[Row]) -> list[Total]:
             )
         )
     return totals
+
+
+def coverage(lines: Iterable[dict[str, Any]], cells: Sequence[Cell], word: str) -> float:
+    """The share of all data sets whose interval of this name holds Err; NaN without any."""
+    totals = {one.word: one.covers for one in by_interval(rows(lines, cells))}
+    return totals.get(word, float("nan"))
 
 
 def table(lines: Iterable[dict[str, Any]], cells: Sequence[Cell]) -> str:

@@ -123,6 +123,22 @@ def test_the_command_goes_on_and_draws(tmp_path, ran, capsys):
     draw(lines(path), SHORT, picture)
 
 
+@pytest.mark.parametrize(("share", "code"), [(0.99, 0), (1.01, 1)])
+def test_a_broken_promise_ends_with_an_error(tmp_path, monkeypatch, capsys, share, code):
+    """Where the default interval covers less than is demanded the command fails and says so."""
+    found = {"truth": 0.2, "estimates": {"ncv": [0.2, 0.1, 0.3], "default": [0.2, 0.1, 0.3]}}
+    monkeypatch.setattr("benchmarks.calibration.trial.run", lambda cell, seed: found)
+    given = ["--short", "--store", str(tmp_path / "runs.db"), "--seeds", "2"]
+    assert main([*given, "--at-least", str(share)]) == code
+    assert ("default covers 1.000" in capsys.readouterr().err) == bool(code)
+
+
+def test_nothing_that_was_demanded_is_nothing_kept(tmp_path, ran):
+    """Results without the default interval meet no demand."""
+    given = ["--short", "--store", str(tmp_path / "runs.db"), "--seeds", "2"]
+    assert main([*given, "--at-least", "0.1"]) == 1
+
+
 def test_slow_learners_get_every_so_many_seeds(tmp_path, ran):
     """The seeds are those of a run that tries all of them and leaves out what is not due."""
     cells = [CELL, Cell("difficult", 100, "tree")]
