@@ -78,14 +78,17 @@ def _row(cell: Cell, word: str, lines: list[dict[str, Any]]) -> Row:
 
 @dataclass(frozen=True)
 class Total:
-    """One interval over the battery: coverages, the worst problem, width as a share of NCV's."""
+    """One interval over the battery: coverages, width as a share of NCV's.
+
+    `by_problem` has a coverage, its Monte-Carlo error and the problem, the worst first.
+    """
 
     word: str
+    n_sets: int
     covers: float
     error: float
     covers_rule: float
-    worst: tuple[float, float, str]
-    best: tuple[float, float, str]
+    by_problem: tuple[tuple[float, float, str], ...]
     width: float
 
 
@@ -107,11 +110,11 @@ def by_interval(all_rows: Sequence[Row]) -> list[Total]:
         totals.append(
             Total(
                 word=word,
+                n_sets=int(n.sum()),
                 covers=share,
                 error=float(np.sqrt(share * (1 - share) / n.sum())),
                 covers_rule=float(np.average([row.covers_rule for row in mine], weights=n)),
-                worst=ends[0],
-                best=ends[-1],
+                by_problem=tuple(ends),
                 width=float(np.mean(ratios)),
             )
         )
@@ -136,7 +139,8 @@ def table(lines: Iterable[dict[str, Any]], cells: Sequence[Cell]) -> str:
     ]
     for one in by_interval(found):
         low, high = (
-            f"{name} {100 * c:.1f} ± {100 * e:.1f}" for c, e, name in (one.worst, one.best)
+            f"{name} {100 * c:.1f} ± {100 * e:.1f}"
+            for c, e, name in (one.by_problem[0], one.by_problem[-1])
         )
         text.append(
             f"{one.word:<20} {100 * one.covers:>6.1f} ± {100 * one.error:.1f} "
