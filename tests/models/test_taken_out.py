@@ -177,7 +177,11 @@ REFUSED = {
     "weighted classes": (RidgeClassifier(class_weight="balanced"), LABELS, "class_weight"),
     "positive": (Ridge(positive=True), NUMBERS, r"positive=True"),
     "targets": (Ridge(), np.column_stack([NUMBERS, NUMBERS]), "several targets"),
-    "penalties": (Ridge([1.0, 2.0]), np.column_stack([NUMBERS, NUMBERS]), "several targets"),
+    "penalties": (
+        Ridge(np.array([1.0, 2.0])),
+        np.column_stack([NUMBERS, NUMBERS]),
+        "several targets",
+    ),
 }
 
 

@@ -48,8 +48,10 @@ def given_samples(samples: Any, data: Data) -> np.ndarray:
             "outer split): leave samples out, so that they are drawn."
         )
     try:
-        drawn = np.asarray(samples)
-    except ValueError:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # NumPy before 1.24 only warns of ragged lists
+            drawn = np.asarray(samples)
+    except (ValueError, Warning):
         drawn = np.empty(0)
     if drawn.ndim != 2 or drawn.dtype.kind not in "iu" or not drawn.size:
         raise BadData(
