@@ -21,6 +21,7 @@ from truerisk.core.contracts import Streams
 from truerisk.core.data import Data
 from truerisk.core.plan import ALL, Law, Plan
 from truerisk.core.planning import PlanBuilder
+from truerisk.core.samples import plan_of_samples
 
 
 def asked(plan):
@@ -120,6 +121,15 @@ def test_equal_train_sets_are_one_fit():
     assert plan.n_questions == 5 + 20
     assert plan.n_fits == 5 + 10
     assert merge_equal_fits(plan) is plan
+
+
+def test_copies_keep_fits_apart():
+    """Row i j times and row j − 1 i + 1 times are different train sets."""
+    times = np.stack([np.roll(np.arange(7) == 0, i) * j for i in range(6) for j in range(1, 7)])
+    assert plan_of_samples(times, missed=True, apparent=False).n_fits == len(times)
+    same_size = np.array([[2, 0, 0, 3, 0], [0, 1, 4, 0, 0], [0, 1, 0, 3, 1]])
+    assert plan_of_samples(same_size, missed=True, apparent=False).n_fits == 3
+    assert plan_of_samples(times[[0, 1, 0]], missed=True, apparent=False).n_fits == 2
 
 
 def test_flipped_labels_keep_fits_apart():

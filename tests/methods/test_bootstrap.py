@@ -266,6 +266,22 @@ def test_copies_never_straddle_inner_folds() -> None:
     assert any(plan.train_rows(int(plan.fit[q]))[1] is not None for q in inner)
 
 
+@pytest.mark.parametrize("inner", [*KINDS, "3-fold", "reversed 3-fold"])
+def test_inner_questions_never_count_copies(inner) -> None:
+    """Apparent, training and left-out means inside a sample are over rows of equal weight.
+
+    With copies counted in one of them, .632 would add risks of two populations, and the optimism
+    be a difference of two.
+    """
+    data = Data.check(X, CODES, task="classification")
+    chosen = Bootstrap(inner, replicates=5) if inner in KINDS else inner
+    plan = Nested(Bootstrap("oob", replicates=3), chosen).plan(data, Streams(0))
+    questions = plan.questions("inner")
+    assert all(plan.test_rows(int(q))[1] is None for q in questions)
+    whole = [set(plan.train_rows(fit)[0]) for fit in range(3)]
+    assert all(set(plan.test_rows(int(q))[0]) <= whole[plan.unit[q]] for q in questions)
+
+
 def test_a_tuned_rule_has_the_same_estimate_by_hand() -> None:
     """.632+ of "choose k by 3-fold, then fit": each sample tunes on its distinct rows."""
     grid = {"n_neighbors": [1, 7]}
@@ -533,7 +549,7 @@ def test_failed_fits_have_no_value() -> None:
     ("options", "error", "message"),
     [
         ({"kind": "632"}, UnknownName, "kind='632' is unknown"),
-        ({"replicates": 0}, BadData, "0 replicates"),
+        ({"replicates": 0}, BadData, "replicates=0"),
         ({"convention": "r"}, UnknownName, "convention='r' is unknown"),
     ],
 )

@@ -166,7 +166,8 @@ def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
     """The outer questions as part "outer", and those of `inner[f]` within the train set of fit f.
 
     `inner[f]` was drawn on the distinct training rows of outer fit f, ascending; a train set
-    "all but b" becomes "that training set but b", copies of a bootstrap sample included.
+    "all but b" becomes "that training set but b", copies of a bootstrap sample included. A test
+    set asks about each row once: all means that count copies and means that do not do not mix.
     """
     pieces = [replace(outer, part=np.zeros(outer.n_questions, np.int8), parts=("outer", "inner"))]
     for unit, plan in enumerate(inner):
@@ -181,21 +182,20 @@ def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
             "points drawn around rows are not drawn inside outer splits: choose inside by a method "
             "that holds rows out, such as '10-fold'."
         )
-    rows, _ = outer.train_rows(unit)
-    without = outer.train.without(unit)
-    base = int(outer.train.base[unit])
+    rows, copies = outer.train_rows(unit)
+    base, without = int(outer.train.base[unit]), outer.train.without(unit)
+    asked = base, without
+    pool = [outer.blocks, replace(plan.blocks, rows=rows[plan.blocks.rows])]
+    if copies is not None and (plan.test.base == ALL).any():
+        asked = len(outer.blocks) + len(plan.blocks), np.empty(0, np.int32)
+        pool.append(Blocks(rows, np.array([0, len(rows)])))
     shift = len(outer.blocks)
-    blocks = Blocks(
-        np.concatenate([outer.blocks.rows, rows[plan.blocks.rows]]),
-        np.concatenate([outer.blocks.offsets, plan.blocks.offsets[1:] + outer.blocks.offsets[-1]]),
-        _joined_counts([outer.blocks, plan.blocks]),
-    )
     flips = plan.flips
     return Plan(
         n_rows=outer.n_rows,
-        blocks=blocks,
+        blocks=_pooled(pool),
         train=_inside(plan.train, base, without, shift),
-        test=_inside(plan.test, base, without, shift),
+        test=_inside(plan.test, *asked, shift),
         fit=plan.fit,
         part=np.ones(plan.n_questions, np.int8),
         repeat=plan.repeat,
@@ -259,11 +259,7 @@ def _joined(pieces: Sequence[Plan]) -> Plan:
         n_blocks += len(piece.blocks) - shared
     return Plan(
         n_rows=first.n_rows,
-        blocks=Blocks(
-            np.concatenate([b.rows for b in blocks]).astype(np.int32),
-            _offsets(np.concatenate([b.sizes for b in blocks])),
-            _joined_counts(blocks),
-        ),
+        blocks=_pooled(blocks),
         train=_joined_sets(train),
         test=_joined_sets(test),
         fit=np.concatenate(fits).astype(np.int32),
@@ -291,6 +287,15 @@ def _joined_sets(parts: Sequence[RowSets]) -> RowSets:
         np.concatenate([p.base for p in parts]),
         np.concatenate([p.minus for p in parts]),
         _offsets(np.concatenate([np.diff(p.offsets) for p in parts])),
+    )
+
+
+def _pooled(parts: Sequence[Blocks]) -> Blocks:
+    """Pools one after the other, as one."""
+    return Blocks(
+        np.concatenate([p.rows for p in parts]).astype(np.int32),
+        _offsets(np.concatenate([p.sizes for p in parts])),
+        _joined_counts(parts),
     )
 
 
@@ -345,8 +350,11 @@ def merge_equal_fits(plan: Plan) -> Plan:
 def _fit_keys(plan: Plan) -> np.ndarray:
     blocks = plan.blocks
     row_keys = mixed(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
-    counts = np.uint64(1) if blocks.counts is None else mixed(blocks.counts.astype(np.uint64))
-    sums = np.concatenate([[np.uint64(0)], np.cumsum(row_keys[blocks.rows] * counts)])
+    if blocks.counts is None:
+        cells = mixed(row_keys + np.uint64(1))[blocks.rows]
+    else:  # mixed after the sum: a product would take row 0 twice for row 1 once
+        cells = mixed(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(cells)])
     of_block = mixed(sums[blocks.offsets[1:]] - sums[blocks.offsets[:-1]] + np.uint64(7))
     removed = np.concatenate([[np.uint64(0)], np.cumsum(of_block[plan.train.minus])])
     base = np.append(of_block, np.uint64(3))[plan.train.base]
