@@ -100,3 +100,28 @@ def test_what_rounding_could_move_is_left_alone(kind, counted):
     assert sum(counted) == 0
     slow = tr.estimate_risk(LinearRegression(), Z, Y, method=METHOD, engine="generic")
     assert found.value == pytest.approx(slow.value, rel=1e-6)
+
+
+def test_only_the_fits_whose_system_is_singular_are_left_alone(counted):
+    """A column that is constant outside one fold: fits without it go their usual way."""
+    folds = np.array([RNG.permutation(np.arange(N) % 6) for _ in range(6)])
+    Z, first = X.copy(), folds[0] == 0
+    Z[:, 3] = np.where(first, RNG.normal(size=N), 0.0)
+    method = NestedInterval(6, folds=folds)
+    found = tr.estimate_risk(LinearRegression(), Z, Y, method=method)
+    lacking = 1 + 5  # that fold alone, and with each other
+    plan = method.plan(Data.check(Z, Y, task="regression"), Streams(0))
+    assert sum(counted) == plan.n_fits - lacking
+    slow = tr.estimate_risk(LinearRegression(), Z, Y, method=method, engine="generic")
+    assert found.value == pytest.approx(slow.value, rel=1e-10)
+
+
+def test_without_the_compiled_module_the_result_says_so(monkeypatch, counted):
+    """The same numbers one by one, and a note that names the reason."""
+    fast = tr.estimate_risk(LinearRegression(), X, Y, method=METHOD, random_state=1)
+    monkeypatch.setattr(linear_blocks, "why_not", lambda: "it is not here")
+    slow = tr.estimate_risk(LinearRegression(), X, Y, method=METHOD, random_state=1)
+    assert counted == [126, 0]
+    assert slow.value == pytest.approx(fast.value, rel=1e-12)
+    assert any("one by one: it is not here" in note for note in slow.notes)
+    assert not any("one by one" in note for note in fast.notes)

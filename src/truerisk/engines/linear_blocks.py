@@ -1,7 +1,7 @@
 """Least squares without one or several blocks of rows, hundreds of fits at once.
 
 With Z the rows (a column of ones first) and Z_b those of block b, the fit that lacks blocks B
-solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. All systems are inverted in one call.
+solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A kernel solves all systems in one call.
 Only well conditioned ones are answered; the others are left to `linear_table.py`.
 """
 
@@ -13,6 +13,8 @@ from truerisk.core.coding import ALL, covered
 from truerisk.core.plan import Plan
 from truerisk.engines.linear_fit import Manner
 from truerisk.engines.one_pass import Task
+from truerisk.kernels import why_not
+from truerisk.kernels.normal_equations import answers_of, solve_without
 
 __all__ = ["FEW", "answer_blocks"]
 
@@ -20,7 +22,6 @@ FEW = 100  # fits; fewer are answered one by one, which is as fast
 CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the targets' spread
 ALIKE = 1e2  # how far scales of columns may differ where small directions are dropped
 SHARP = 1e-6  # the usual cut-off of directions
-CELLS = 1 << 22  # of a block of answers
 
 
 def answer_blocks(
@@ -38,20 +39,21 @@ def answer_blocks(
         return done
     if plan.train_sizes[fits].min() <= task.X.shape[1] + 1:
         return done
+    if (reason := why_not()) is not None:
+        task.notes.append(f"Fits that lack blocks of rows were made one by one: {reason}.")
+        return done
     Z = np.column_stack([np.ones(plan.n_rows), (task.X - mean) / spread])
     middle = float(task.data.y.mean())
-    products, right = _left(plan, fits, Z, task.data.y - middle)
-    lines = np.arange(len(task.values))[task.lines_of(task.group)]
+    whole, of_blocks, minus, offsets = _products(plan, fits, Z, task.data.y - middle)
     solved = []
     for penalty in penalties:
-        shrunk = products + np.diag(np.append(0.0, penalty / spread**2))
-        beta, clear = _solved(shrunk, right)
-        if not clear.any():
+        ridge = np.append(0.0, penalty / spread**2)
+        beta, condition = solve_without(whole, of_blocks, minus, offsets, ridge)
+        if not (condition <= CLEAR).any():
             return done
-        solved.append((beta, clear))
+        solved.append((beta, condition <= CLEAR))
     done[fits] = np.all([clear for _, clear in solved], axis=0)
-    for line, (beta, _) in zip(lines, solved, strict=True):
-        _place(task, line, done, fits, beta, Z, middle)
+    _place(task, done, fits, [beta for beta, _ in solved], Z, middle)
     return done
 
 
@@ -82,10 +84,10 @@ def _serves(task: Task, manner: Manner) -> bool:
     return plain and numbers and sharp and manner.intercept and task.run.only is None
 
 
-def _left(
+def _products(
     plan: Plan, fits: np.ndarray, Z: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Products Z'Z and Z'y of every fit: those of all rows less those of its blocks."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Z'Z and Z'y side by side, of all rows and of each block; which blocks every fit lacks."""
     sets = plan.train.take(fits)
     used, place = np.unique(sets.minus, return_inverse=True)
     of_blocks = np.empty((len(used), Z.shape[1], Z.shape[1] + 1))
@@ -94,44 +96,24 @@ def _left(
         at = np.flatnonzero(plan.blocks.sizes[used] == size)
         rows = plan.blocks.rows[plan.blocks.offsets[used[at], None] + np.arange(size)]
         of_blocks[at] = Z[rows].transpose(0, 2, 1) @ both[rows]
-    left = np.repeat((Z.T @ both)[None], len(fits), axis=0)
-    lacking = np.diff(sets.offsets)
-    for nth in range(int(lacking.max())):  # the nth block of all fits that lack so many
-        some = np.flatnonzero(lacking > nth)
-        left[some] -= of_blocks[place.ravel()[sets.offsets[some] + nth]]
-    return left[:, :, :-1], left[:, :, -1]
-
-
-def _solved(products: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coefficients of every fit, and whether its system is well conditioned."""
-    try:
-        inverse = np.linalg.inv(products)
-    except np.linalg.LinAlgError:
-        return right, np.zeros(len(right), dtype=bool)
-    sizes = np.linalg.norm(products, axis=(1, 2)) * np.linalg.norm(inverse, axis=(1, 2))
-    beta: np.ndarray = (inverse @ right[:, :, None])[:, :, 0]
-    clear: np.ndarray = np.isfinite(sizes) & (sizes <= CLEAR)
-    return beta, clear
+    return Z.T @ both, of_blocks, place.ravel(), sets.offsets
 
 
 def _place(
     task: Task,
-    line: int,
     done: np.ndarray,
     fits: np.ndarray,
-    beta: np.ndarray,
+    solved: list[np.ndarray],
     Z: np.ndarray,
     middle: float,
 ) -> None:
-    """The answers of the fits that are done, position by position."""
+    """The answers of the fits that are done, position by position; `solved`: by penalty."""
     plan = task.plan
     rows, _ = plan.positions
-    of_fit = np.repeat(plan.fit, plan.test_sizes)
     number = np.zeros(plan.n_fits, dtype=np.int64)
     number[fits] = np.arange(len(fits))
-    where = np.flatnonzero(done[of_fit])
-    step = max(1, CELLS // Z.shape[1])
-    for first in range(0, len(where), step):
-        some = where[first : first + step]
-        found = np.einsum("pj,pj->p", Z[rows[some]], beta[number[of_fit[some]]])
-        task.values[line, some] = found + middle
+    where = np.repeat(done[plan.fit], plan.test_sizes)
+    which = np.repeat(number[plan.fit], plan.test_sizes)[where]
+    lines = np.arange(len(task.values))[task.lines_of(task.group)]
+    for line, beta in zip(lines, solved, strict=True):
+        task.values[line, where] = answers_of(Z, rows[where], beta, which) + middle

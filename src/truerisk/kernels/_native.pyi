@@ -42,3 +42,19 @@ def walk_plan(*arguments: object) -> None: ...
 def logistic_path_dense(*arguments: object) -> None: ...
 def logistic_path_sparse(*arguments: object) -> None: ...
 def svm_path(*arguments: object) -> None: ...
+def solve_without(
+    whole: NDArray[np.float64],
+    blocks: NDArray[np.float64],
+    minus: NDArray[np.int64],
+    offsets: NDArray[np.int64],
+    ridge: NDArray[np.float64],
+    coefficients: NDArray[np.float64],
+    condition: NDArray[np.float64],
+) -> None: ...
+def products_of(
+    table: NDArray[np.float64],
+    rows: NDArray[np.int32],
+    coefficients: NDArray[np.float64],
+    which: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None: ...

@@ -1,0 +1,92 @@
+"""Normal equations without blocks are solved as NumPy solves them, one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from truerisk.kernels.normal_equations import answers_of, solve_without
+
+
+def case(seed, order, n_fits, most):
+    """Products of blocks of rows, their sum, and which of them each fit lacks."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(7, order + 3, order + 1))
+    both = np.einsum("bni,bnj->bij", rows, rows)[:, :order]
+    lacking = [rng.choice(7, int(rng.integers(0, most + 1)), replace=False) for _ in range(n_fits)]
+    offsets = np.cumsum([0] + [len(some) for some in lacking])
+    minus = np.concatenate([np.empty(0, np.int64), *lacking])
+    return both.sum(axis=0), both, minus, offsets, rng.random(order), lacking
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**31),
+    order=st.integers(1, 12),
+    n_fits=st.integers(0, 20),  # also none, fewer than go side by side, and an incomplete rest
+    most=st.integers(0, 4),
+)
+def test_equals_numpy(seed, order, n_fits, most):
+    """Coefficients and condition numbers of every fit, whatever stands beside it."""
+    whole, both, minus, offsets, ridge, lacking = case(seed, order, n_fits, most)
+    beta, condition = solve_without(whole, both, minus, offsets, ridge)
+    assert beta.shape == (n_fits, order)
+    for fit, some in enumerate(lacking):
+        left = whole - both[some].sum(axis=0)
+        A = left[:, :order] + np.diag(ridge)
+        size = np.linalg.norm(A) * np.linalg.norm(np.linalg.inv(A))
+        assert condition[fit] == pytest.approx(size, rel=1e-12 * size)
+        np.testing.assert_allclose(
+            beta[fit], np.linalg.solve(A, left[:, order]), rtol=0, atol=1e-13 * size
+        )
+
+
+def test_a_singular_system_is_told_and_does_not_disturb_its_neighbours():
+    """All rows lacking is no system; the fit beside it is solved as ever."""
+    whole, both, *_ = case(0, 3, 0, 0)
+    minus, offsets = np.append(np.arange(7), 0), np.array([0, 7, 8])
+    beta, condition = solve_without(whole, both, minus, offsets, np.zeros(3))
+    assert not condition[0] <= 1e10
+    left = whole - both[0]
+    np.testing.assert_allclose(beta[1], np.linalg.solve(left[:, :3], left[:, 3]), rtol=1e-11)
+
+
+def test_answers_are_products_of_rows():
+    """Row by row and fit by fit, in any order and as often as asked."""
+    rng = np.random.default_rng(0)
+    table, beta = rng.normal(size=(5, 4)), rng.normal(size=(3, 4))
+    rows, which = rng.integers(0, 5, 40), rng.integers(0, 3, 40)
+    found = answers_of(table, rows, beta, which)
+    np.testing.assert_allclose(found, (table[rows] * beta[which]).sum(axis=1), rtol=1e-12)
+    assert answers_of(table, rows[:0], beta, which[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"whole": np.ones((3, 3))}, "shapes"),
+        ({"both": np.ones((7, 4, 5))}, "shapes"),
+        ({"minus": np.array([0, 7])}, "minus"),
+        ({"minus": np.array([-1, 0])}, "minus"),
+        ({"offsets": np.array([0, 3])}, "offsets"),
+        ({"offsets": np.array([0, 2, 1])}, "ascend"),
+        ({"offsets": np.array([], dtype=int)}, "ascend"),
+        ({"ridge": np.ones(2)}, "ridge"),
+    ],
+)
+def test_what_the_loop_would_read_past_is_refused(change, why):
+    """Shapes and numbers of blocks are checked before the loop trusts them."""
+    whole, both, *_ = case(0, 3, 0, 0)
+    given = {"whole": whole, "both": both, "minus": np.array([0, 1])}
+    given |= {"offsets": np.array([0, 2]), "ridge": np.zeros(3)} | change
+    with pytest.raises(ValueError, match=why):
+        solve_without(*given.values())
+
+
+@pytest.mark.parametrize(("rows", "which"), [([5], [0]), ([0], [3]), ([0, 1], [0]), ([-1], [0])])
+def test_rows_and_fits_that_are_not_there_are_refused(rows, which):
+    """Positions outside of the table or of the coefficients."""
+    with pytest.raises(ValueError):  # noqa: PT011  each has its own sentence
+        answers_of(np.ones((5, 2)), np.array(rows), np.ones((3, 2)), np.array(which))
