@@ -8,7 +8,14 @@ import sys
 import pytest
 
 from truerisk.cli import app
-from truerisk.core.errors import BadData, FitFailed, MissingExtra, Refusal, UnknownName
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    FitFailed,
+    MissingExtra,
+    Refusal,
+    UnknownName,
+)
 
 TRUERISK = [sys.executable, "-m", "truerisk.cli"]
 
@@ -78,6 +85,7 @@ def test_usage_mistakes_leave_with_2(call, words, hint):
     ("error", "code"),
     [
         (BadData("it\nis bad."), 3),
+        (BadArgument("it\nis bad."), 2),
         (UnknownName("it\nis bad."), 2),
         (Refusal("it\nis bad."), 1),
         (FitFailed("it\nis bad."), 1),

@@ -158,6 +158,7 @@ def test_outer_and_method_reach_both_loops(assess):
         (("--models", "lda,tre"), "did you mean 'tree'?"),
         (("--models", ","), "--models names no learner"),
         (("--method", "10-fol"), "did you mean '10-fold'?"),
+        (("--method", "0-fold"), "k=0: K-fold cross-validation needs a whole number K >= 2"),
         (("--outer", "lo"), "did you mean 'loo'?"),
         (("--loss", "acu"), "did you mean 'auc'?"),
         (("--rule", "1-s"), "did you mean '1-se'?"),

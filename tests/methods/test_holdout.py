@@ -56,7 +56,7 @@ def test_groups_stay_whole() -> None:
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_an_impossible_share_is_refused(share) -> None:
     """Nothing, or everything, held out."""
-    with pytest.raises(BadData, match="use 0 < share < 1"):
+    with pytest.raises(BadData, match="0 < test_share < 1"):
         tr.estimate_risk(DecisionTreeClassifier(), X, Y, method=tr.methods.Holdout(share))
 
 

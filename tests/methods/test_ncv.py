@@ -169,7 +169,7 @@ def test_given_folds_survive_json():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 2}, "too few"),
+        ({"k": 2}, "K >= 3"),
         ({"repeats": 0}, "at least one"),
         ({"folds": np.arange(N) % 2}, "three or more"),
         ({"folds": np.array([np.arange(N) % 3, np.arange(N) % 4])}, "3, 4"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sklearn.model_selection import KFold as SklearnKFold
 
 import truerisk as tr
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.methods import GivenSplits, KFold, ReversedKFold, Splitter, as_method
 
 
@@ -51,7 +52,7 @@ def test_objects_pass() -> None:
         ("10fold", UnknownName, "did you mean '10-fold'"),
         ("K-fold", UnknownName, "put a number for K"),
         ("1-fold", BadData, "K >= 2"),
-        ("0x3-fold", BadData, "0 repeats"),
+        ("0x3-fold", BadData, "repeats=0"),
         (1, BadData, "K >= 2"),
         (True, UnknownName, "method=True is neither a word"),
         (None, UnknownName, "method=None is neither a word"),
@@ -64,3 +65,65 @@ def test_what_is_no_method_is_refused(given, error, message) -> None:
     """An unknown word gets the nearest one; anything else is told what is wanted."""
     with pytest.raises(error, match=message):
         as_method(given)
+
+
+ARGUMENTS = [
+    ("KFold", "k", "10"),
+    ("KFold", "k", 2.0),
+    ("KFold", "repeats", None),
+    ("KFold", "repeats", 10**12),
+    ("KFold", "stratify", "no"),
+    ("ReversedKFold", "k", [5]),
+    ("BootstrapBiasCorrected", "repeats", 1.5),
+    ("NestedInterval", "k", "10"),
+    ("NestedInterval", "repeats", "50"),
+    ("NestedInterval", "stratify", 1),
+    ("Bootstrap", "replicates", "x"),
+    ("Bootstrap", "replicates", True),
+    ("Bootstrap", "stratify", "no"),
+    ("Holdout", "test_share", "x"),
+    ("Holdout", "test_share", 30),
+    ("MonteCarlo", "splits_drawn", "x"),
+    ("MonteCarlo", "test_share", None),
+    ("ThreeWay", "validation_share", "x"),
+    ("ThreeWay", "test_share", float("nan")),
+    ("PairedHalves", "pairs", 1.5),
+    ("PairedHalves", "splits_drawn", "x"),
+    ("PairedHalves", "test_share", 0.5),
+    ("Complete", "m", "x"),
+    ("Complete", "m", [5]),
+    ("Complete", "m", float("inf")),
+    ("Cp", "sigma2", "1"),
+    ("AIC", "per_row", "no"),
+    ("EBIC", "gamma", None),
+    ("EBIC", "per_row", "no"),
+    ("BayesianError", "gamma", "x"),
+    ("BayesianError", "gamma", [[0.5]]),
+    ("BayesianError", "standardize", "no"),
+    ("BayesianError", "prior", 3),
+    ("Bolstered", "points", "x"),
+    ("Bolstered", "points", float("inf")),
+    ("Bolstered", "standardize", 0),
+    ("BolsteredBySampling", "points", None),
+    ("Swapping", "n0", "10"),
+    ("Swapping", "n0", True),
+    ("Splitter", "splitter", "x"),
+    ("Splitter", "splitter", 5),
+    ("GivenSplits", "pairs", None),
+    ("GivenSplits", "pairs", "x"),
+]
+
+
+@pytest.mark.parametrize(("method", "name", "given"), ARGUMENTS)
+def test_an_argument_of_a_wrong_kind_is_named(method, name, given) -> None:
+    """It is refused where it is written, with its name and what came: ValueError and TypeError."""
+    with pytest.raises(BadArgument, match=f"^{name}=") as refused:
+        getattr(tr.methods, method)(**{name: given})
+    assert isinstance(refused.value, ValueError) and isinstance(refused.value, TypeError)
+
+
+def test_numpy_numbers_are_arguments() -> None:
+    """Whole numbers, shares and truth values may be NumPy's."""
+    method = KFold(np.int64(5), repeats=np.int32(2), stratify=np.bool_(True))
+    assert method.word == "2x5-fold"
+    assert tr.methods.Holdout(np.float32(0.25)).test_share == 0.25

@@ -9,7 +9,13 @@ from typing import Any, NoReturn
 
 import click
 
-from truerisk.core.errors import BadData, StudyIncomplete, TrueRiskError, UnknownName
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    StudyIncomplete,
+    TrueRiskError,
+    UnknownName,
+)
 
 __all__ = ["cli", "run"]
 
@@ -78,10 +84,10 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(USAGE if isinstance(error, click.UsageError) else error.exit_code)
     except KeyboardInterrupt:
         _leave("interrupted; nothing was kept.", INTERRUPTED)
+    except (BadArgument, UnknownName) as error:
+        _leave(str(error), USAGE)
     except BadData as error:
         _leave(str(error), BAD_DATA)
-    except UnknownName as error:
-        _leave(str(error), USAGE)
     except StudyIncomplete as error:
         _leave(str(error), INCOMPLETE)
     except TrueRiskError as error:

@@ -17,5 +17,5 @@
 | `roc.py`, `delong.py`, `operating.py` | ROC curves; their area and its variance; thresholds |
 | `spread.py` | the numbers of a box plot |
 | `present.py` | numbers and tables as text and HTML |
-| `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |
+| `registry.py`, `errors.py`, `arguments.py`, `progress.py` | words, sentences, checks, who listens |
 """

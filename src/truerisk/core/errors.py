@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "BadArgument",
     "BadData",
     "BadStore",
     "DuplicateRowsWarning",
@@ -28,6 +29,10 @@ class TrueRiskError(Exception):
 
 class BadData(TrueRiskError, ValueError):
     """The data cannot be used as they are (exit code 3)."""
+
+
+class BadArgument(BadData, TypeError):
+    """An argument of a wrong kind or size; a usage error on the command line (exit code 2)."""
 
 
 class BadStore(BadData):

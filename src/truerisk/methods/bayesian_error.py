@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_flag, shown
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
@@ -66,6 +67,7 @@ class BayesianError(Method):
     def __post_init__(self) -> None:
         check_prior(self.prior)
         check_gamma(self.gamma)
+        check_flag("standardize", self.standardize)
 
     @property
     def word(self) -> str:
@@ -228,10 +230,18 @@ def check_gamma(gamma: float | Sequence[float] | None) -> None:
     """Refuse what are no shares of classes."""
     if gamma is None:
         return
-    given = np.atleast_1d(np.asarray(gamma, dtype=np.float64))
-    fits = given.ndim == 1 and bool((given >= 0).all())
-    if not fits or (given[0] > 1 if len(given) == 1 else abs(given.sum() - 1) > 1e-9):
-        raise BadData(
-            f"gamma={gamma!r} are no shares of classes: give that of the first of two classes, "
-            "between 0 and 1, or one for each class, which add up to 1."
+    if not _are_shares(gamma):
+        raise BadArgument(
+            f"gamma={shown(gamma)} are no shares of classes: give that of the first of two "
+            "classes, between 0 and 1, or one for each class, which add up to 1."
         )
+
+
+def _are_shares(gamma: Any) -> bool:
+    try:
+        given = np.atleast_1d(np.asarray(gamma, dtype=np.float64))
+    except (TypeError, ValueError):
+        return False
+    if given.ndim != 1 or isinstance(gamma, bool | str) or not (given >= 0).all():
+        return False
+    return bool(given[0] <= 1 if len(given) == 1 else abs(given.sum() - 1) <= 1e-9)

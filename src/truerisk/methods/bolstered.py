@@ -54,6 +54,9 @@ class Bolstered(Method):
     perfect_is_0: ClassVar[bool] = False
     bias = "optimistic where the rule follows its training rows; smoothing makes up for part of it"
 
+    def __post_init__(self) -> None:
+        BolsteredBySampling(self.points, self.standardize)  # refuses what neither can serve
+
     @property
     def word(self) -> str:
         return "bolstered" if self.standardize else "bolstered (not standardised)"

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.coding import Moves
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
@@ -49,8 +50,8 @@ class BolsteredBySampling(Method):
     bias = "optimistic where the rule follows its training rows; smoothing makes up for part of it"
 
     def __post_init__(self) -> None:
-        if isinstance(self.points, bool) or not self.points >= 2 or self.points != int(self.points):
-            raise BadData(f"points={self.points!r}: draw at least 2 around each row.")
+        check_count("points", self.points, 2, "draw a whole number, at least 2, around each row")
+        check_flag("standardize", self.standardize)
 
     @property
     def word(self) -> str:

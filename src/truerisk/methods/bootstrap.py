@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal, UnknownName
@@ -71,8 +72,8 @@ class Bootstrap(Method):
             raise UnknownName(f"kind={self.kind!r} is unknown; use {', '.join(get_args(Kind))}.")
         if self.convention not in ("clipped", "ipred"):
             raise UnknownName(f"convention={self.convention!r} is unknown; use clipped or ipred.")
-        if self.replicates < 1:
-            raise BadData(f"{self.replicates} replicates: at least one is needed.")
+        check_count("replicates", self.replicates)
+        check_flag("stratify", self.stratify)
 
     @property
     def word(self) -> str:

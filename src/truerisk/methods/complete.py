@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import is_number, shown
 from truerisk.core.bulk import draw_every
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.methods.averages import tested_by_average
@@ -59,9 +60,10 @@ class Complete(Method):
     target: ClassVar[Target] = "Err"
 
     def __post_init__(self) -> None:
-        whole = float(self.m).is_integer()
-        if isinstance(self.m, bool) or not (0 < self.m < 1 or (whole and self.m >= 1)):
-            raise BadData(f"m={self.m!r} is neither a number of training rows nor a share of them.")
+        if not is_number(self.m) or not (0 < self.m < 1 or (self.m >= 1 and self.m % 1 == 0)):
+            raise BadArgument(
+                f"m={shown(self.m)} is neither a number of training rows nor a share of them."
+            )
 
     @property
     def word(self) -> str:

@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_flag, is_number, shown
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.losses import Log, Loss, Squared
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
@@ -184,8 +185,12 @@ class Cp(SquaredCriterion):
     )
 
     def __post_init__(self) -> None:
-        if self.sigma2 is not None and not 0 < self.sigma2 < np.inf:
-            raise BadData(f"sigma2={self.sigma2} is no variance: it is a positive number.")
+        if self.sigma2 is None:
+            return
+        if not is_number(self.sigma2) or not 0 < self.sigma2 < np.inf:
+            raise BadArgument(
+                f"sigma2={shown(self.sigma2)} is no variance: it is a positive number."
+            )
 
     @property
     def word(self) -> str:
@@ -250,6 +255,9 @@ class LikelihoodCriterion(Criterion):
     """
 
     per_row: bool = False
+
+    def __post_init__(self) -> None:
+        check_flag("per_row", self.per_row)
 
     name: ClassVar[str]
 

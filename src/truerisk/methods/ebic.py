@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_number
 from truerisk.core.contracts import Setting, Streams, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData
@@ -41,8 +42,8 @@ class EBIC(BIC):
     bias = "pessimistic as a risk: it charges for every parameter and for the choice of features"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gamma <= 1:
-            raise BadData(f"gamma={self.gamma}: the price of the choice lies between 0 and 1.")
+        super().__post_init__()
+        check_number("gamma", self.gamma, 0, 1, "the price of the choice lies between 0 and 1")
 
     @property
     def word(self) -> str:

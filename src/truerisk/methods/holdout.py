@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
@@ -49,6 +49,10 @@ class Holdout(Method):
     target: ClassVar[Target] = "Err_XY"
     offers: ClassVar[tuple[str, ...]] = ("wald", "bbc", "beta")
 
+    def __post_init__(self) -> None:
+        check_share("test_share", self.test_share)
+        check_flag("stratify", self.stratify)
+
     @property
     def bias(self) -> str:
         return f"pessimistic for all rows: the model sees {1 - self.test_share:.0%} of them"
@@ -82,8 +86,9 @@ class MonteCarlo(Averaged):
 
     def __post_init__(self) -> None:
         check_average(self.average)
-        if self.splits_drawn < 1:
-            raise BadData(f"{self.splits_drawn} splits: at least one is needed.")
+        check_count("splits_drawn", self.splits_drawn)
+        check_share("test_share", self.test_share)
+        check_flag("stratify", self.stratify)
 
     @property
     def bias(self) -> str:

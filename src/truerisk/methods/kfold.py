@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.bulk import leave_out
 from truerisk.core.contracts import Setting, Streams, Target, Tested
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
@@ -48,10 +48,10 @@ class KFold(Averaged):
 
     def __post_init__(self) -> None:
         check_average(self.average)
-        if self.k < 2 and self.folds is None:
-            raise BadData(f"{self.k} folds are too few: K-fold cross-validation needs K >= 2.")
-        if self.repeats < 1:
-            raise BadData(f"{self.repeats} repeats: at least one is needed.")
+        if self.folds is None:
+            check_count("k", self.k, 2, "K-fold cross-validation needs a whole number K >= 2")
+        check_count("repeats", self.repeats)
+        check_flag("stratify", self.stratify)
 
     @property
     def word(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.bulk import leave_pairs_out
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
@@ -71,10 +72,10 @@ class NestedInterval(Method):
         *,
         stratify: bool = True,
     ) -> None:
-        if folds is None and k < 3:
-            raise BadData(f"{k} folds are too few: fits without two folds need K >= 3.")
-        if repeats < 1:
-            raise BadData(f"{repeats} repeats: at least one is needed.")
+        if folds is None:
+            check_count("k", k, 3, "fits without two folds need a whole number K >= 3")
+        check_count("repeats", repeats)
+        check_flag("stratify", stratify)
         if bias not in (None, "bates", "mlr3inferr"):
             raise UnknownName(f"bias={bias!r} is unknown; use 'bates', 'mlr3inferr' or None.")
         given = {"k": k, "repeats": repeats, "folds": folds, "correction": bias}

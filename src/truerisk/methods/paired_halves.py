@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData
@@ -47,10 +48,10 @@ class PairedHalves(Method):
     offers: ClassVar[tuple[str, ...]] = ("conservative-z",)
 
     def __post_init__(self) -> None:
-        if self.splits_drawn < 1 or self.pairs < 1:
-            raise BadData(f"{self.splits_drawn} splits and {self.pairs} pairs: at least one each.")
-        if not 0 < self.test_share < 0.5:
-            raise BadData(f"test_share={self.test_share}: halves need a share below a half.")
+        check_count("splits_drawn", self.splits_drawn)
+        check_count("pairs", self.pairs)
+        check_share("test_share", self.test_share, below=0.5)
+        check_flag("stratify", self.stratify)
 
     @property
     def bias(self) -> str:

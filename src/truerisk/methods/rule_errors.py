@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.linear_rules import LinearRules
 from truerisk.methods.class_errors import ClassErrors, improper, proper
@@ -91,7 +91,7 @@ class Credible:
 def check_prior(prior: str) -> None:
     """Refuse an unknown prior."""
     if prior not in ("proper", "improper"):
-        raise BadData(f"prior={prior!r} is unknown: it is 'proper' or 'improper'.")
+        raise BadArgument(f"prior={prior!r} is unknown: it is 'proper' or 'improper'.")
 
 
 def pairwise(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from truerisk.core.arguments import shown
 from truerisk.core.contracts import Streams, Target
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.core.planning import split_plan
@@ -43,6 +45,11 @@ class Splitter(Averaged):
 
     def __post_init__(self) -> None:
         check_average(self.average)
+        if not callable(getattr(self.splitter, "split", None)) or isinstance(self.splitter, str):
+            raise BadArgument(
+                f"splitter={shown(self.splitter)} has no split(X, y, groups): give a splitter of "
+                "scikit-learn, such as ShuffleSplit()."
+            )
 
     @property
     def offers(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -82,6 +89,15 @@ class GivenSplits(Averaged):
 
     def __post_init__(self) -> None:
         check_average(self.average)
+        given: Any = self.pairs
+        if not isinstance(given, Iterable) or isinstance(given, str):
+            raise BadArgument(
+                f"pairs={shown(given)}: give a list of (train, test) pairs of row numbers."
+            )
+        pairs = tuple(_pair(number, pair) for number, pair in enumerate(given))
+        if not pairs:
+            raise BadArgument("the list of splits is empty.")
+        object.__setattr__(self, "pairs", pairs)
 
     @property
     def offers(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -114,6 +130,16 @@ def _tests_all(splitter: Any) -> bool:
     from sklearn import model_selection
 
     return type(splitter) in [getattr(model_selection, name) for name in PARTITIONS]
+
+
+def _pair(number: int, given: Any) -> tuple[Any, Any]:
+    try:
+        train, test = given
+    except (TypeError, ValueError):
+        raise BadArgument(
+            f"split {number} is no (train, test) pair of row numbers: {shown(given)}."
+        ) from None
+    return train, test
 
 
 def _rows(given: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import check_number
 from truerisk.core.bulk import flip_each
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
@@ -57,8 +58,7 @@ class Swapping(Method):
     def __post_init__(self) -> None:
         if self.form not in ("exact", "as-printed"):
             raise UnknownName(f"form={self.form!r} is unknown; use 'exact' or 'as-printed'.")
-        if not self.n0 >= 0:
-            raise BadData(f"n0={self.n0} is no number of rows: it is 0 or more.")
+        check_number("n0", self.n0, 0, np.inf, "it is a number of rows, 0 or more")
 
     @property
     def word(self) -> str:

@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers, Ask
+from truerisk.core.arguments import check_flag, check_share
 from truerisk.core.contracts import Evaluation, Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadArgument
 from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
@@ -40,8 +41,11 @@ class ThreeWay(Method):
     offers: ClassVar[tuple[str, ...]] = ("wald", "bbc", "beta")
 
     def __post_init__(self) -> None:
-        if min(self.validation_share, self.test_share) <= 0 or self._left <= 0:
-            raise BadData(
+        check_share("validation_share", self.validation_share)
+        check_share("test_share", self.test_share)
+        check_flag("stratify", self.stratify)
+        if self._left <= 0:
+            raise BadArgument(
                 f"shares {self.validation_share} for validation and {self.test_share} for the test "
                 "leave nothing to train on; all three parts need rows."
             )

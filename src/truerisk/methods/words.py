@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from truerisk.core.contracts import Method
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Line, Registry, closest
 from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
@@ -112,7 +112,7 @@ def as_method(given: Any) -> Method:
     if callable(getattr(given, "split", None)):
         return Splitter(given)
     if isinstance(given, Iterable):
-        return _given_splits(given)
+        return GivenSplits(tuple(given))
     raise UnknownName(
         f"method={given!r} is neither a word ({', '.join(registry)}), a method, a number of folds, "
         "a scikit-learn splitter, nor a list of (train, test) pairs."
@@ -135,18 +135,3 @@ def _by_word(word: str) -> Method:
         f"there is no method {word!r}{closest(word, known) or '.'} "
         f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
     )
-
-
-def _given_splits(given: Iterable[Any]) -> GivenSplits:
-    pairs = []
-    for number, pair in enumerate(given):
-        try:
-            train, test = pair
-        except (TypeError, ValueError):
-            raise BadData(
-                f"split {number} is no (train, test) pair of row numbers: {str(pair)[:80]}."
-            ) from None
-        pairs.append((train, test))
-    if not pairs:
-        raise BadData("the list of splits is empty.")
-    return GivenSplits(tuple(pairs))

@@ -1,0 +1,103 @@
+"""Arguments of a wrong kind or size: the sentence names the argument, what came, what is wanted."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+from truerisk.core.errors import BadArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = [
+    "check_count",
+    "check_flag",
+    "check_number",
+    "check_share",
+    "generator_of",
+    "is_number",
+    "shown",
+]
+
+MOST = 10**9  # of anything that is counted: what is more was mistyped
+
+
+def shown(given: Any) -> str:
+    """The value as it was typed, on one line and cut where it is long.
+
+    >>> shown("ten"), shown(list(range(100)))
+    ("'ten'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …')
+    """
+    text = " ".join(repr(given).split())
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def check_count(name: str, given: Any, least: int = 1, why: str = "") -> None:
+    """Refuse what is no whole number of at least `least`; `why` says what needs so many.
+
+    >>> check_count("repeats", "5")
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: repeats='5': a whole number is wanted, at least one.
+    """
+    whole = isinstance(given, Integral) and not isinstance(given, bool)
+    if whole and least <= given <= MOST:
+        return
+    if whole and given > MOST:
+        raise BadArgument(f"{name}={shown(given)} is more than {MOST:,}, which nothing serves.")
+    wanted = why or f"a whole number is wanted, at least {'one' if least == 1 else least}"
+    raise BadArgument(f"{name}={shown(given)}: {wanted}.")
+
+
+def is_number(given: Any) -> bool:
+    """Whether it is one real number, and no truth value."""
+    return isinstance(given, Real) and not isinstance(given, bool)
+
+
+def check_number(name: str, given: Any, low: float, high: float, why: str) -> None:
+    """Refuse what is no number from `low` to `high`; `why` says which numbers are wanted.
+
+    >>> check_number("gamma", "1", 0, 1, "the price of the choice lies between 0 and 1")
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: gamma='1': the price of the choice lies between 0 and 1.
+    """
+    if not is_number(given) or not low <= given <= high:
+        raise BadArgument(f"{name}={shown(given)}: {why}.")
+
+
+def check_share(name: str, given: Any, below: float = 1) -> None:
+    """Refuse what is no share of the rows, strictly between 0 and `below`.
+
+    >>> check_share("test_share", 30)
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: test_share=30: use a share of the rows, 0 < test_share < 1.
+    """
+    wanted = f"use a share of the rows, 0 < {name} < {below:g}"
+    if not is_number(given) or not 0 < given < below:
+        raise BadArgument(f"{name}={shown(given)}: {wanted}.")
+
+
+def check_flag(name: str, given: Any) -> None:
+    """Refuse what is neither True nor False: a word such as "no" would count as True.
+
+    >>> check_flag("stratify", "no")
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: stratify='no': use True or False.
+    """
+    if not isinstance(given, bool) and type(given).__name__ not in ("bool_", "bool"):
+        raise BadArgument(f"{name}={shown(given)}: use True or False.")
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """The generator of a seed, or a given one."""
+    import numpy as np
+
+    try:
+        if isinstance(random_state, bool):
+            raise TypeError
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise BadArgument(
+            f"random_state={shown(random_state)} is no seed; use an integer of at least 0, None, "
+            "or a numpy Generator."
+        ) from None
