@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from truerisk.api.assessment import Assessed, Assessment
+from truerisk.api.assessment import Assessed, Assessment, Kept
 from truerisk.api.choice import risk_of_choice
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
 from truerisk.api.conclusion import conclude
@@ -19,9 +21,11 @@ from truerisk.api.naming import named
 from truerisk.api.origin import as_seed
 from truerisk.api.outer import outer_folds, stability
 from truerisk.api.schedule import Schedule
-from truerisk.core.errors import BadData
+from truerisk.core.contracts import Keeper
+from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve
+from truerisk.engines.executors import workers_of
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["Assessment", "Interrupted", "assess"]
@@ -52,6 +56,8 @@ def assess(
     engine: Any = "auto",
     executor: Any = None,
     random_state: Any = 0,
+    store: str | os.PathLike[str] | None = None,
+    mixed_versions: bool = False,
 ) -> Assessment:
     """Compare tuned learners by their honest risks, all on the same splits.
 
@@ -70,6 +76,13 @@ def assess(
         Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
     rule, loss, groups, sample_weight, confidence_level, engine, executor, random_state
         As for `risk_curve`.
+    store : path, optional
+        A file that keeps every fit as it is found; it is made where it is not there. Run again
+        with the same data and learners after an interruption or a crash, only the other fits are
+        made, and the numbers are those of a run without it. Learners must have a key: parameters
+        that are numbers, words, arrays, models, or classes and functions of modules.
+    mixed_versions : bool
+        Whether fits of other versions of truerisk, NumPy, SciPy or scikit-learn may be used.
 
     Returns
     -------
@@ -91,6 +104,8 @@ def assess(
     """
     if isinstance(methods, str) or (methods is not None and not methods):
         raise BadData("methods is a list of methods; the first one tunes, e.g. ['10-fold'].")
+    if mixed_versions and store is None:
+        raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
     seed = as_seed(random_state)  # once: None and a Generator would give each learner its own
     problems = {
         name: pose(
@@ -115,33 +130,61 @@ def assess(
     problems = {
         name: with_default_interval(problem, schedule.nested) for name, problem in problems.items()
     }
-    return _assess_each(problems, schedule, sharpen=interval is None)
+    with _kept(problems, store, mixed_versions=mixed_versions) as keeper:
+        return _assess_each(problems, schedule, keeper, sharpen=interval is None)
+
+
+@contextmanager
+def _kept(
+    problems: Mapping[str, Problem], store: str | os.PathLike[str] | None, *, mixed_versions: bool
+) -> Iterator[Keeper | None]:
+    """What keeps the fits, where a store is given."""
+    if store is None:
+        yield None
+        return
+    from truerisk.study.keeping import keeping
+
+    first = next(iter(problems.values()))
+    with keeping(
+        store,
+        {name: problem.family for name, problem in problems.items()},
+        scorer=getattr(first.loss, "scorer", None),
+        workers=workers_of(first.executor) or 1,
+        mixed_versions=mixed_versions,
+    ) as keeper:
+        yield keeper
 
 
 def _assess_each(
-    problems: Mapping[str, Problem], schedule: Schedule, *, sharpen: bool
+    problems: Mapping[str, Problem], schedule: Schedule, keeper: Keeper | None, *, sharpen: bool
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, Assessed] = {}
     total = sum(schedule.fits(len(problem.family)) for problem in problems.values())
     try:
         with counting(total) as count:
-            tuned = {name: _tune(name, problems[name], schedule, count) for name in problems}
+            tuned = {
+                n: _tune(n, problem, schedule, count, keeper) for n, problem in problems.items()
+            }
             for name, problem in problems.items():
-                done[name] = _test(name, problem, schedule, tuned[name], count, sharpen=sharpen)
+                found = _test(name, problem, schedule, tuned[name], count, keeper, sharpen=sharpen)
+                done[name] = found
     except KeyboardInterrupt:
         missing = tuple(name for name in problems if name not in done)
-        partial = _concluded(done, problems, schedule, missing) if done else None
+        partial = _concluded(done, problems, schedule, keeper, missing) if done else None
         raise Interrupted(partial, missing) from None
-    return _concluded(done, problems, schedule)
+    return _concluded(done, problems, schedule, keeper)
 
 
-def _tune(name: str, problem: Problem, schedule: Schedule, count: Count) -> list[Computed]:
+def _tune(
+    name: str, problem: Problem, schedule: Schedule, count: Count, keeper: Keeper | None
+) -> list[Computed]:
     """The risk of every setting on all rows, by each of the methods."""
     found = []
     with named(name), stage(name), stage("tuning"):
         for method, plan in zip(schedule.methods, schedule.plans, strict=True):
-            found.append(compute(replace(problem, interval=None), method, plan=plan))
+            alone = replace(problem, interval=None)
+            found.append(compute(alone, method, plan=plan, keeper=keeper))
             count.finish(found[-1].evaluation.n_fits)
     return found
 
@@ -152,12 +195,13 @@ def _test(
     schedule: Schedule,
     tuned: Sequence[Computed],
     count: Count,
+    keeper: Keeper | None,
     *,
     sharpen: bool,
 ) -> Assessed:
     """The honest risk of tuning this learner, put beside what the tuning found."""
     with named(name), stage(name), stage("testing"):
-        honest = compute(problem, schedule.nested, plan=schedule.nested_plan)
+        honest = compute(problem, schedule.nested, plan=schedule.nested_plan, keeper=keeper)
         count.finish(honest.evaluation.n_fits)
         curve, *others = [curve_of(computed) for computed in tuned]
         risk = procedure_of(honest)
@@ -192,6 +236,7 @@ def _concluded(
     done: Mapping[str, Assessed],
     problems: Mapping[str, Problem],
     schedule: Schedule,
+    keeper: Keeper | None,
     missing: Sequence[str] = (),
 ) -> Assessment:
     names = list(done)
@@ -207,6 +252,7 @@ def _concluded(
         tested_by=schedule.outer.word,
         missing=tuple(missing),
         problem=problem,
+        kept=None if keeper is None else Kept(keeper.n_found, keeper.n_added),
     )
     return replace(found, conclusion=conclude(found))
 

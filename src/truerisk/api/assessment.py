@@ -27,7 +27,7 @@ from truerisk.core.calibration import Calibration
 from truerisk.core.results import RiskCurve, RiskEstimate, displays, frame_of
 from truerisk.core.roc import RocCurve
 
-__all__ = ["Assessed", "Assessment"]
+__all__ = ["Assessed", "Assessment", "Kept"]
 
 HEAD = ("learner", "chosen setting", "selected", "honest", "interval", "optimism", "fits", "time")
 SETTING = HEAD.index("chosen setting")
@@ -93,6 +93,14 @@ class Assessed:
         return self.risk.value - self.selected.value
 
 
+@dataclass(frozen=True)
+class Kept:
+    """How many fits were found in the store, and how many were added to it."""
+
+    found: int
+    added: int
+
+
 @dataclass(frozen=True, eq=False)
 class Assessment(Plots):
     """Tuned learners compared on the same splits.
@@ -102,7 +110,8 @@ class Assessment(Plots):
     the number to report for the whole search. `findings` are what makes the answer fragile.
     `constant` is the best answer that ignores the features, `baseline` its risk. `missing` names
     learners that an interruption left out. `source`, `command` and `column_names` say, for a
-    report, what the data and their columns are called and what was typed.
+    report, what the data and their columns are called and what was typed. `kept` says what a store
+    spared; no number depends on it.
     """
 
     best: str
@@ -117,6 +126,7 @@ class Assessment(Plots):
     source: str = ""
     command: str = ""
     column_names: tuple[str, ...] = ()
+    kept: Kept | None = None
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -14,7 +14,16 @@ from truerisk.api.leaks import warn_of_leaks
 from truerisk.api.origin import as_seed, versions
 from truerisk.api.weights import fit_params_with_weight
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Evaluation, Method, Request, Rule, Run, Setting, Streams
+from truerisk.core.contracts import (
+    Evaluation,
+    Keeper,
+    Method,
+    Request,
+    Rule,
+    Run,
+    Setting,
+    Streams,
+)
 from truerisk.core.data import Data
 from truerisk.core.errors import NoEngine, UnknownName
 from truerisk.core.family import Family
@@ -108,7 +117,9 @@ class Computed:
     seconds: float
 
 
-def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Computed:
+def compute(
+    problem: Problem, method: Any, *, plan: Plan | None = None, keeper: Keeper | None = None
+) -> Computed:
     """Draw the plan (or replay a given one), let an engine answer it, reduce the answers."""
     started = time.perf_counter()
     chosen = method_of(problem, method)
@@ -120,7 +131,7 @@ def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Compu
     if plan is None:
         plan = chosen.plan(data, Streams(problem.seed))
     warn_of_leaks(data, chosen, plan)
-    asking = _Asking(problem)
+    asking = _Asking(problem, keeper)
     setting = Setting(
         problem.confidence_level,
         problem.rule,
@@ -133,7 +144,7 @@ def compute(problem: Problem, method: Any, *, plan: Plan | None = None) -> Compu
         other = chosen.instead(error.reason)
         if other is None:
             raise
-        return _instead(compute(problem, other), error.reason)
+        return _instead(compute(problem, other, keeper=keeper), error.reason)
     seconds = time.perf_counter() - started
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds)
 
@@ -205,8 +216,9 @@ def procedure_of(computed: Computed) -> RiskEstimate | None:
 class _Asking:
     """What a method asks through; it remembers which engine answered."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, keeper: Keeper | None) -> None:
         self.problem = problem
+        self.keeper = keeper
         self.engine = ""
         self.asked = 0
         self.refusals: dict[str, str] = {}
@@ -222,7 +234,7 @@ class _Asking:
         self.engine = engine.word
         seed = np.random.SeedSequence([problem.seed, self.asked]).generate_state(1)[0]
         self.asked += 1  # passes of one computation (inner, outer) get seeds of their own
-        run = Run(problem.executor, int(seed), only)
+        run = Run(problem.executor, int(seed), only, self.keeper)
         return engine.run(problem.family, problem.data, plan, request, run)
 
 

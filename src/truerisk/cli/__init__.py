@@ -8,6 +8,7 @@
 | `pages.py` | where pages go, and the command that they repeat |
 | `source.py` | a file or a bundled data set as X and y |
 | `output.py` | progress on stderr, JSON on stdout |
+| `stores.py` | where stores lie, and what ends a run that writes to one |
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,8 +12,13 @@ import click
 from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed, write_page
 from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.stores import in_a_folder, store_path, terminated
 
 __all__ = ["assess"]
+
+INTERRUPTED = 130
+WHERE_AND_HOW = ("report", "as_json", "jobs", "store", "mixed_versions")
+"""Options that no number depends on."""
 
 
 @click.command()
@@ -36,6 +43,13 @@ __all__ = ["assess"]
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+@click.option(
+    "--store",
+    type=store_path,
+    callback=in_a_folder,
+    help="Keep every fit there as it is found; run again, only the others are made.",
+)
+@click.option("--mixed-versions", is_flag=True, help="With --store: use fits of other versions.")
 @click.option("--dry-run", is_flag=True, help="Say how many fits and seconds, and stop.")
 def assess(
     models: str | None,
@@ -47,6 +61,8 @@ def assess(
     as_json: bool,
     seed: int,
     jobs: int | None,
+    store: Path | None,
+    mixed_versions: bool,
     dry_run: bool,
     **where: Any,
 ) -> int:
@@ -55,22 +71,28 @@ def assess(
     \b
     truerisk assess data.csv --target y --report out.html
     truerisk assess --dataset breast-cancer --models knn,svm --jobs 2
+    truerisk assess data.csv --target y --models forest --store runs.db
     """  # noqa: D301 - \b is for click
     methods = None if method is None else [w.strip() for w in method.split(",") if w.strip()]
     if methods == []:
         raise click.UsageError("--method names no method; write --method 10-fold.")
     if report is not None:
         check_writable(report)
+    if mixed_versions and store is None:
+        raise click.UsageError("--mixed-versions goes with --store.")
     source = read_source(**where)
     for note in source.notes:
         say(f"note: {note}")
-    options = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
+    options: dict[str, Any] = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
     families = _families(source, models)
     _say_plan(len(source.y), method, outer)
     if dry_run:
         if report is not None:
             say(f"note: a dry run writes no page to {report}")
+        if store is not None:
+            say(f"note: a dry run does not look into {store}")
         return _dry_run(source, families, methods, outer, options, as_json)
+    options.update(store=store, mixed_versions=mixed_versions)
     return _run(source, families, methods, outer, options, as_json, report)
 
 
@@ -114,18 +136,25 @@ def _run(
     from truerisk.api.assess import Interrupted
     from truerisk.api.assess import assess as assess_learners
 
-    code = 0
+    code, store = 0, options["store"]
+    ending = nullcontext() if store is None else terminated()
     try:
-        with worded_warnings(), shown_progress():
+        with ending, worded_warnings(), shown_progress():
             found = assess_learners(
                 families, source.X, source.y, methods=methods, outer=outer, **options
             )
     except Interrupted as stopped:
+        if store is not None:
+            say(f"interrupted; the fits are kept in {store}: the same command goes on with them.")
         if stopped.partial is None:
-            raise
-        found, code = stopped.partial, 130
+            if store is None:
+                raise
+            return INTERRUPTED
+        found, code = stopped.partial, INTERRUPTED
         say(f"interrupted: {', '.join(stopped.missing)} not assessed; what was done follows.")
-    command = typed(click.get_current_context(), ("report", "as_json", "jobs"))
+    if found.kept is not None:
+        say(f"note: {store}: {found.kept.found:,} fits found, {found.kept.added:,} added")
+    command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command, column_names=source.columns)
     with worded_warnings():  # the page needs some fits more, which may warn
         text = found.to_json() if as_json else str(found)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from truerisk.cli.output import duration, say, shown_progress, worded_warnings
+from truerisk.cli.stores import in_a_folder, store_path, terminated
 
 if TYPE_CHECKING:
     from truerisk.api.study import Study
@@ -32,17 +31,10 @@ def study() -> None:
 
 
 def _store(command: Callable[..., Any]) -> Callable[..., Any]:
-    place = click.Path(dir_okay=False, path_type=Path)
+    about = "The file of the study."
     return click.option(
-        "--store", type=place, required=True, callback=_in_a_folder, help="The file of the study."
+        "--store", type=store_path, required=True, callback=in_a_folder, help=about
     )(command)
-
-
-def _in_a_folder(ctx: click.Context, option: click.Parameter, store: Path) -> Path:
-    """Refuse a folder that is not there, for which the lock would be blamed."""
-    if not store.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder '{store.parent}'.")
-    return store
 
 
 _as_json = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -108,7 +100,7 @@ def _run(
     made = _study(spec, store, allow_import)
     options["limit_megabytes"] = options.pop("limit_memory")
     try:
-        with _terminated(), worded_warnings(), shown_progress():
+        with terminated(), worded_warnings(), shown_progress():
             results = made.run(**options)
     except KeyboardInterrupt:
         status = made.status()
@@ -128,20 +120,6 @@ def _study(spec: Path | None, store: Path, allow_import: bool) -> Study:
     from truerisk.api.study import Study
 
     return Study(spec, store, allow_import=allow_import)
-
-
-@contextmanager
-def _terminated() -> Iterator[None]:
-    """A batch system says SIGTERM before it kills: as good as Ctrl-C."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _judged(status: Status, store: Path) -> int:
@@ -230,10 +208,12 @@ def retry(store: Path, failed: bool, as_json: bool) -> None:
     """Have replicates without a result tried again by the next run."""
     from truerisk.study.states import State
     from truerisk.study.store import Store
+    from truerisk.study.versions import refuse_assessment
 
     if not store.exists():
         raise click.UsageError(f"--store {store}: there is no such store.")
     with Store.write(store) as opened:
+        refuse_assessment(opened)
         n = opened.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
     say(f"{n} replicates will be tried again by `truerisk study resume --store {store}`")
     if as_json:

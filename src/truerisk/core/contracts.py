@@ -6,9 +6,9 @@ A method never sees a learner and an engine never sees a method; they meet in Pl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Engine",
     "Evaluation",
+    "Keeper",
     "Method",
     "Request",
     "Rule",
     "Run",
     "Setting",
+    "Shelf",
     "Streams",
     "Target",
     "Tested",
@@ -229,13 +231,56 @@ class Request:
         return cls(loss.response, getattr(loss, "scorer", None))
 
 
+class Shelf(Protocol):
+    """What is kept of fits that differ by their number in the plan alone."""
+
+    def found(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Those of these fits that are kept: (fit, what `keep` was given)."""
+        ...
+
+    def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
+        """Keep what a fit of so many seconds answered: plain values and arrays."""
+        ...
+
+
+class Keeper(Protocol):
+    """Keeps what single fits answered, so that a run that was cut off goes on."""
+
+    @property
+    def n_found(self) -> int:
+        """How many fits were found until now, and need not be made."""
+        ...
+
+    @property
+    def n_added(self) -> int:
+        """How many fits were left here until now."""
+        ...
+
+    def shelf(
+        self,
+        engine: str,
+        family: Family,
+        candidates: Sequence[int],
+        data: Data,
+        plan: Plan,
+        request: Request,
+        seed: int,
+    ) -> Shelf:
+        """The place for the fits of these candidates, which the engine answers together."""
+        ...
+
+
 @dataclass(frozen=True)
 class Run:
-    """How an engine is to run: on which executor, with which seed for models without one."""
+    """How an engine is to run: on which executor, with which seed for models without one.
+
+    An engine that makes fits may leave them with the `keeper`, and find them there again.
+    """
 
     executor: Any = None
     seed: int = 0
     only: np.ndarray | None = field(default=None, repr=False)
+    keeper: Keeper | None = field(default=None, repr=False)
 
 
 class Engine(ABC):

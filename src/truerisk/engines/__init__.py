@@ -7,6 +7,7 @@
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
 | `warned.py` | a warning of many fits, said once |
 | `executors.py` | where batches of fits run |
+| `kept.py` | fits that an earlier run left with the keeper |
 | `knn.py`, `knn_family.py`, `knn_search.py` | nearest neighbours: one sorted list per row |
 | `one_pass.py` | the template of engines that answer a group of candidates in one pass |
 | `settings.py` | what the last step is set to, and which candidates group |

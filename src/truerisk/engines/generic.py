@@ -30,10 +30,14 @@ from truerisk.engines.fitting import (
     fit_pieces,
     place_counts,
 )
+from truerisk.engines.kept import Job, kept_fits
 from truerisk.engines.warned import Warned, say_once
 from truerisk.models.linear_rule import why_no_rule
 
 __all__ = ["Generic", "run_jobs"]
+
+SHARE = 4  # batches for each worker …
+SHARE_KEPT = 32  # … and where fits are kept, as a batch that is under way can be lost
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Generic(Engine):
 
 def run_jobs(
     engine: str,
-    jobs: list[tuple[int, list[Any]]],
+    jobs: list[Job],
     family: Family,
     data: Data,
     plan: Plan,
@@ -96,30 +100,39 @@ def run_jobs(
     batch: int | None = None,
     one: Callable[..., list[Piece]] | None = None,
 ) -> Answers:
-    """Run `fit_pieces` over all (fit, candidates) where the user said, and collect the answers."""
+    """Run `fit_pieces` over all (fit, candidates) where the user said, and collect the answers.
+
+    What the keeper has is not made again, and what is made is left with it.
+    """
     n_rows_out = len(family) if run.only is None else 1
     collected = _Collected(data, plan, request, n_rows_out)
     task = partial(fit_pieces if run.executor is None else _in_worker, one=one)
     shared = (family, data, plan, request, run.seed, stop)
-    batches = _batches(jobs, run.executor, batch)
-    total = plan.n_fits * n_rows_out
+    total, unit, share = plan.n_fits * n_rows_out, "fits", SHARE
     tell(0, total)
+    kept = kept_fits(engine, jobs, family, data, plan, request, run)
+    if kept is not None:
+        for pieces in kept.found(collected.values):
+            collected.add(pieces, run.only)
+        jobs, unit, share = kept.jobs(), kept.unit, SHARE_KEPT
+        tell(collected.n_fits, total, unit)
+    batches = _batches(jobs, run.executor, batch, share)
     for _, pieces in run_batches(run.executor, task, shared, batches):
+        if kept is not None:
+            kept.keep(pieces)
         last = pieces[-1]
         if stop and last.failure is not None:
             raise error_of(last)
         collected.add(pieces, run.only)
-        tell(collected.n_fits, total)
+        tell(collected.n_fits, total, unit)
     return collected.answers(engine, total)
 
 
-def _batches(
-    jobs: list[tuple[int, list[Any]]], executor: Any, size: int | None
-) -> list[list[tuple[int, list[Any]]]]:
-    """A job at a time in this process; else a few batches for each worker."""
+def _batches(jobs: list[Job], executor: Any, size: int | None, share: int) -> list[list[Job]]:
+    """A job at a time in this process; else so many batches for each worker."""
     workers = workers_of(executor)
     if size is None:
-        size = 1 if workers is None else max(1, -(-len(jobs) // (4 * workers)))
+        size = 1 if workers is None else max(1, -(-len(jobs) // (share * workers)))
     return [jobs[start : start + size] for start in range(0, len(jobs), size)]
 
 

@@ -20,6 +20,9 @@ A run
     versions.py   one kind of study and one set of versions per store
     limits.py     limits on time and memory, kept by a child process (child.py)
     sharing.py    large arrays travel once
+Single fits of an assessment
+    keeping.py    what engines leave in a store of their own, and find there
+    contents.py   learners and data as contents
 What was found
     results.py    one row per replicate, one row per cell: bias, RMSE, coverage, cost
     export.py     Parquet, CSV, JSONL

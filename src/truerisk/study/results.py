@@ -16,6 +16,7 @@ import numpy as np
 from truerisk.core.present import number, seconds, text_table
 from truerisk.core.results import displays, frame_of
 from truerisk.study.store import Cell, Store
+from truerisk.study.versions import refuse_assessment
 
 __all__ = ["StudyResults", "collect", "rows_of"]
 
@@ -28,6 +29,7 @@ QUANTITIES = ("bias", "rmse", "coverage", "seconds")
 
 def rows_of(store: Store) -> Iterator[dict[str, Any]]:
     """Every result of a study, cell by cell, as one flat row; arrays stay arrays."""
+    refuse_assessment(store)
     for cell in store.cells():
         head = _head(cell)
         for replicate, spent, cost, content in store.results(cell):

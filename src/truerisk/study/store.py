@@ -322,18 +322,22 @@ def _worded(path: Path, n_results: int = 0) -> Iterator[None]:
         raise BadStore(f"{path} is cut off or broken ({error}): restore it from a copy.") from None
 
 
+def _again(path: Path) -> str:
+    return f"run the same command again (of a study `truerisk study resume --store {path}`)"
+
+
 def _sentence(path: Path, error: sqlite3.OperationalError, n_results: int) -> Exception:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
         lost = f" {n_results} results that were just found are not kept." if n_results else ""
         return StudyIncomplete(
             f"{path} cannot grow: the disk is full or fails ({error}).{lost} All that was stored "
-            f"before is intact. Make room and run `truerisk study resume --store {path}`."
+            f"before is intact. Make room and {_again(path)}."
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StudyIncomplete(
             f"{path} was held by another process for {PATIENCE:g} s: what was stored is intact; "
-            f"run `truerisk study resume --store {path}`."
+            f"{_again(path)}."
         )
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
         return BadStore(f"{path} cannot be opened ({error}): look at its folder and permissions.")

@@ -8,7 +8,10 @@ from truerisk.core.errors import BadStore
 from truerisk.study.store import Store
 from truerisk.study.tasks import versions
 
-__all__ = ["begin"]
+__all__ = ["ASSESSMENT", "begin", "refuse_assessment"]
+
+ASSESSMENT = "assessment"
+"""The kind of store that keeps single fits of `assess`."""
 
 
 def begin(
@@ -18,7 +21,7 @@ def begin(
     held = store.noted("kind")
     if held is not None and held != kind:
         raise BadStore(
-            f"{store.path} holds a {held}, not a {kind}: give every one a store of its own."
+            f"{store.path} holds {_one(held)}, not {_one(kind)}: give every one a store of its own."
         )
     other = _other_versions(store)
     if other and not mixed_versions:
@@ -28,6 +31,19 @@ def begin(
             "mixed_versions=True)."
         )
     store.note({"kind": kind, **about})
+
+
+def refuse_assessment(store: Store) -> None:
+    """Fits of an assessment are no replicates."""
+    if store.noted("kind") == ASSESSMENT:
+        raise BadStore(
+            f"{store.path} holds fits of an assessment, not a study: `truerisk assess` of the same "
+            f"data with --store {store.path} goes on with them."
+        )
+
+
+def _one(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def _other_versions(store: Store) -> str:
