@@ -110,6 +110,31 @@ def test_a_row_tested_often_has_the_mean_of_its_losses() -> None:
     assert found.losses == pytest.approx([wrong[rows == r].mean() for r in range(10)])
 
 
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_a_row_counts_in_each_fold_as_the_fold_says(weights) -> None:
+    """Unequal folds, averaged and repeated: weighted row means add up to the value."""
+    folds = np.stack([np.arange(N) % 4, np.digitize(np.arange(N), [6, 31])])
+    model, method = LogisticRegression(), tr.methods.KFold(folds=folds, average="fold")
+    given = {"loss": "brier", "sample_weight": weights, "interval": "beta-cv"}
+    est = tr.estimate_risk(model, X, Y, method=method, **given)
+    w = np.ones(N) if weights is None else weights
+    share, total = np.zeros(N), np.zeros(N)
+    for repeat in folds:
+        for k in np.unique(repeat):
+            out = repeat == k
+            fit = LogisticRegression().fit(X[~out], Y[~out], sample_weight=w[~out])
+            mine = w[out] / w[out].sum() / 7  # 4 + 3 folds
+            share[out] += mine
+            total[out] += mine * (fit.predict_proba(X[out])[:, 1] - Y[out]) ** 2
+    own = share > 0
+    assert est.losses[own] == pytest.approx(total[own] / share[own])
+    assert np.isfinite(est.losses).all()
+    assert share @ est.losses == pytest.approx(est.value)
+    residuals = total - share * est.value
+    m = int(own.sum())
+    assert est.std_error == pytest.approx(np.sqrt(m / (m - 1) * (residuals**2).sum()))
+
+
 @pytest.mark.parametrize(
     "loss",
     [

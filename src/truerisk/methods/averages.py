@@ -202,14 +202,24 @@ def tested_by_average(
 def means_by_row(
     losses: np.ndarray, weights: np.ndarray, plan: Plan
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Tested rows ascending, their mean losses, their weights, and whether some come repeatedly."""
+    """Tested rows ascending, their mean losses, their weights, and whether some come repeatedly.
+
+    The mean of a row's losses is weighted as they are, so that the rows add up to the value: where
+    folds are averaged and unequal, a row counts for more in a smaller fold.
+    """
     rows, order, starts = _by_row(plan)
     if len(rows) == len(order):
         if (order[1:] > order[:-1]).all():  # they come in order: no copy
             return rows, losses, weights, False
         return rows, losses[:, order], weights[order], False
-    means = np.add.reduceat(losses[:, order], starts, axis=1) / _run_lengths(starts, len(order))
-    return rows, means, np.add.reduceat(weights[order], starts), True
+    losses, weights = losses[:, order], weights[order]
+    shares = np.add.reduceat(weights, starts)
+    runs = _run_lengths(starts, len(order))
+    means = np.add.reduceat(losses, starts, axis=1) / runs
+    if (weights != np.repeat(weights[starts], runs)).any():  # else whole numbers stay whole
+        own = shares > 0
+        means[:, own] = np.add.reduceat(losses * weights, starts, axis=1)[:, own] / shares[own]
+    return rows, means, shares, True
 
 
 def _rated(
