@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.api.assessment import HEAD, WIDEST
+from truerisk.core.errors import NotWritten
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
 QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
@@ -86,6 +87,14 @@ def test_the_frame_without_intervals():
     """Where there is none the cells are empty, not invented."""
     frame = tr.assess({"a": GaussianNB()}, X, Y, loss="auc", **QUICK).table()
     assert frame[["low", "high", "interval"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("write", ["to_html", "to_json"])
+def test_a_place_that_is_not_there_is_a_sentence(found, write):
+    """The missing folder is named; callers of files may expect an OSError."""
+    with pytest.raises(OSError, match="there is no folder 'no/such'; make it") as refused:
+        getattr(found, write)("no/such/a.html")
+    assert isinstance(refused.value, NotWritten)
 
 
 def test_json_is_one_strict_document(found, tmp_path):

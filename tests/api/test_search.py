@@ -29,7 +29,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import truerisk as tr
 from truerisk import HonestSearchCV
-from truerisk.core.errors import BadData, GroupLeakWarning, Refusal
+from truerisk.core.errors import BadData, GroupLeakWarning, MissingResult, Refusal
 
 K_GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 TREE_GRID = [{"max_depth": [1, 2, 3]}, {"min_samples_leaf": [2, 8], "criterion": ["entropy"]}]
@@ -331,6 +331,18 @@ def test_without_outer_there_is_no_risk():
     search = HonestSearchCV(KNeighborsClassifier(), K_GRID, outer=None).fit(X, y)
     assert not hasattr(search, "risk_")
     assert not hasattr(search, "optimism_")
+
+
+@pytest.mark.parametrize("name", ["risk_", "optimism_", "outer_", "stability_", "best_estimator_"])
+def test_what_was_not_asked_for_says_how_to_get_it(name):
+    """A result that outer=None or refit=False leaves out, or that no fit has made yet."""
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=2, outer=None, refit=False)
+    with pytest.raises(MissingResult, match=f"no {name} before it is fitted"):
+        getattr(search, name)
+    X, y = load_wine(return_X_y=True)
+    option = "refit=True" if name == "best_estimator_" else "outer='10-fold'"
+    with pytest.raises(AttributeError, match=f"no {name}: make it with {option}, and fit again"):
+        getattr(search.fit(X, y), name)
 
 
 def test_a_refitted_search_forgets_the_old_risk():

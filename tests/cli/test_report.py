@@ -75,7 +75,7 @@ def test_a_page_that_cannot_be_written_is_a_sentence(call, table, quick, tmp_pat
     results.write_text(call(*words).out)
     said = call("report", results, "-o", tmp_path / "none" / "out.html")
     assert said.code == 1
-    assert "cannot be written: No such file" in said.err
+    assert "cannot be written: there is no folder" in said.err
 
 
 def test_further_methods_are_drawn_beside(call, table, quick):

@@ -71,4 +71,5 @@ def test_a_generator_is_taken_as_it_is() -> None:
 def test_long_and_many_lined_values_are_cut() -> None:
     """A message stays one line whatever was given."""
     text = shown(np.arange(1000).reshape(50, 20))
-    assert "\n" not in text and len(text) == 60
+    assert "\n" not in text
+    assert len(text) == 60

@@ -119,7 +119,8 @@ def test_an_argument_of_a_wrong_kind_is_named(method, name, given) -> None:
     """It is refused where it is written, with its name and what came: ValueError and TypeError."""
     with pytest.raises(BadArgument, match=f"^{name}=") as refused:
         getattr(tr.methods, method)(**{name: given})
-    assert isinstance(refused.value, ValueError) and isinstance(refused.value, TypeError)
+    assert isinstance(refused.value, ValueError)
+    assert isinstance(refused.value, TypeError)
 
 
 def test_numpy_numbers_are_arguments() -> None:

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.calibration import Calibration
 from truerisk.core.results import RiskCurve, RiskEstimate, displays, frame_of
 from truerisk.core.roc import RocCurve
+from truerisk.core.writing import place_of, write_text
 
 __all__ = ["Assessed", "Assessment", "Kept"]
 
@@ -261,16 +261,18 @@ class Assessment(Plots):
 
     def to_json(self, path: Any = None) -> str:
         """The assessment as JSON, also written to `path` where one is given."""
+        place = None if path is None else place_of(path)
         text = json.dumps(self.to_dict(), allow_nan=False)
-        if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
+        if place is not None:
+            write_text(text + "\n", place)
         return text
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
+        place = None if path is None else place_of(path)
         text: str = displays.load("page")(recorded(self, rows=False))
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+        if place is not None:
+            write_text(text, place)
         return text
 
     @property

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
 from truerisk.api.default_interval import sharpened, with_default_interval
 from truerisk.api.grid_results import cv_results
-from truerisk.api.outer import Stability, outer_folds, stability
+from truerisk.api.missing import Missing
+from truerisk.api.outer import outer_folds, stability
 from truerisk.api.routing import route
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
@@ -35,6 +36,10 @@ def _best_has(name: str) -> Any:
         return True
 
     return available_if(check)
+
+
+_NO_OUTER = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
+_NO_REFIT = ("refit=False", "fits no model on all rows", "refit=True")
 
 
 class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
@@ -104,6 +109,12 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     >>> search.best_params_, bool(search.risk_.value > 0)
     ({'max_depth': 4}, True)
     """
+
+    risk_ = Missing(*_NO_OUTER)
+    optimism_ = Missing(*_NO_OUTER)
+    outer_ = Missing(*_NO_OUTER)
+    stability_ = Missing(*_NO_OUTER)
+    best_estimator_ = Missing(*_NO_REFIT)
 
     copies_as_groups = True  # inside a bootstrap sample, `fit` is given its rows as groups
 
@@ -208,7 +219,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         gap = procedure.value - self.selected_risk_.value
         self.optimism_ = gap if comparable else None
         self.outer_ = outer_folds(honest)
-        self.stability_: Stability = stability(honest, self.best_index_)
+        self.stability_ = stability(honest, self.best_index_)
 
     def _refit(self, problem: Problem) -> None:
         seed = (problem.seed, 0) if problem.family.is_random else None

@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 from truerisk.cli.output import say, shown_progress, worded_warnings
-from truerisk.cli.pages import check_writable, typed, write_page
+from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.stores import in_a_folder, store_path, terminated
+from truerisk.core.writing import write_text
 
 __all__ = ["assess"]
 
@@ -161,7 +162,7 @@ def _run(
         page = None if report is None else found.to_html()
     click.echo(text)
     if page is not None and report is not None:
-        write_page(page, report)
+        write_text(page, report)
         say(f"wrote {report}")
     return code
 

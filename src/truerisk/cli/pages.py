@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from truerisk.core.errors import TrueRiskError
+from truerisk.core.errors import BadArgument, NotWritten
+from truerisk.core.writing import place_of
 
-__all__ = ["check_writable", "typed", "write_page"]
+__all__ = ["check_writable", "typed"]
 
 
 def check_writable(path: str) -> None:
     """Refuse a place for a page before hours are spent on what stands on it."""
-    place = Path(path)
-    if place.is_dir():
-        raise click.UsageError(f"--report {path} is a folder; name a file, such as report.html.")
-    if not place.absolute().parent.is_dir():
-        raise click.UsageError(f"--report {path}: there is no folder '{place.parent}'.")
-
-
-def write_page(page: str, path: str) -> None:
-    """Write a page, or say in a sentence why that fails."""
     try:
-        Path(path).write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise TrueRiskError(f"{path} cannot be written: {error.strerror}.") from error
+        place_of(path)
+    except (BadArgument, NotWritten) as error:
+        raise click.UsageError(f"--report: {error}") from error
 
 
 def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:

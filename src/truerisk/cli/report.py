@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from truerisk.cli.output import say
-from truerisk.cli.pages import write_page
+from truerisk.core.writing import write_text
 
 __all__ = ["report"]
 
@@ -38,5 +38,5 @@ def report(file: str, output: str | None) -> None:
     if output == "-":
         click.echo(page)
         return
-    write_page(page, output)
+    write_text(page, output)
     say(f"wrote {output}")

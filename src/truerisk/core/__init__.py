@@ -16,6 +16,7 @@
 | `sample_size.py` | test rows for a width of the posterior's interval |
 | `roc.py`, `delong.py`, `operating.py` | ROC curves; their area and its variance; thresholds |
 | `spread.py` | the numbers of a box plot |
-| `present.py` | numbers and tables as text and HTML |
-| `registry.py`, `errors.py`, `arguments.py`, `progress.py` | words, sentences, checks, who listens |
+| `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
+| `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |
+| `arguments.py` | checks of arguments |
 """

@@ -13,7 +13,9 @@ __all__ = [
     "FitFailedWarning",
     "GroupLeakWarning",
     "MissingExtra",
+    "MissingResult",
     "NoEngine",
+    "NotWritten",
     "Refusal",
     "StoreLocked",
     "StudyIncomplete",
@@ -41,6 +43,14 @@ class BadStore(BadData):
 
 class StoreLocked(TrueRiskError):
     """Another run writes to the store; the message says which."""
+
+
+class NotWritten(TrueRiskError, OSError):
+    """A file of results cannot be written where it was asked for; the message says why."""
+
+
+class MissingResult(TrueRiskError, AttributeError):
+    """A result that was not asked for; the message says how to get it."""
 
 
 class StudyIncomplete(TrueRiskError):

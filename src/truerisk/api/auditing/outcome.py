@@ -7,7 +7,6 @@ import json
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from truerisk.api.auditing.finding import Finding
@@ -16,6 +15,7 @@ from truerisk.api.wording import unsigned
 from truerisk.core import present
 from truerisk.core.interval import Interval
 from truerisk.core.results import RiskEstimate
+from truerisk.core.writing import write_text
 
 __all__ = ["Audit", "Stated"]
 
@@ -147,7 +147,7 @@ class Audit:
         """The audit as JSON, also written to `path` where one is given."""
         text = json.dumps(self.to_dict(), allow_nan=False)
         if path is not None:
-            Path(path).write_text(text + "\n", encoding="utf-8")
+            write_text(text + "\n", path)
         return text
 
     def rows(self) -> list[list[str]]:

@@ -1,0 +1,32 @@
+"""What stands for a fitted attribute that a search was not asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truerisk.core.errors import MissingResult
+
+__all__ = ["Missing"]
+
+
+class Missing:
+    """Stands in a class for a result that `fit` may leave out, and says why it is not there.
+
+    An instance that has the result hides it: this descriptor has no `__set__`.
+    """
+
+    def __init__(self, option: str, means: str, instead: str) -> None:
+        self.option, self.means, self.instead = option, means, instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, search: Any, owner: type) -> Any:
+        if search is None:
+            return self
+        if "curve_" not in vars(search):
+            raise MissingResult(f"this search has no {self.name} before it is fitted: fit(X, y).")
+        raise MissingResult(
+            f"this search was made with {self.option}, which {self.means}, so it has no "
+            f"{self.name}: make it with {self.instead}, and fit again."
+        )
