@@ -93,7 +93,7 @@ def content_of(value: Any, where: str) -> Any:
 def _array(array: np.ndarray, where: str) -> Any:
     if array.dtype.hasobject:
         return {"objects": content_of(array.tolist(), where), "shape": list(array.shape)}
-    return {"array": digest_of(array)}
+    return {"array": digest_of(array), "shape": list(array.shape)}
 
 
 def _several(value: Any, where: str) -> Any:

@@ -1,0 +1,215 @@
+"""Learners and data as contents: equal where fits are equal, different where they may differ."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.gaussian_process import GaussianProcessClassifier
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import f1_score, get_scorer, make_scorer
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
+
+import truerisk as tr
+from truerisk.core.data import Data
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.models.learners import learner, registry
+from truerisk.study.contents import content_of, data_content, learner_content
+from truerisk.study.keys import key_of
+
+X, Y = tr.datasets.make_simple(12, random_state=0)
+
+
+def key(value):
+    """The key of one parameter."""
+    return key_of(content_of(value, "learner 'a'"))
+
+
+def made():
+    """Models, pipelines, searches, kernels, splitters, scorers, NumPy's numbers, sets."""
+    selector = make_column_selector("x")
+    return [
+        SVC(C=0.5, class_weight={0: 1, 1: 2.5}),
+        make_pipeline(SimpleImputer(missing_values=np.nan), StandardScaler(), SVC()),
+        ColumnTransformer([("a", "drop", slice(0, 1)), ("b", SVC(), selector)]),
+        GridSearchCV(SVC(), {"C": (1, 2)}, cv=KFold(3), scoring=make_scorer(f1_score)),
+        GaussianProcessClassifier(RBF(2.0) + WhiteKernel()),
+        FunctionTransformer(np.log1p, kw_args={"where": np.array([True])}),
+        PredefinedSplit([0, 1, 0]),
+        get_scorer("roc_auc"),
+        [np.float32(1), np.int64(2), np.str_("a"), b"x", 1j, range(3), {1, 2}, np.dtype("f4")],
+        np.array([SVC(), None], dtype=object),
+    ]
+
+
+def test_made_again_it_has_the_same_key():
+    """A key does not depend on where an object lies in memory."""
+    keys = [key(value) for value in made()]
+    assert [key(value) for value in made()] == keys
+    assert len(set(keys)) == len(keys)
+
+
+def test_every_word_has_a_key():
+    """Learners by word can always be kept, with all their settings."""
+    for word in registry:
+        for task in ("classification", "regression"):
+            try:
+                model = learner(word, task, n_rows=100, n_classes=2, n_features=3)
+            except Refusal:
+                continue
+            _, settings = learner_content(Family.of(*model), word)
+            assert len({key_of(setting) for setting in settings}) == len(settings) > 1
+
+
+DIFFERENT = [
+    1, 1.0, True, "1", None, float("nan"), float("inf"), np.float64(1), np.float32(1), [1], (1,),
+    {1}, {"a": 1}, [1, 2], [2, 1], np.array([1]), np.array([1.0]), np.array([[1]]), b"1", 1j,
+    SVC(), SVC(C=2), SVC(C=1), SVC(gamma=0.1), SVC(class_weight={0: 1}), SVC(class_weight={0: 2}),
+    SVC, np.log, np.exp, KFold(3), KFold(4), StratifiedKFold(3), make_pipeline(SVC()),
+    make_pipeline(SVC(C=2)), make_pipeline(StandardScaler(), SVC()),
+    StandardScaler().set_output(transform="pandas"), StandardScaler(),
+    get_scorer("f1"), make_scorer(f1_score, pos_label=0), GaussianNB(), RBF(1.0), RBF(2.0),
+]  # fmt: skip
+
+
+def test_what_may_fit_differently_has_another_key():
+    """Types, values, order, nested parameters, the kind of a number, the output of a step."""
+    assert len({key(value) for value in DIFFERENT}) == len(DIFFERENT)
+
+
+class Seen(GaussianNB):
+    """Its source can be read."""
+
+
+def only_here():
+    """A function and a class that no one else can find."""
+
+    class Hidden(GaussianNB):
+        pass
+
+    return lambda y, p: 0, Hidden()
+
+
+UNKNOWN, HIDDEN = only_here()
+
+
+@pytest.mark.parametrize(
+    ("model", "grid", "named"),
+    [
+        (SVC(kernel=UNKNOWN), None, "learner 'a': kernel is <function"),
+        (SVC(), {"kernel": [UNKNOWN]}, "learner 'a': kernel is <function"),
+        (make_pipeline(SVC(kernel=UNKNOWN)), None, "learner 'a': steps__kernel is <function"),
+        (HIDDEN, None, "only_here.<locals>.Hidden"),
+        (FrozenEstimator(SVC()), None, "learner 'a' is FrozenEstimator"),
+        (
+            RandomForestClassifier(random_state=np.random.RandomState(0)),
+            None,
+            "learner 'a': random_state is RandomState",
+        ),
+        (FunctionTransformer(partial(np.add, 1)), None, "learner 'a': func is functools.partial"),
+        (GridSearchCV(SVC(), {}, cv=KFold(3).split(X)), None, "learner 'a': cv is <generator"),
+        (GridSearchCV(SVC(), {}, scoring=make_scorer(UNKNOWN)), None, "scoring___score_func is"),
+        (SVC(class_weight={0: object()}), None, "learner 'a': class_weight__0 is <object"),
+    ],
+)
+def test_what_has_no_key_is_refused_by_name(model, grid, named):
+    """Lambdas, classes inside functions, fitted models, generators, random states, objects."""
+    with pytest.raises(Refusal, match="cannot be written down as a key") as caught:
+        learner_content(Family.of(model, grid), "a")
+    assert named in str(caught.value)
+
+
+def test_a_changed_class_is_another_one(tmp_path, monkeypatch):
+    """Of a class without a version the source is part of the key, that of its ancestors, too."""
+    monkeypatch.syspath_prepend(tmp_path)
+    text = (
+        "from sklearn.naive_bayes import GaussianNB\n"
+        "class Mine(GaussianNB):\n    def predict(self, X):\n        return {}\n"
+        "class Child(Mine):\n    pass\n"
+        "def loss(y, p):\n    return {}\n"
+    )
+    keys = []
+    for body in ("1", "1", "22"):
+        (tmp_path / "mine_of_test.py").write_text(text.format(body, body))
+        sys.modules.pop("mine_of_test", None)
+        importlib.invalidate_caches()
+        module = importlib.import_module("mine_of_test")
+        keys.append([key(module.Mine()), key(module.Child()), key(module.loss)])
+    assert keys[0] == keys[1]
+    assert all(a != b for a, b in zip(keys[0], keys[2], strict=True))
+
+
+def test_a_version_is_part_of_the_key(monkeypatch):
+    """A package whose version the store does not compare is in the key with its own."""
+    package = sys.modules[Seen.__module__.partition(".")[0]]
+    before = key(Seen())
+    monkeypatch.setattr(package, "__version__", "2.0", raising=False)
+    second = key(Seen())
+    monkeypatch.setattr(package, "__version__", "2.1")
+    assert len({before, second, key(Seen())}) == 3
+
+
+def of(X=X, y=Y, task="classification", **more):
+    """The key of data."""
+    return key_of(data_content(Data.check(X, y, task=task, **more)))
+
+
+def test_equal_data_have_one_key():
+    """Copies, and frames made twice."""
+    assert of() == of(X.copy(), Y.copy())
+    assert of(pd.DataFrame(X, columns=list("ab"))) == of(pd.DataFrame(X, columns=list("ab")))
+    weights = np.linspace(1, 2, 12)
+    first, second = (of(fit_params={"sample_weight": pd.Series(weights)}) for _ in range(2))
+    assert first == second
+
+
+def changed():
+    """The same rows, each time with one thing changed."""
+    one, other = X.copy(), Y.copy()
+    one[3, 1] = np.nextafter(one[3, 1], 9)
+    other[0] = 1 - other[0]
+    frame = pd.DataFrame(X, columns=list("ab"))
+    letters = pd.Series(list("xy") * 6)
+    return {
+        "nothing": of(),
+        "one bit": of(one),
+        "-0": of(X * 0.0),
+        "+0": of(X * -0.0),
+        "label": of(y=other),
+        "words": of(y=np.array(["u", "v"])[Y]),
+        "task": of(task="regression", y=Y.astype(float)),
+        "columns": of(np.asfortranarray(X)),
+        "type": of(X.astype("f4")),
+        "frame": of(frame),
+        "names": of(frame.rename(columns={"a": "c"})),
+        "text": of(frame.assign(a=letters.astype(object))),
+        "categories": of(frame.assign(a=letters.astype("category"))),
+        "their order": of(frame.assign(a=pd.Categorical(letters, categories=["y", "x"]))),
+        "sparse": of(sparse.csr_array(X)),
+        "wider": of(sparse.csr_array(np.hstack([X, np.zeros((12, 1))]))),
+        "groups": of(groups=np.arange(12) % 4),
+        "weights": of(sample_weight=np.arange(12.0)),
+        "fitted weights": of(fit_params={"sample_weight": np.arange(12.0)}),
+        "other weights": of(fit_params={"sample_weight": np.arange(1, 13.0)}),
+        "a flag": of(fit_params={"check": True}),
+    }
+
+
+def test_changed_data_have_another_key():
+    """A bit, a label, a type, the order in memory, a name, a category, weights, groups."""
+    keys = changed()
+    assert len(set(keys.values())) == len(keys)
