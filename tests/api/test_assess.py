@@ -163,8 +163,11 @@ def test_workers_change_no_number():
     ("learners", "options", "error", "sentence"),
     [
         ({}, {}, BadData, "dict of learners is empty"),
-        ({"a": GaussianNB()}, {"methods": "10-fold"}, BadData, "methods is a list of methods"),
-        ({"a": GaussianNB()}, {"methods": []}, BadData, "methods is a list of methods"),
+        ([], {}, BadData, "list of learners is empty"),
+        (["knn", "lda", "knn"], {}, UnknownName, "'knn' is named twice"),
+        ({"a": GaussianNB()}, {"methods": 5}, BadData, "methods=5: give a list"),
+        ({"a": GaussianNB()}, {"methods": "10-fold"}, BadData, "give a list of methods"),
+        ({"a": GaussianNB()}, {"methods": []}, BadData, "give a list of methods"),
         ({"a": GaussianNB()}, {"methods": ["41-fold"]}, BadData, "41 folds need at least 41 rows"),
         ({"a": GaussianNB()}, {"outer": "apparent"}, Refusal, "cannot be the outer method"),
         ({"a": GaussianNB()}, {"outer": "K-fold"}, UnknownName, "put a number for K"),

@@ -82,6 +82,9 @@ def test_several_classes():
         (([[1.0, 2.0], [2.0, 1.0]], 0.0), {}, r"give 1 score\(s\)"),
         (RULE, {"prior": "flat"}, "unknown"),
         (RULE, {"gamma": 1.5}, "no shares"),
+        ((["a", 2.0], -2.5), {}, r"coef=\['a', 2.0\] holds no numbers"),
+        (([1.0, 0.5], None), {}, "finite"),
+        (([1.0, 0.5], "a"), {}, "intercept='a' holds no numbers"),
     ],
 )
 def test_bad_input_is_refused(rule, options, why):

@@ -90,6 +90,7 @@ def test_a_clusterer_makes_no_predictions() -> None:
         (KNeighborsClassifier(), 5, UnknownName, "grid=5 is no grid"),
         (KNeighborsClassifier(), "n_neighbors", UnknownName, "is no grid"),
         (KNeighborsClassifier(), [5], UnknownName, "5 in the grid is no dict"),
+        (KNeighborsClassifier(), {1: [2]}, UnknownName, "1 in the grid is no name of a parameter"),
     ],
 )
 def test_a_bad_model_or_grid_is_named(model, grid, error, message) -> None:

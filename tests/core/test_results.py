@@ -136,3 +136,20 @@ def test_the_papers_name_the_origin() -> None:
     assert one.engine in tr.engines.names()
     assert (one.seed, other.seed) == (0, 1)
     assert {"truerisk", "numpy", "sklearn"} <= set(one.versions)
+
+
+@pytest.mark.parametrize(
+    ("place", "error", "sentence"),
+    [
+        (2, IndexError, "the curve has 2 settings, from 0 on"),
+        ("x", TypeError, "give the number of one setting, from 0 to 1"),
+        (slice(0, 1), TypeError, "give the number of one setting"),
+    ],
+)
+def test_a_curve_has_numbered_settings(place, error, sentence):
+    """What is no number of a setting is refused; numbers count from the end, too."""
+    X, y = tr.datasets.make_simple(20, random_state=0)
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, X, y, method=2)
+    assert curve[-1].params == {"n_neighbors": 3}
+    with pytest.raises(error, match=sentence):
+        curve[place]

@@ -50,7 +50,7 @@ def test_classes_share_the_rows() -> None:
     [
         (lambda: FourClassProblem(n_noise=-1), "no number of features"),
         (lambda: FourClassProblem(correlation=1.0), "not in 0 <= correlation < 1"),
-        (lambda: make_four_class(3), "leaves a class without rows"),
+        (lambda: make_four_class(3), "n_samples=3: give at least 4"),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong, sentence) -> None:

@@ -111,7 +111,7 @@ def test_a_problem_is_a_value() -> None:
 
 def test_what_cannot_be_drawn_or_computed_is_refused() -> None:
     """Too few rows, the wrong number of coefficients, three features with unequal covariances."""
-    with pytest.raises(BadData, match=r"n_samples=1 leaves a class without rows"):
+    with pytest.raises(BadData, match=r"n_samples=1: give at least 2"):
         make_simple(1)
     with pytest.raises(BadData, match=r"n_samples=\(0, 4\)"):
         make_simple((0, 4))

@@ -65,7 +65,7 @@ def test_odd_numbers_of_intervals_end_with_a_zero() -> None:
     [
         (lambda: KearnsProblem(noise=0.6), "no share of wrong labels"),
         (lambda: KearnsProblem(n_intervals=0), "at least one interval"),
-        (lambda: make_kearns(0), "no number of rows"),
+        (lambda: make_kearns(0), "n_samples=0: a whole number"),
         (lambda: make_kearns.true_risk_intervals([0.5], [0]), "make 2 intervals"),
         (lambda: make_kearns.true_risk_intervals([0.5], [0, 2]), "0 or 1"),
         (lambda: make_kearns.true_risk_intervals([0.5, 0.1], [0, 1, 0]), "ascending"),

@@ -3,7 +3,7 @@
 | file | verb |
 |---|---|
 | `estimate.py` | `estimate_risk`, `risk_curve` |
-| `search.py` | `HonestSearchCV` |
+| `search.py`, `missing.py` | `HonestSearchCV`; what it was not asked for |
 | `assess.py` | `assess` |
 | `assessment.py`, `conclusion.py` | what `assess` gives: a table, and what to conclude from it |
 | `audit.py`, `auditing/` | `audit` of a search that is fitted already, and its parts |

@@ -21,8 +21,9 @@ from truerisk.api.naming import named
 from truerisk.api.origin import as_seed
 from truerisk.api.outer import outer_folds, stability
 from truerisk.api.schedule import Schedule
+from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve
 from truerisk.engines.executors import workers_of
@@ -102,8 +103,11 @@ def assess(
     >>> a.best
     'bayes'
     """
-    if isinstance(methods, str) or (methods is not None and not methods):
-        raise BadData("methods is a list of methods; the first one tunes, e.g. ['10-fold'].")
+    if methods is not None and (not isinstance(methods, list | tuple) or not methods):
+        raise BadArgument(
+            f"methods={shown(methods)}: give a list of methods, of which the first one tunes, such "
+            "as ['10-fold']."
+        )
     if mixed_versions and store is None:
         raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
     seed = as_seed(random_state)  # once: None and a Generator would give each learner its own

@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from truerisk.core.arguments import shown
 from truerisk.core.data import Data
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne
@@ -132,8 +133,8 @@ def bayesian_error(
 
 def _given(coef: Any, intercept: Any, data: Data) -> LinearRules:
     """The rule a user gave, checked."""
-    slopes = np.array(coef, dtype=np.float64, ndmin=2)
-    starts = np.array(intercept, dtype=np.float64, ndmin=1).ravel()
+    slopes = _numbers("coef", coef, 2)
+    starts = _numbers("intercept", intercept, 1).ravel()
     n_scores = 1 if data.n_classes == 2 else data.n_classes
     if slopes.ndim != 2 or slopes.shape[0] != n_scores or starts.shape != (n_scores,):
         raise BadData(
@@ -146,3 +147,13 @@ def _given(coef: Any, intercept: Any, data: Data) -> LinearRules:
         raise BadData(data.non_finite)
     codes = tuple(range(data.n_classes))
     return LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], codes)
+
+
+def _numbers(name: str, given: Any, ndmin: int) -> np.ndarray:
+    try:
+        return np.array(given, dtype=np.float64, ndmin=ndmin)
+    except (TypeError, ValueError):
+        raise BadArgument(
+            f"{name}={shown(given)} holds no numbers: give those of a fitted linear rule, "
+            f"model.{name}_."
+        ) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ def families_of(learners: Any, X: Any, y: Any) -> dict[str, Family]:
 
 
 def word_families(
-    words: Iterable[str] | None,
+    words: Sequence[str] | None,
     task: Any,
     *,
     n_classes: int,
@@ -47,6 +47,8 @@ def word_families(
     """
     from truerisk.models.learners import default_words, learner
 
+    if words is not None:
+        _refuse_no_or_equal(words)
     return {
         word: Family.of(*learner(word, task, n_rows=n_rows, n_classes=n_classes, **columns))
         for word in (default_words(task, n_rows) if words is None else words)
@@ -57,6 +59,14 @@ def _are_words(learners: Any) -> bool:
     if isinstance(learners, str):
         raise UnknownName(f"learners={learners!r}: put words in a list, [{learners!r}].")
     return isinstance(learners, list | tuple) and all(isinstance(w, str) for w in learners)
+
+
+def _refuse_no_or_equal(words: Sequence[str]) -> None:
+    if not words:
+        raise BadData("the list of learners is empty: there is nothing to assess.")
+    twice = [word for word in dict.fromkeys(words) if words.count(word) > 1]
+    if twice:
+        raise UnknownName(f"learner {twice[0]!r} is named twice: name each once.")
 
 
 def _by_size(words: Any, X: Any, y: Any) -> dict[str, Family]:

@@ -16,6 +16,7 @@ __all__ = [
     "check_number",
     "check_share",
     "generator_of",
+    "is_count",
     "is_number",
     "shown",
 ]
@@ -31,6 +32,11 @@ def shown(given: Any) -> str:
     """
     text = " ".join(repr(given).split())
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def is_count(given: Any) -> bool:
+    """Whether it is a whole number of at least one, and no truth value."""
+    return isinstance(given, Integral) and not isinstance(given, bool) and given >= 1
 
 
 def check_count(name: str, given: Any, least: int = 1, why: str = "") -> None:

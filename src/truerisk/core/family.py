@@ -162,6 +162,8 @@ def _listed(part: Any) -> dict[str, list[Any]]:
         raise UnknownName(f"{part!r} in the grid is no dict of parameter values.")
     listed = {}
     for name, values in part.items():
+        if not isinstance(name, str):
+            raise UnknownName(f"{name!r} in the grid is no name of a parameter: names are text.")
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise BadData(
                 f"Parameter grid for parameter {name!r} needs to be a list or a numpy array of "

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.arguments import shown
 from truerisk.core.breakdown import Breakdown
 from truerisk.core.contracts import Evaluation, Target, Tested
-from truerisk.core.errors import BadData, MissingExtra
+from truerisk.core.errors import BadArgument, BadData, MissingExtra
 from truerisk.core.interval import Interval
 from truerisk.core.registry import Line, Registry
 
@@ -173,6 +175,13 @@ class RiskCurve:
         return (self[c] for c in range(len(self)))
 
     def __getitem__(self, candidate: int) -> RiskEstimate:
+        if not isinstance(candidate, Integral):
+            raise BadArgument(
+                f"curve[{shown(candidate)}]: give the number of one setting, from 0 to "
+                f"{len(self) - 1}; the settings are curve.candidates."
+            )
+        if not -len(self) <= candidate < len(self):
+            raise IndexError(f"curve[{candidate}]: the curve has {len(self)} settings, from 0 on.")
         params = self.candidates[candidate]
         return dress(self.evaluation.tested[candidate], self.common, params)
 

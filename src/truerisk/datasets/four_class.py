@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.core.errors import BadData
+from truerisk.core.arguments import check_count, generator_of, is_number, shown
+from truerisk.core.errors import BadArgument
 from truerisk.datasets.bundle import Bundle
-from truerisk.datasets.gaussian import Seed, TrueRisk
+from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
 
 __all__ = ["FourClassProblem", "make_four_class"]
 
@@ -44,10 +45,11 @@ class FourClassProblem:
     correlation: float = 0.6
 
     def __post_init__(self) -> None:
-        if self.n_noise < 0:
-            raise BadData(f"n_noise={self.n_noise} is no number of features.")
-        if not 0 <= self.correlation < 1:
-            raise BadData(f"correlation={self.correlation} is not in 0 <= correlation < 1.")
+        check_count("n_noise", self.n_noise, 0, "it is no number of features")
+        if not is_number(self.correlation) or not 0 <= self.correlation < 1:
+            raise BadArgument(
+                f"correlation={shown(self.correlation)} is not in 0 <= correlation < 1."
+            )
 
     def with_noise_features(self, n_noise: int) -> FourClassProblem:
         """The same classes with another number of features that tell nothing."""
@@ -71,9 +73,13 @@ class FourClassProblem:
         X : array (n_samples, 15 + n_noise)
         y : array (n_samples,) of 0 to 3
         """
-        if n_samples < CLASSES:
-            raise BadData(f"n_samples={n_samples} leaves a class without rows: give at least 4.")
-        rng = np.random.default_rng(random_state)
+        check_count(
+            "n_samples",
+            n_samples,
+            CLASSES,
+            "give at least 4, a whole number: no class may lack rows",
+        )
+        rng = generator_of(random_state)
         y = np.sort(np.arange(n_samples) % CLASSES)
         X = rng.standard_normal((n_samples, self.n_features))
         factors = rng.standard_normal((n_samples, len(VERTICES)))
@@ -161,8 +167,9 @@ class FourClassProblem:
         random_state : int, Generator or None
             Fixed by default: two rules are then measured on the same rows.
         """
-        predict = getattr(rule, "predict", rule)
-        rng = np.random.default_rng(random_state)
+        predict = prediction_of(rule)
+        check_count("n_test", n_test, CLASSES)
+        rng = generator_of(random_state)
         wrong, seen = np.zeros(CLASSES), np.zeros(CLASSES)
         for start in range(0, n_test, _CHUNK_ROWS):
             n_rows = max(min(_CHUNK_ROWS, n_test - start), CLASSES)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.core.errors import BadData
+from truerisk.core.arguments import check_count, generator_of, is_count, shown
+from truerisk.core.errors import BadArgument, BadData
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.quadratic import quadratic_bayes_risk
 
-__all__ = ["GaussianProblem", "Matrix", "Seed", "TrueRisk", "Vector"]
+__all__ = ["GaussianProblem", "Matrix", "Seed", "TrueRisk", "Vector", "prediction_of"]
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
@@ -76,8 +77,8 @@ class GaussianProblem:
         X : array (n_samples, n_features)
         y : array (n_samples,) of 0 and 1
         """
-        rng = np.random.default_rng(random_state)
-        n = _per_class(n_samples)
+        n = _per_class("n_samples", n_samples)
+        rng = generator_of(random_state)
         X = np.vstack([self._rows(rng, c, n[c]) for c in (0, 1)])
         y = np.repeat(np.array([0, 1]), n)
         order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
@@ -149,9 +150,9 @@ class GaussianProblem:
         random_state : int, Generator or None
             Fixed by default: two rules are then measured on the same rows.
         """
-        predict: Callable[[Any], Any] = getattr(rule, "predict", rule)
-        rng = np.random.default_rng(random_state)
-        n = _per_class(n_test)
+        predict = prediction_of(rule)
+        n = _per_class("n_test", n_test)
+        rng = generator_of(random_state)
         rates = [self._wrong(predict, rng, c, n[c]) / n[c] for c in (0, 1)]
         variance = sum(rate * (1 - rate) / size for rate, size in zip(rates, n, strict=True))
         return TrueRisk(sum(rates) / 2, float(np.sqrt(variance)) / 2, sum(n))
@@ -197,11 +198,27 @@ class GaussianProblem:
         return wrong
 
 
-def _per_class(n_samples: int | tuple[int, int]) -> tuple[int, int]:
-    n = n_samples if isinstance(n_samples, tuple) else ((n_samples + 1) // 2, n_samples // 2)
-    if min(n) < 1:
-        raise BadData(f"n_samples={n_samples!r} leaves a class without rows: give at least 2.")
-    return n
+def prediction_of(rule: Any) -> Callable[[Any], Any]:
+    """The labels that a rule gives to rows: its `predict`, or the rule itself."""
+    predict: Any = getattr(rule, "predict", rule)
+    if not callable(predict) or isinstance(rule, type):
+        raise BadArgument(
+            f"rule={shown(rule)}: give a fitted classifier, or a function from rows to labels."
+        )
+    found: Callable[[Any], Any] = predict
+    return found
+
+
+def _per_class(name: str, given: int | tuple[int, int]) -> tuple[int, int]:
+    """Rows of either class."""
+    if not isinstance(given, tuple):
+        check_count(name, given, 2, "give at least 2, a whole number: no class may lack rows")
+        return (given + 1) // 2, given // 2
+    if len(given) != 2 or not all(map(is_count, given)):
+        raise BadArgument(
+            f"{name}={shown(given)}: give the rows of both classes, at least one of each: (30, 20)."
+        )
+    return given
 
 
 def _turned_mean(mean: Vector, turn: NDArray[np.float64]) -> Vector:

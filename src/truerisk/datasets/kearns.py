@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from truerisk.core.arguments import check_count, check_number, generator_of
 from truerisk.core.errors import BadData
 from truerisk.datasets.bundle import Bundle
-from truerisk.datasets.gaussian import Seed, TrueRisk
+from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
 
 __all__ = ["KearnsProblem", "make_kearns"]
 
@@ -37,10 +38,8 @@ class KearnsProblem:
     n_intervals: int = 10
 
     def __post_init__(self) -> None:
-        if not 0 <= self.noise <= 0.5:
-            raise BadData(f"noise={self.noise} is no share of wrong labels from 0 to 0.5.")
-        if self.n_intervals < 1:
-            raise BadData(f"n_intervals={self.n_intervals}: [0, 1] is at least one interval.")
+        check_number("noise", self.noise, 0, 0.5, "it is no share of wrong labels from 0 to 0.5")
+        check_count("n_intervals", self.n_intervals, 1, "[0, 1] is at least one interval")
 
     def with_noise(self, noise: float) -> KearnsProblem:
         """The same intervals with another share of wrong labels."""
@@ -61,9 +60,8 @@ class KearnsProblem:
         X : array (n_samples, 1)
         y : array (n_samples,) of 0 and 1
         """
-        if n_samples < 1:
-            raise BadData(f"n_samples={n_samples} is no number of rows.")
-        rng = np.random.default_rng(random_state)
+        check_count("n_samples", n_samples)
+        rng = generator_of(random_state)
         x = rng.random(n_samples)
         wrong = rng.random(n_samples) < self.noise
         return x[:, None], self.target(x) ^ wrong
@@ -135,8 +133,9 @@ class KearnsProblem:
         """
         if hasattr(rule, "boundaries_") and hasattr(rule, "labels_"):
             return TrueRisk(self.true_risk_intervals(rule.boundaries_, rule.labels_), 0.0, 0)
-        predict = getattr(rule, "predict", rule)
-        X = np.random.default_rng(random_state).random((n_test, 1))
+        predict = prediction_of(rule)
+        check_count("n_test", n_test)
+        X = generator_of(random_state).random((n_test, 1))
         wrong = float((np.asarray(predict(X)).ravel() != self.bayes_rule(X)).mean())
         slope = 1 - 2 * self.noise
         error = slope * float(np.sqrt(wrong * (1 - wrong) / n_test))

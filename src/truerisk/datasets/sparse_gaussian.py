@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.core.errors import BadData
+from truerisk.core.arguments import check_count
 from truerisk.datasets.gaussian import GaussianProblem, Matrix, Vector
 
 __all__ = ["CORRELATION", "GAP", "PAIRS", "make_sparse_gaussian", "sparse_gaussian"]
@@ -21,8 +21,7 @@ def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
     >>> X.shape
     (30, 114)
     """
-    if n_noise < 0:
-        raise BadData(f"n_noise={n_noise} is no number of features.")
+    check_count("n_noise", n_noise, 0, "it is no number of features")
     half = (GAP / 2, 0.0) * PAIRS + (0.0,) * n_noise
     covariance = _covariance(len(half))
     return GaussianProblem(

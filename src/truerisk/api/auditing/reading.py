@@ -8,6 +8,7 @@ from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.reading_grid import read_grid
 from truerisk.api.auditing.reading_linear import read_lasso, read_logistic, read_ridge
 from truerisk.api.auditing.reading_study import read_study
+from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal
 
 __all__ = ["read_claim"]
@@ -39,7 +40,7 @@ def _refuse_what_is_no_search(search: Any) -> None:
     from sklearn.utils.validation import check_is_fitted
 
     if isinstance(search, type) or not hasattr(search, "fit"):
-        raise Refusal(f"{search!r} is no search; give a fitted one, such as a GridSearchCV.")
+        raise Refusal(f"{shown(search)} is no search; give a fitted one, such as a GridSearchCV.")
     if hasattr(search, "study_"):
         return  # OptunaSearchCV is fitted by its study
     try:
