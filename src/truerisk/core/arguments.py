@@ -36,7 +36,7 @@ def shown(given: Any) -> str:
 
 def is_count(given: Any) -> bool:
     """Whether it is a whole number of at least one, and no truth value."""
-    return isinstance(given, Integral) and not isinstance(given, bool) and given >= 1
+    return not isinstance(given, bool) and isinstance(given, Integral) and int(given) >= 1
 
 
 def check_count(name: str, given: Any, least: int = 1, why: str = "") -> None:

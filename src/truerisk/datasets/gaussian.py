@@ -209,7 +209,7 @@ def prediction_of(rule: Any) -> Callable[[Any], Any]:
     return found
 
 
-def _per_class(name: str, given: int | tuple[int, int]) -> tuple[int, int]:
+def _per_class(name: str, given: Any) -> tuple[int, int]:
     """Rows of either class."""
     if not isinstance(given, tuple):
         check_count(name, given, 2, "give at least 2, a whole number: no class may lack rows")
@@ -218,7 +218,7 @@ def _per_class(name: str, given: int | tuple[int, int]) -> tuple[int, int]:
         raise BadArgument(
             f"{name}={shown(given)}: give the rows of both classes, at least one of each: (30, 20)."
         )
-    return given
+    return given[0], given[1]
 
 
 def _turned_mean(mean: Vector, turn: NDArray[np.float64]) -> Vector:
