@@ -134,19 +134,6 @@ def test_answers_are_the_same_to_the_last_bit(case, only):
     assert (found.fit_seconds > 0).all()  # what the fits once took
 
 
-def test_workers_leave_and_find_the_same():
-    """Fits of worker processes are those of this one, whoever made the first half."""
-    case = CASES["generic, random"]
-    plain, keeper = answered(case), Dictionary()
-    assert same(answered(case, keeper, executor=2), plain)
-    whole = dict(keeper.packed)
-    assert len(whole) == 12
-    keeper.packed = {key: whole[key] for key in list(whole)[:5]}
-    assert same(answered(case, keeper, executor=2), plain)
-    assert same(answered(case, keeper), plain)
-    assert keeper.n_added == 12 + 7
-
-
 def test_nothing_is_fitted_again():
     """Neither a candidate of a fit that was cut off in the middle."""
     keeper, case = Dictionary(), (Generic(), Moody(), {"depth": [1, 3, 4]}, LABELS)
@@ -199,7 +186,7 @@ def test_a_kind_of_warning_that_is_not_loaded_is_a_user_warning():
     """A file does not have anything imported."""
     content = content_of([Piece(0, 0, [np.zeros(2)], 0.1, 0.2, warned=((UserWarning, "slow"),))])
     content["pieces"][0]["warned"] = [["antigravity:Up", "slow"]]
-    assert pieces_of(content, 0)[0].warned == ((UserWarning, "slow"),)
+    assert pieces_of(content, 0, (0,))[0].warned == ((UserWarning, "slow"),)
 
 
 def test_a_piece_comes_back():
@@ -209,7 +196,7 @@ def test_a_piece_comes_back():
         counts=(np.array([[1.0, 2.0]]),), warned=((ConvergenceWarning, "slow"),),
     )  # fmt: skip
     packed = pack(content_of([piece, replace(piece, candidate=2, freedom=np.nan)]))
-    first, second = pieces_of(unpack(packed.text, packed.npy), 3)
+    first, second = pieces_of(unpack(packed.text, packed.npy), 3, (1, 2))
     assert [np.asarray(a).tobytes() for a in first.answers] == [a.tobytes() for a in piece.answers]
     np.testing.assert_array_equal(first.counts[0], piece.counts[0])
     names = ("fit", "candidate", "fit_seconds", "answer_seconds", "freedom", "warned")
@@ -227,7 +214,7 @@ def _fractions(content):
 
 
 def _other(content):
-    content["pieces"][0]["candidate"] = 1
+    content["pieces"] *= 2
 
 
 def _lost(content):
@@ -236,7 +223,7 @@ def _lost(content):
 
 @pytest.mark.parametrize("change", [_cut, _fractions, _other, _lost])
 def test_what_was_changed_in_the_file_is_refused(change):
-    """One answer for all rows, fractions for labels, another setting, a missing array."""
+    """One answer for all rows, fractions for labels, two settings for one, a missing array."""
     keeper, case = Dictionary(), (Generic(), GaussianNB(), {"var_smoothing": [0.1, 1]}, LABELS)
     answered(case, keeper)
     key = next(key for key in keeper.packed if key[0][1] == (0,))

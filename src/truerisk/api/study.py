@@ -131,6 +131,7 @@ class Study:
     def retry(self) -> int:
         """Failed and quarantined replicates are tried again by the next `run`; how many."""
         with Store.write(self.store) as store:
+            refuse_assessment(store)
             return store.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
 
 

@@ -68,8 +68,8 @@ class KeptFits:
         for key, shelf in self.shelves.items():
             waiting = self.waiting[key]
             for fit, content in shelf.found(frozenset(waiting)):
-                pieces = pieces_of(content, fit)
-                self._refuse_strange(pieces, key, values)
+                pieces = pieces_of(content, fit, key)
+                self._refuse_strange(pieces, values)
                 del waiting[fit]
                 yield pieces
 
@@ -86,6 +86,7 @@ class KeptFits:
         for (fit, key), mine in made.items():
             if all(piece.failure is None for piece in mine):
                 seconds = sum(piece.fit_seconds + piece.answer_seconds for piece in mine)
+                mine.sort(key=lambda piece: key.index(piece.candidate))
                 self.shelves[key].keep(fit, content_of(mine), seconds)
 
     @property
@@ -98,7 +99,7 @@ class KeptFits:
     def _key_of(self) -> dict[int, Key]:
         return {candidate: key for key in self.shelves for candidate in key}
 
-    def _refuse_strange(self, pieces: list[Piece], key: Key, values: np.ndarray) -> None:
+    def _refuse_strange(self, pieces: list[Piece], values: np.ndarray) -> None:
         """What was changed in the file must not be taken for answers."""
         order, starts = self.plan.questions_of
         for piece in pieces:
@@ -106,13 +107,14 @@ class KeptFits:
             shapes = [() if self.scored else (size, *values.shape[2:]) for size in sizes]
             fits = all(np.can_cast(a.dtype, values.dtype, "same_kind") for a in piece.answers)
             if not fits or [answer.shape for answer in piece.answers] != shapes:
-                raise BadStore("a stored fit has other answers than its plan asks for.")
-        if tuple(piece.candidate for piece in pieces) != key:
-            raise BadStore("a stored fit is of other settings than those it stands under.")
+                raise BadStore(
+                    "a stored fit has other answers than its plan asks for: the store was changed; "
+                    "restore it from a copy or name another."
+                )
 
 
 def content_of(pieces: list[Piece]) -> dict[str, Any]:
-    """The pieces of one model as plain values and arrays."""
+    """The pieces of one model as plain values and arrays; their settings are known by order."""
     arrays = {
         f"{kind} {number} {place}": np.asarray(array)
         for number, piece in enumerate(pieces)
@@ -124,7 +126,6 @@ def content_of(pieces: list[Piece]) -> dict[str, Any]:
 
 def _plain(piece: Piece) -> dict[str, Any]:
     return {
-        "candidate": piece.candidate,
         "answers": len(piece.answers),
         "counts": len(piece.counts),
         "fit_seconds": piece.fit_seconds,
@@ -134,22 +135,25 @@ def _plain(piece: Piece) -> dict[str, Any]:
     }
 
 
-def pieces_of(content: Mapping[str, Any], fit: int) -> list[Piece]:
-    """What `content_of` was given."""
+def pieces_of(content: Mapping[str, Any], fit: int, candidates: Key) -> list[Piece]:
+    """What `content_of` was given; the candidates may have other numbers now."""
     try:
-        return [_piece(plain, content, fit, n) for n, plain in enumerate(content["pieces"])]
+        plain = zip(content["pieces"], candidates, strict=True)
+        return [_piece(one, content, fit, c, n) for n, (one, c) in enumerate(plain)]
     except (KeyError, TypeError, ValueError) as error:
         raise BadStore(f"a stored fit cannot be read ({error!r}): the file was changed.") from None
 
 
-def _piece(plain: Mapping[str, Any], content: Mapping[str, Any], fit: int, number: int) -> Piece:
+def _piece(
+    plain: Mapping[str, Any], content: Mapping[str, Any], fit: int, candidate: int, number: int
+) -> Piece:
     answers, counts = (
         [content[f"{kind} {number} {place}"] for place in range(plain[f"{kind}s"])]
         for kind in ("answer", "count")
     )
     return Piece(
         fit,
-        plain["candidate"],
+        candidate,
         answers,
         plain["fit_seconds"],
         plain["answer_seconds"],
