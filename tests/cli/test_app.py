@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 
@@ -68,6 +69,11 @@ def test_help_lists_every_command_and_exit_code(call):
         (["assess", "x.csv", "--dataset", "iris"], "not both"),
         (["assess", "--dataset", "iris", "--target", "y"], "has its own target"),
         (["assess", "--dataset", "irsi"], "did you mean 'iris'?"),
+        (["assess", "", "--target", "y"], "give a FILE with --target COL"),
+        (["assess", "x.csv", "--target", "y", "--target", "z"], "one target is predicted"),
+        (["assess", "--dataset", "iris", "--models", "knn,knn"], "'knn' is named twice"),
+        (["plan", "--error", "2", "--width", ".1"], "error=2.0: an error is a share"),
+        (["plan", "--error", ".2", "--width", "0"], "width=0.0: an interval"),
         (["assess", "--dataset", "iris", "--seed", "-1"], "'--seed'"),
         (["assess", "--dataset", "iris", "--jobs", "0"], "'--jobs'"),
         (["assess", "x.csv", "--target", "y", "--delimiter", ";;"], "is not one character"),
@@ -105,6 +111,22 @@ def test_every_error_has_its_exit_code(monkeypatch, call, error, code):
     assert (said.code, said.out) == (code, "")
     assert said.err.startswith("truerisk: ")
     assert said.err.count("\n") == 1
+
+
+def test_a_full_disk_is_a_sentence(monkeypatch, call):
+    """Where stdout has no room, one line says so; other errors of the system keep their trace."""
+
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(app.cli, "main", fail)
+    monkeypatch.setattr(app, "_drop_stdout", lambda: None)  # this process still needs its own
+    said = call("methods")
+    assert (said.code, said.out) == (1, "")
+    assert said.err == "truerisk: the results cannot be written: No space left on device.\n"
+    monkeypatch.setattr(app, "_FULL", ())
+    with pytest.raises(OSError, match="No space left"):
+        app.run(["methods"])
 
 
 def test_what_truerisk_does_not_word_is_not_hidden(monkeypatch):

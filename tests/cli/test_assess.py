@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
+from truerisk.api import forecast
 from truerisk.api.assess import Interrupted
 
 
@@ -150,6 +151,15 @@ def test_outer_and_method_reach_both_loops(assess):
     assert (said["tested_by"], said["tuned_by"]) == ("loo", "2x2-fold")
     outer = said["learners"]["lda"]["outer"]
     assert [fold["n_test"] for fold in outer] == [1] * 30
+
+
+def test_very_many_fits_are_announced(assess, monkeypatch):
+    """Before they are made: how many, how many the usual ones are, and what says how long."""
+    monkeypatch.setattr(forecast, "MANY", 500)
+    said = assess("--models", "lda", "--outer", "loo", "--method", "3-fold")
+    note = "note: 681 fits are planned; 10-fold, the usual way, needs 780. --dry-run guesses the"
+    assert note in said.err
+    assert "fits are planned" not in assess("--models", "lda", "--outer", "2-fold").err
 
 
 @pytest.mark.parametrize(

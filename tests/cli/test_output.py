@@ -33,6 +33,12 @@ def played(seconds, total=1000, *, live=False, every=0.1):
     return line
 
 
+def test_a_closed_stderr_is_no_terminal(monkeypatch):
+    """Python has None for it, and nothing is drawn there."""
+    monkeypatch.setattr("sys.stderr", None)
+    assert ProgressLine().live is False
+
+
 def test_a_note_goes_to_stderr(capsys):
     """Nothing but results is on stdout."""
     say("a note")

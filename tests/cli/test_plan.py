@@ -32,12 +32,12 @@ def test_rows_shared_by_a_learning_curve(call):
         (["--error", "x:.1", "--width", ".1"], 2, "neither an error"),
         (["--error", ".1", "--error", ".2", "--width", ".1"], 2, "ROWS:ERROR"),
         (["--error", "30:.1", "--error", "30:.2", "--rows", "90"], 2, "same number"),
-        (["--error", "1.5", "--width", ".1"], 3, "share between 0 and 1"),
+        (["--error", "1.5", "--width", ".1"], 2, "share between 0 and 1"),
         (["--error", ".1", "--rows", "90"], 1, "nothing says what tuning gains"),
     ],
 )
 def test_what_cannot_be_planned(call, arguments, code, message):
-    """Usage is 2, numbers that cannot be are 3, a plan without a reason is 1."""
+    """Usage and numbers that cannot be are 2, a plan without a reason is 1."""
     said = call("plan", *arguments)
     assert said.code == code
     assert message in said.err

@@ -19,7 +19,9 @@ from truerisk.core.plan import Plan
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.executors import workers_of
 
-__all__ = ["Forecast", "forecast"]
+__all__ = ["Forecast", "forecast", "planned_fits"]
+
+MANY = 20_000  # fits that deserve a word before they are made
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,16 @@ def forecast(
         with named(name):
             expected.append(_of_one(name, problem, schedule))
     return expected
+
+
+def planned_fits(
+    problem: Problem, sizes: Sequence[int], methods: Sequence[Any] | None, outer: Any
+) -> int:
+    """How many fits learners with so many settings need in all."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they come when the plans are drawn for use
+        schedule = Schedule.draw(problem, methods, outer, several=len(sizes) > 1)
+    return sum(schedule.fits(size) for size in sizes)
 
 
 def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:

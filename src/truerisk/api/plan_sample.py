@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.sample_plan import MEASURES, SamplePlan, Split
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.posterior import ErrorPosterior
 from truerisk.core.sample_size import expected_measures, rows_assured, rows_for_width
@@ -149,17 +149,17 @@ def _smallest(error: float | Mapping[int, float]) -> float:
 def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> None:
     values = list(error.values()) if isinstance(error, Mapping) else [error]
     if not values or not all(isinstance(e, Real) and 0 <= float(e) <= 1 for e in values):
-        raise BadData(f"error={error}: an error is a share between 0 and 1, or a dict of such.")
+        raise BadArgument(f"error={error}: an error is a share between 0 and 1, or a dict of such.")
     if isinstance(error, Mapping) and not all(
         isinstance(m, int | np.integer) and m >= 1 for m in error
     ):
-        raise BadData(f"error={error}: its keys are numbers of training rows.")
+        raise BadArgument(f"error={error}: its keys are numbers of training rows.")
     if width is None and n is None:
         raise UnknownName("say what to plan: width= of the interval, or n= rows to share, or both.")
     if width is not None and not (isinstance(width, Real) and 0 < float(width) < 1):
-        raise BadData(f"width={width}: an interval of an error has a width between 0 and 1.")
+        raise BadArgument(f"width={width}: an interval of an error has a width between 0 and 1.")
     if n is not None and (not isinstance(n, int | np.integer) or n < 2):
-        raise BadData(f"n={n}: rows to share are 2 or more.")
+        raise BadArgument(f"n={n}: rows to share are 2 or more.")
     if not (isinstance(level, Real) and 0 < level < 1):
         raise UnknownName(f"confidence_level={level!r}: use a level between 0 and 1.")
     if not 0.5 <= assurance < 1:

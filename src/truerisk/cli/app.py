@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -19,6 +20,7 @@ from truerisk.core.errors import (
 
 __all__ = ["cli", "run"]
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # a disk without room for what is written
 FAILURE, USAGE, BAD_DATA, INCOMPLETE, INTERRUPTED = 1, 2, 3, 5, 130
 
 _COMMANDS = {
@@ -95,9 +97,19 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     except MemoryError:
         _leave("out of memory: use fewer rows, columns or workers.", FAILURE)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         sys.exit(FAILURE)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        _drop_stdout()
+        _leave(f"the results cannot be written: {error.strerror}.", FAILURE)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _drop_stdout() -> None:
+    """Nobody reads on: what is left in the buffer makes no noise at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _leave(sentence: str, code: int) -> NoReturn:

@@ -18,6 +18,7 @@ from truerisk.core.writing import write_text
 __all__ = ["assess"]
 
 INTERRUPTED = 130
+FEWEST_ROWS = 10  # of which the usual ten folds can be made
 WHERE_AND_HOW = ("report", "as_json", "jobs", "store", "mixed_versions")
 """Options that no number depends on."""
 
@@ -93,6 +94,8 @@ def assess(
         if store is not None:
             say(f"note: a dry run does not look into {store}")
         return _dry_run(source, families, methods, outer, options, as_json)
+    if methods is not None or outer is not None:
+        _say_cost(source, families, methods, outer, options)
     options.update(store=store, mixed_versions=mixed_versions)
     return _run(source, families, methods, outer, options, as_json, report)
 
@@ -106,6 +109,31 @@ def _say_plan(n_rows: int, method: str | None, outer: str | None) -> None:
     if usual != "10-fold" and chosen:
         options = " and ".join(chosen)
         say(f"note: {n_rows:,} rows: {options} {'is' if len(chosen) == 1 else 'are'} {usual}")
+
+
+def _say_cost(
+    source: Source,
+    families: dict[str, Any],
+    methods: list[str] | None,
+    outer: str | None,
+    options: dict[str, Any],
+) -> None:
+    """Say so before very many fits are made, and how many the usual methods would need."""
+    from truerisk.api.compute import pose
+    from truerisk.api.forecast import MANY, planned_fits
+    from truerisk.api.schedule import usual_method
+
+    sizes = [len(family) for family in families.values()]
+    with worded_warnings():
+        problem = pose(next(iter(families.values())), source.X, source.y, **options)
+    fits = planned_fits(problem, sizes, methods, outer)
+    if fits <= MANY:
+        return
+    usual, n_rows = "", problem.data.n_rows
+    if n_rows >= FEWEST_ROWS:
+        fewer = planned_fits(problem, sizes, None, None)
+        usual = f"; {usual_method(n_rows)}, the usual way, needs {fewer:,}"
+    say(f"note: {fits:,} fits are planned{usual}. --dry-run guesses the seconds.")
 
 
 def _families(source: Source, models: str | None) -> dict[str, Any]:

@@ -26,11 +26,15 @@ def say(text: str) -> None:
     click.echo(text, err=True)
 
 
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()  # None where it is closed
+
+
 class ProgressLine:
     """One line that is rewritten on a terminal; elsewhere a few lines, ever further apart."""
 
     def __init__(self, live: bool | None = None, clock: Callable[[], float] = time.monotonic):
-        self.live = sys.stderr.isatty() if live is None else live
+        self.live = _is_terminal() if live is None else live
         self.clock = clock
         self.due = clock() + QUIET
         self.silence = QUIET

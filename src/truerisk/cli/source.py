@@ -27,9 +27,18 @@ class Source:
     columns: tuple[str, ...] = ()
 
 
+def _one(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """The one target: of other options the last one counts, and that would be another question."""
+    if len(given) > 1:
+        raise click.UsageError(f"one target is predicted, and these are {', '.join(given)}.")
+    return given[0] if given else None
+
+
 _OPTIONS = [
     click.argument("file", required=False, type=click.Path()),
-    click.option("--target", metavar="COL", help="The column to predict."),
+    click.option(
+        "--target", metavar="COL", multiple=True, callback=_one, help="The column to predict."
+    ),
     click.option(
         "--target-type",
         type=click.Choice(["classification", "regression"]),
@@ -67,7 +76,7 @@ def read_source(
         if target is not None or target_type is not None:
             raise click.UsageError("a --dataset has its own target: leave --target out.")
         return _bundled(dataset)
-    if file is None:
+    if not file:
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
     if target is None:
         raise click.UsageError("--target COL is missing: which column is to be predicted?")
