@@ -25,6 +25,7 @@ from truerisk.core.family import Family
 from truerisk.core.planning import PlanBuilder
 from truerisk.engines.generic import Generic
 from truerisk.methods.bayesian_error import BayesianError, ImproperBayesianError
+from truerisk.methods.class_errors import ClassErrors
 from truerisk.selection.minimum import Minimum
 from truerisk.testing import method_checks
 from truerisk.testing.cases import evaluate, two_classes
@@ -321,3 +322,22 @@ def test_columns_that_no_rule_uses_do_not_matter(word):
     two = tr.estimate_risk(longer, wide, Y, method=word)
     assert two.value == pytest.approx(one.value, rel=1e-12)
     assert two.std_error == pytest.approx(one.std_error, rel=1e-12)
+
+
+def test_standard_errors_are_made_when_they_are_read(monkeypatch):
+    """Choosing by the smallest value makes none; reading them or the rule "1-se" does."""
+    made = []
+    variance = ClassErrors.variance
+    monkeypatch.setattr(
+        ClassErrors, "variance", lambda errors: made.append(len(errors.b)) or variance(errors)
+    )
+    grid = {"coef": [((1.0, 0.5),), ((1.0, 0.0),), ((0.5, 1.0),)]}
+    curve = tr.risk_curve(Given(), grid, X, Y, method=RAW)
+    assert curve.best == 0
+    assert made == []
+    errors = [estimate.std_error for estimate in curve]
+    assert made == [6]  # of two classes and three rules, once
+    np.testing.assert_array_equal(curve.std_errors, errors)
+    assert np.isfinite(curve.std_errors).all()
+    tr.risk_curve(Given(), grid, X, Y, method=RAW, rule="1-se")
+    assert made == [6, 6]

@@ -52,7 +52,7 @@ def test_sparse_rows_are_as_good_as_dense(prior, standardize):
     for table in (X, csr_matrix(X)):
         rows = ScaledRows.of(table, CODES, standardize=standardize)
         errors = RuleErrors.of(rows, rules, (0, 1), (0.4, 0.6), prior)
-        found.append([errors.log_means(), errors.variances()])
+        found.append([errors.log_means(), errors.variances])
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
 

@@ -125,7 +125,7 @@ def bayesian_error(
         per_class=tuple(per_class.tolist()),
         classes=tuple(data.classes.tolist()),
         gamma=tuple(shares.values()),
-        std_error=float(np.sqrt(pairs[0].variances()[0])) or None if two else None,
+        std_error=float(np.sqrt(pairs[0].variances[0])) or None if two else None,
         prior=prior,
         law=pairs[0].law(0) if two else None,
     )

@@ -23,6 +23,7 @@ from truerisk.core.contracts import (
     Run,
     Setting,
     Streams,
+    std_errors_of,
 )
 from truerisk.core.data import Data
 from truerisk.core.errors import NoEngine, UnknownName
@@ -177,13 +178,10 @@ def curve_of(computed: Computed) -> RiskCurve:
     common = _common(computed)
     tested = evaluation.tested
     values = np.array([t.value for t in tested])
-    errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
-    best = _best(computed, errors)
     return RiskCurve(
         candidates=problem.family.candidates,
         values=values,
-        std_errors=errors,
-        best=best,
+        best=_best(computed),
         rule=problem.rule.word,
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
@@ -192,14 +190,15 @@ def curve_of(computed: Computed) -> RiskCurve:
     )
 
 
-def _best(computed: Computed, errors: np.ndarray) -> int:
-    if len(errors) == 1:
+def _best(computed: Computed) -> int:
+    tested = computed.evaluation.tested
+    if len(tested) == 1:
         return 0  # a single candidate is not chosen: it is shown even where it failed
     rule, units = computed.problem.rule, computed.evaluation.units
-    if units and rule.needs_std_errors and np.isnan(errors).all():
+    if units and rule.needs_std_errors and np.isnan(std_errors_of(tested)).all():
         # averaged inner risks have no error of their own: the setting that won most often
         return int(np.bincount([unit.candidate for unit in units]).argmax())
-    return by_rule(computed.evaluation.tested, rule)
+    return by_rule(tested, rule)
 
 
 def procedure_of(computed: Computed) -> RiskEstimate | None:

@@ -6,7 +6,7 @@ A method never sees a learner and an engine never sees a method; they meet in Pl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -25,6 +25,7 @@ __all__ = [
     "Engine",
     "Evaluation",
     "Keeper",
+    "Later",
     "Method",
     "Request",
     "Rule",
@@ -35,9 +36,22 @@ __all__ = [
     "Target",
     "Tested",
     "Unit",
+    "std_errors_of",
 ]
 
 Target = Literal["Err", "Err_XY", "CER", "training"]
+
+
+class Later(Protocol):
+    """How sure a risk is, made when someone asks."""
+
+    def std_error(self) -> float | None:
+        """None where there is none."""
+        ...
+
+    def interval(self) -> Interval:
+        """At the level that was asked for."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +59,8 @@ class Tested:
     """One risk with all that belongs to it, before it gets its name and its papers.
 
     `losses[j]` is the loss of row `loss_rows[j]`; `split_risks` the risk in each fold or split.
-    `later` makes the interval when someone reads it, where that takes longer than all the rest.
+    `later` makes the standard error and the interval when someone reads them, where that takes
+    longer than all the rest.
     `rank` orders candidates where the values themselves are too small to tell them apart: the log
     of the value, say. `table` are the named numbers that the value was made of.
     """
@@ -57,13 +72,23 @@ class Tested:
     loss_rows: np.ndarray | None = None
     split_risks: np.ndarray | None = None
     notes: tuple[str, ...] = ()
-    later: Callable[[], Interval] | None = None
+    later: Later | None = None
     rank: float | None = None
     table: Mapping[str, float] | None = None
 
+    def read_std_error(self) -> float | None:
+        """The standard error, made now if it was left for later."""
+        return self.std_error if self.later is None else self.later.std_error()
+
     def read_interval(self) -> Interval | None:
         """The interval, made now if it was left for later."""
-        return self.interval if self.later is None else self.later()
+        return self.interval if self.later is None else self.later.interval()
+
+
+def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
+    """The standard error of every risk, NaN where there is none."""
+    errors = (one.read_std_error() for one in tested)
+    return np.array([np.nan if error is None else error for error in errors])
 
 
 @dataclass(frozen=True)
@@ -120,7 +145,7 @@ class Rule(ABC):
 
     @abstractmethod
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
-        """Position of the chosen candidate; `std_errors` is NaN where there is none."""
+        """Position of the chosen; `std_errors` is NaN where there is none or none is needed."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.arguments import shown
 from truerisk.core.breakdown import Breakdown
-from truerisk.core.contracts import Evaluation, Target, Tested
+from truerisk.core.contracts import Evaluation, Target, Tested, std_errors_of
 from truerisk.core.errors import BadArgument, BadData, MissingExtra
 from truerisk.core.interval import Interval
 from truerisk.core.registry import Line, Registry
@@ -156,13 +157,17 @@ class RiskCurve:
 
     candidates: tuple[Mapping[str, Any], ...]
     values: np.ndarray
-    std_errors: np.ndarray
     best: int
     rule: str
     ties: str
     procedure: RiskEstimate | None
     evaluation: Evaluation = field(repr=False)
     common: RiskEstimate = field(repr=False)
+
+    @cached_property
+    def std_errors(self) -> np.ndarray:
+        """Of every candidate; NaN where there is none."""
+        return std_errors_of(self.evaluation.tested)
 
     @property
     def best_params(self) -> dict[str, Any]:
@@ -256,7 +261,7 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
     return replace(
         common,
         value=None if np.isnan(tested.value) else float(tested.value),
-        std_error=tested.std_error,
+        std_error=tested.read_std_error(),
         interval=tested.read_interval(),
         params=dict(params),
         losses=tested.losses,

@@ -160,9 +160,13 @@ class _Table:
 
     def times(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """Products of some columns with coefficients (…, column): (row, …)."""
-        part = self.X[:, columns]
-        if self.rows is not None:
-            part = part[self.rows] if not hasattr(part, "tocsr") else part.tocsr()[self.rows]
+        if hasattr(self.X, "tocsr"):
+            part = self.X[:, columns]
+            part = part if self.rows is None else part.tocsr()[self.rows]
+        elif self.rows is None:
+            part = self.X[:, columns]
+        else:
+            part = self.X[np.ix_(self.rows, columns)]
         return np.asarray(part @ coefficients.T)
 
 
@@ -189,7 +193,7 @@ class _Rule:
         used = np.flatnonzero(self.coefficients.any(axis=(0, 1)))
         n, fitted, _ = self.coefficients.shape
         self._state(task, fit)
-        flat = np.ascontiguousarray(self.coefficients[:, :, used]).reshape(n * fitted, -1)
+        flat = np.take(self.coefficients.reshape(n * fitted, -1), used, axis=1)
         found = []
         for test in tests:
             scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)

@@ -117,7 +117,7 @@ class BayesianError(Method):
         self, answers: Answers, rules: LinearRules, data: Data
     ) -> tuple[LinearRules, ScaledRows]:
         """The rules and the rows, cut to the columns that some rule uses: no other matters."""
-        used = np.flatnonzero((rules.coefficients != 0).any(axis=(0, 1)))
+        used = np.flatnonzero(rules.coefficients.any(axis=(0, 1)))
         columns = used if 2 * len(used) < rules.coefficients.shape[2] else None
         rows = scaled_rows(
             answers, rules, data, self.word, standardize=self.standardize, columns=columns
@@ -147,22 +147,18 @@ class BayesianError(Method):
                 Tested(float(value), split_risks=values[i : i + 1], notes=notes[i], rank=rank)
                 for i, (value, rank) in enumerate(zip(values, ranks.tolist(), strict=True))
             ]
-        sure = pairs[0].are_sure()
-        errors = np.where(sure, 0.0, np.sqrt(pairs[0].variances())).tolist()
-        level = setting.confidence_level
+        sure, level = pairs[0].are_sure(), setting.confidence_level
         return [
             Tested(
                 value,
-                std_error=error or None,
                 split_risks=split,
                 notes=(*note, _SURE) if is_sure else note,
                 later=None if is_sure else Credible(pairs[0], i, level),
                 rank=rank,
             )
-            for i, (value, error, split, note, is_sure, rank) in enumerate(
+            for i, (value, split, note, is_sure, rank) in enumerate(
                 zip(
                     values.tolist(),
-                    errors,
                     values[:, None],
                     notes,
                     sure.tolist(),

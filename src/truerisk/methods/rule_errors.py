@@ -51,6 +51,7 @@ class RuleErrors:
             logs = np.log(self.shares)[:, None] + self._both.log_mean().reshape(2, -1)
         return np.asarray(np.logaddexp(*logs))
 
+    @cached_property
     def variances(self) -> np.ndarray:
         """Of the posterior."""
         squares = np.square(self.shares)
@@ -77,13 +78,18 @@ class RuleErrors:
 
 @dataclass(frozen=True)
 class Credible:
-    """The credible interval of one of several rules, made when it is called."""
+    """The standard error and the credible interval of one of several rules, when it is asked."""
 
     errors: RuleErrors
     rule: int
     confidence_level: float
 
-    def __call__(self) -> Interval:
+    def std_error(self) -> float | None:
+        """The standard deviation of the posterior; None where it underflows to 0."""
+        return float(np.sqrt(self.errors.variances[self.rule])) or None
+
+    def interval(self) -> Interval:
+        """Equal-tailed."""
         low, high = self.errors.law(self.rule).interval(self.confidence_level)
         return Interval(low, high, "credible", self.confidence_level)
 

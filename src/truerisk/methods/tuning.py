@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Rule, Setting, Tested, Unit
+from truerisk.core.contracts import Method, Rule, Setting, Tested, Unit, std_errors_of
 from truerisk.core.data import Data
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
@@ -37,7 +37,8 @@ def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
     A rule that needs standard errors compares values: ranks are on another scale.
     """
     values = np.array([t.value for t in tested])
-    errors = np.array([np.nan if t.std_error is None else t.std_error for t in tested])
+    none = np.full(len(values), np.nan)
+    errors = std_errors_of(tested) if rule.needs_std_errors else none
     ranks = [t.rank for t in tested if t.rank is not None]
     if len(ranks) == len(tested) and not rule.needs_std_errors:
         return rule.choose(np.array(ranks), errors)

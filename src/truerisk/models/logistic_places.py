@@ -73,7 +73,7 @@ def paths_of(
         tolerance=float(setting["tol"]),
         max_passes=int(setting["max_iter"]),
     )
-    places = _places(ats, solved.lambdas, n_main)
+    places = _together(_places(ats, solved.lambdas, n_main))
     path = _part(solved, slice(0, n_main))
     return Found(
         path,
@@ -178,6 +178,14 @@ def _places(ats: Sequence[Any], lambdas: np.ndarray, n_main: int) -> np.ndarray:
     if len(plain) == len(ats):  # places alone, as in most grids, are looked up together
         return np.array(plain) % n_main
     return np.array([_place(at, lambdas, n_main) for at in ats])
+
+
+def _together(places: np.ndarray) -> np.ndarray | slice:
+    """Several places that follow each other are read where they are, not copied."""
+    first, n = int(places[0]), len(places)
+    if n > 1 and np.array_equal(places, np.arange(first, first + n)):
+        return slice(first, first + n)
+    return places
 
 
 def _place(at: float | None, lambdas: np.ndarray, n_main: int) -> int:

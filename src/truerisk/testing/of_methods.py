@@ -84,7 +84,7 @@ def check_one_estimate_per_candidate(method: Method, case: Case) -> None:
     require(n == len(case.family), f"{n} estimates for {len(case.family)} candidates.")
     for tested in all_tested(evaluation):
         require(bool(np.isfinite(tested.value)), f"the value is {tested.value}.")
-        error, interval = tested.std_error, tested.read_interval()
+        error, interval = tested.read_std_error(), tested.read_interval()
         require(error is None or error > 0, f"the standard error is {error}.")
         if interval is not None:
             require(interval.low <= interval.high, f"the interval {interval} is upside down.")
@@ -292,7 +292,7 @@ def _numbers(tested: Any) -> list[float]:
     """Value, standard error and interval, NaN for what is not there."""
     interval = tested.read_interval()
     ends = (None, None) if interval is None else (interval.low, interval.high)
-    numbers = [tested.value, tested.std_error, *ends]
+    numbers = [tested.value, tested.read_std_error(), *ends]
     return [np.nan if number is None else number for number in numbers]
 
 
