@@ -220,7 +220,7 @@ def _test(
         outer=outer_folds(honest),
         stability=stability(honest, curve.best),
         n_fits=sum(computed.evaluation.n_fits for computed in every),
-        seconds=sum(computed.seconds for computed in every),
+        seconds=sum(computed.seconds for computed in tuned) + risk.seconds,
         answers=honest.evaluation.answers,
         problem=problem,
     )
