@@ -207,7 +207,7 @@ def _forests(path: Path, executor: Any, replicates: int) -> list[float]:
 
 
 def _two_workers(folder: Path, options: Options) -> Iterator[Result]:
-    n, repeats = (2, 1) if options.quick else (10, 3)
+    n, repeats = (2, 1) if options.quick else (4, 3)
     for where in ("two workers", "Dask"):
         with _executor(where) as executor:
             yield contest(
@@ -258,9 +258,9 @@ def _normal(number: int, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray
 def _rows(folder: Path, options: Options) -> Iterator[Result]:
     """Rows of this table, many replicates each: two Dask workers beside one process."""
     works = {
-        "W1a, Wallman's double cross-validation": (_double_cv, 100),
-        "W4, .632+ of a linear discriminant": (_bootstrap, 100),
-        "W6, ridge, leave-one-out": (_ridge, 60),
+        "W1a, Wallman's double cross-validation": (_double_cv, 200),
+        "W4, .632+ of a linear discriminant": (_bootstrap, 200),
+        "W6, ridge, leave-one-out": (_ridge, 120),
     }
     with _executor("Dask") as executor:
         for name, (work, replicates) in works.items():
