@@ -240,6 +240,7 @@ class _Asking:
 def _common(computed: Computed) -> RiskEstimate:
     """The papers that all estimates of one computation share."""
     problem, evaluation = computed.problem, computed.evaluation
+    data = problem.data
     return RiskEstimate(
         value=None,
         std_error=None,
@@ -249,16 +250,18 @@ def _common(computed: Computed) -> RiskEstimate:
         bias=computed.method.bias,
         loss=problem.loss.word,
         params={},
-        n_rows=problem.data.n_rows,
+        n_rows=data.n_rows,
         n_fits=evaluation.n_fits,
         seconds=computed.seconds,
         engine=computed.engine,
         seed=problem.seed,
-        data_fingerprint=problem.data.fingerprint,
+        data_fingerprint=data.fingerprint,
         plan_fingerprint=evaluation.plan.fingerprint,
         refusals=dict(computed.refusals),
         versions=dict(versions()),
         splits=_splits(evaluation),
+        n_groups=None if data.groups is None else len(np.unique(data.groups)),
+        weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
     )
 
 

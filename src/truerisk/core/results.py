@@ -22,6 +22,7 @@ from truerisk.core.registry import Line, Registry
 __all__ = ["RiskCurve", "RiskEstimate", "displays", "frame_of"]
 
 SCHEMA = "truerisk.risk-estimate/1"
+YOUNGER = {"table": None, "splits": None, "n_groups": None, "weighted": False}  # than the schema
 
 displays = Registry(
     "display",
@@ -60,7 +61,8 @@ class RiskEstimate:
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
     where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
     made of, where it was made of several (apparent, optimism, corrected, ...). Row j of `splits`
-    says of split j its repetition and how many rows it trained and tested. `target` is "Err"
+    says of split j its repetition and how many rows it trained and tested. `n_groups` are the
+    groups of the rows, if they had any, and `weighted` rows had unequal weights. `target` is "Err"
     (mean risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
     conditional risk: fresh labels at the x's of the training rows) or "training".
     """
@@ -88,6 +90,8 @@ class RiskEstimate:
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
     table: Breakdown | None = field(default=None, repr=False)
     splits: np.ndarray | None = field(default=None, repr=False)
+    n_groups: int | None = None
+    weighted: bool = False
 
     def frame(self) -> Any:
         """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""
@@ -117,7 +121,7 @@ class RiskEstimate:
         if not hasattr(content, "get") or content.get("schema") != SCHEMA:
             raise BadData(f"this is not a stored estimate: its schema is not '{SCHEMA}'.")
         names = {each.name for each in fields(cls)}
-        content = {"table": None, "splits": None, **content}  # they are younger than the schema
+        content = YOUNGER | dict(content)
         lacking = sorted(names - set(content))
         if lacking:
             raise BadData(f"this stored estimate lacks {', '.join(lacking)}: it was cut.")

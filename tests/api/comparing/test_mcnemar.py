@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
@@ -75,6 +76,7 @@ def test_after_cross_validation_the_rules_are_assumed_fixed() -> None:
     [
         ("2x5-fold", {}, "tests rows repeatedly"),
         ("5-fold", {"groups": np.arange(60) // 2}, "one group depend"),
+        ("5-fold", {"groups": np.arange(60) // 2, "interval": "bbc"}, "one group depend"),
         ("5-fold", {"loss": "brier"}, "must be 0 or 1"),
         ("5-fold", {"sample_weight": np.arange(1.0, 61)}, "weights"),
     ],
@@ -88,3 +90,21 @@ def test_rows_that_are_no_trials_are_refused(method, options, message) -> None:
     )
     with pytest.raises(Refusal, match=message):
         tr.compare(a, b, test="mcnemar")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"groups": np.arange(60) // 4}, "group"), ({"sample_weight": np.arange(1.0, 61)}, "weights")],
+)
+def test_a_rule_without_errors_hides_no_groups_or_weights(options, message) -> None:
+    """The first rule has no interval and the mean 0 with any weights, and the rows still depend."""
+    X, y = tr.datasets.make_difficult(60, random_state=0)
+    X[:, 0] = 10 * y
+    models = GaussianNB(), DecisionTreeClassifier(max_depth=1, max_features=1, random_state=0)
+    a, b = (tr.estimate_risk(model, X, y, method="5-fold", **options) for model in models)
+    assert a.value == 0
+    assert a.interval is None
+    with pytest.raises(Refusal, match=message):
+        tr.compare(a, b, test="mcnemar")
+    stored = tr.RiskEstimate.from_json(a.to_json())
+    assert (stored.n_groups, stored.weighted) == (a.n_groups, a.weighted)

@@ -137,9 +137,9 @@ def _why_no_rows(a: RiskEstimate, splits: np.ndarray) -> str | None:
     assert a.losses is not None
     if splits[:, 2].sum() != len(a.losses):
         return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
-    if a.interval is not None and "grouped" in a.interval.method:
+    if a.n_groups is not None or (a.interval is not None and "grouped" in a.interval.method):
         return "rows of one group depend on each other."
-    if a.value is None or not np.isclose(a.losses.mean(), a.value, atol=1e-9):
+    if a.weighted or a.value is None or not np.isclose(a.losses.mean(), a.value, atol=1e-9):
         return "the rows have weights, or folds of unequal size count alike."
     return None
 
