@@ -12,9 +12,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
-from tests.study.learners import LEARNERS, Napping, X, assessed, told
+from tests.study.learners import LEARNERS, Napping, X, Y, assessed, told
 from tests.study.works import numbers, run
 
 import truerisk as tr
@@ -115,7 +116,7 @@ def test_a_killed_assessment_goes_on(tmp_path, plain, executor):
     with subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", SLOW, str(path), repr(executor)],
         stderr=subprocess.PIPE, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NAP": "0.05"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NAP": "0.08"},
     ) as process:  # fmt: skip
         deadline = time.monotonic() + 60
         while n_results(path) < 8 and process.poll() is None and time.monotonic() < deadline:
@@ -187,6 +188,16 @@ def test_what_fits_depend_on_is_their_key(tmp_path, change, found):
     assert again.kept.found >= found
     assert bool(again.kept.found) == bool(found)
     assert told(again) == told(assessed(**{"learners": learners, **change}))
+
+
+def test_a_seed_is_part_of_the_key_where_the_plan_has_none(tmp_path):
+    """Leave-one-out is the same plan for every seed; a forest without a seed of its own is not."""
+    path, forest = tmp_path / "runs.db", {"forest": RandomForestClassifier(n_estimators=2)}
+    options = {"X": X[:10], "y": Y[:10], "methods": ["loo"], "outer": "loo"}
+    assessed(path, forest, **options)
+    again = assessed(path, forest, **options, random_state=5)
+    assert again.kept.found == 0
+    assert told(again) == told(assessed(None, forest, **options, random_state=5))
 
 
 def test_a_longer_grid_finds_the_shorter_one(tmp_path):
