@@ -413,3 +413,17 @@ def test_every_error_can_be_caught_as_one() -> None:
         assert issubclass(kind, TrueRiskError)
         assert issubclass(kind, ValueError)
     assert issubclass(FitFailed, TrueRiskError)
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (pd.DataFrame({"a": X[:, 0], "t": [f"t{c}" for c in Y]}), "text in column 't', such as 't"),
+        (pd.DataFrame({"a": pd.array([pd.NA, *X[1:, 0]], dtype="Float64")}), "NaN.*column 'a'"),
+    ],
+)
+def test_what_a_model_cannot_read_is_named(table, sentence) -> None:
+    """Where a model chokes on text or NA, the column is named, and what to do."""
+    with pytest.raises(BadData, match=sentence) as refused:
+        estimate(X=table, method=2)
+    assert "failed in the test split" in str(refused.value)

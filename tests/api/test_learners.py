@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -96,3 +99,26 @@ def test_words_need_a_target_and_columns():
         families_of(None, X, None)
     with pytest.raises(BadData):
         families_of(["knn"], X[:, 0], Y)
+
+
+def test_text_columns_of_a_frame_become_indicators():
+    """As those of a file do, inside the folds; the words then serve a frame as it is."""
+    columns = {"a": X[:, 0], "b": ["uv"[c] for c in Y], "c": [None, *X[1:, 2]]}
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        model = families_of(["tree"], table, Y)["tree"].make(0)
+        assert model.fit(table, Y).score(table, Y) == 1.0
+        assert model[:-1].transform(table).shape == (40, 4)
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (pd.DataFrame(X, columns=["a", "a", "b"]), "2 columns named 'a': rename"),
+        (pd.DataFrame({"d": pd.date_range("2020", periods=40)}), "dates in column 'd'"),
+        (sparse.csr_array(X), "X is sparse, and the learners of words centre"),
+    ],
+)
+def test_what_the_words_cannot_prepare_is_said(table, sentence):
+    """Equal names, dates and sparse tables, before anything is fitted."""
+    with pytest.raises(BadData, match=sentence):
+        families_of(None, table, Y)

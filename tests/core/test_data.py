@@ -90,6 +90,7 @@ def test_the_fingerprint_sees_labels_groups_and_weights() -> None:
         (["a"] * 6, "only one class, 'a'.*Check the target column"),
         (np.ones((6, 2), int), "several columns"),
         (np.ones((6, 2, 2)), "y has 3 dimensions"),
+        (pd.date_range("2020", periods=6), "y holds dates or spans of time"),
     ],
 )
 def test_a_bad_target_is_named(y, message) -> None:
@@ -119,6 +120,7 @@ def test_a_column_vector_is_used_with_a_warning() -> None:
         (np.empty((0, 3)), "X has no rows"),
         (np.arange(6.0), "one dimension.*reshape"),
         (list(range(6)), "one dimension"),
+        ("table.csv", "X='table.csv' is a text, not a table: read the file first"),
         (pd.Series(range(6)), "one dimension"),
         ([[1, 2], [3], [4], [5], [6], [7]], "not equally long"),
         (7, "int, which has no rows"),

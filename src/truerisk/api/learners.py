@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.cells import kinds_of_columns, number_columns_have_holes, unreadable
 from truerisk.core.data import Data, Task
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
@@ -77,16 +78,27 @@ def _by_size(words: Any, X: Any, y: Any) -> dict[str, Family]:
     columns = n_columns(data.X)
     if columns is None:
         raise BadData("X has no columns to choose learners for; give learners as a dict.")
-    layout = {"n_features": columns, "missing": _has_holes(data.X)}
+    layout = _layout(data.X, columns)
     return word_families(words, task, n_classes=data.n_classes, n_rows=data.n_rows, columns=layout)
 
 
-def _has_holes(X: Any) -> bool:
-    """Whether numbers are missing, so that they are imputed inside the folds."""
-    try:
-        return bool(np.isnan(np.asarray(X, dtype=np.float64)).any())
-    except (TypeError, ValueError):  # text or a sparse table: the learner says what it needs
-        return False
+def _layout(X: Any, n_features: int) -> dict[str, Any]:
+    """Which columns are numbers and which text, as `models.learner` takes it."""
+    if hasattr(X, "tocsr"):
+        raise BadData(
+            "X is sparse, and the learners of words centre their columns: give X.toarray(), or a "
+            "dict of models that take sparse rows."
+        )
+    kinds = kinds_of_columns(X) or ("number",) * n_features
+    why = unreadable(X, text=True)
+    if why is not None:
+        raise BadData(why)
+    return {
+        "n_features": n_features,
+        "numeric": [j for j, kind in enumerate(kinds) if kind == "number"],
+        "text": [j for j, kind in enumerate(kinds) if kind == "text"],
+        "missing": number_columns_have_holes(X),
+    }
 
 
 def _task(y: np.ndarray) -> Task:

@@ -3,7 +3,7 @@
 | file | what it holds |
 |---|---|
 | `data.py`, `tables.py` | rows, labels, groups, weights; rows of any table a user may hold |
-| `checksums.py` | sums that tell rows apart |
+| `cells.py`, `checksums.py` | what columns hold; sums that tell rows apart |
 | `family.py` | a learner with its candidates |
 | `plan.py`, `coding.py` | which fit sees what and is asked what; what that is coded in |
 | `planning.py`, `bulk.py` | plans question by question; plans of many fits at once |

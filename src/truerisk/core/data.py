@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core import tables
+from truerisk.core.arguments import shown
+from truerisk.core.cells import non_finite
 from truerisk.core.errors import BadData
 
 __all__ = ["Data", "Task", "non_finite"]
@@ -146,6 +148,11 @@ def _length(value: Any) -> int | None:
 
 def _table(X: Any) -> Any:
     """X in a form whose rows can be taken."""
+    if isinstance(X, str | bytes):
+        raise BadData(
+            f"X={shown(X)} is a text, not a table: read the file first, such as by "
+            "tr.datasets.read_table(path, target)."
+        )
     if hasattr(X, "tocsr"):
         X = X.tocsr()
     elif not hasattr(X, "shape"):
@@ -202,6 +209,11 @@ def _target(y: Any, n: int) -> np.ndarray:
         raise BadData(f"y has {target.ndim} dimensions; give one value per row.")
     if len(target) != n:
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
+    if target.dtype.kind in "mM":
+        raise BadData(
+            "Unknown label type: y holds dates or spans of time, which are neither classes nor "
+            "numbers: turn them into numbers, such as days, or into classes."
+        )
     _refuse_missing(target)
     return target
 
@@ -318,42 +330,3 @@ def _weights(weights: Any, n: int) -> np.ndarray | None:
     if not values.any():
         raise BadData("sample_weight is zero everywhere: no row counts.")
     return values
-
-
-def non_finite(X: Any) -> str | None:
-    """A sentence on the first NaN or infinite cell of X, or None."""
-    names = tables.column_names(X)
-    if hasattr(X, "tocoo"):
-        return _sparse_non_finite(X.tocoo())
-    if getattr(X, "dtype", None) is not None and np.dtype(X.dtype).kind == "c":
-        return None
-    try:
-        array = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        return None
-    with np.errstate(invalid="ignore", over="ignore"):
-        if np.isfinite(array.sum()):  # a sum with a NaN or an infinite cell is none: quickly seen
-            return None
-    bad = np.argwhere(~np.isfinite(array))
-    if array.ndim != 2 or not len(bad):
-        return None
-    row, column = (int(v) for v in bad[0])
-    where = f"column {names[column]!r}" if names else f"column {column}"
-    return _non_finite_sentence(len(bad), array[row, column], row, where)
-
-
-def _sparse_non_finite(X: Any) -> str | None:
-    bad = np.flatnonzero(~np.isfinite(X.data))
-    if not len(bad):
-        return None
-    first = bad[np.lexsort((X.col[bad], X.row[bad]))[0]]
-    where = f"column {X.col[first]}"
-    return _non_finite_sentence(len(bad), X.data[first], int(X.row[first]), where)
-
-
-def _non_finite_sentence(count: int, value: float, row: int, where: str) -> str:
-    kind = "NaN" if np.isnan(value) else "infinity (inf)"
-    return (
-        f"X has {count} cells that are NaN or infinite, the first ({kind}) in row {row}, {where}. "
-        "Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them out."
-    )

@@ -11,6 +11,7 @@ from truerisk.core.checksums import row_sums
 from truerisk.core.errors import BadData
 
 __all__ = [
+    "column_arrays",
     "column_names",
     "digest",
     "n_columns",
@@ -79,7 +80,8 @@ def take_columns(table: Any, columns: np.ndarray) -> Any:
     return table.tocsc()[:, columns].tocsr() if _is_sparse(table) else table[:, columns]
 
 
-def _frame_arrays(table: Any) -> list[np.ndarray]:
+def column_arrays(table: Any) -> list[np.ndarray]:
+    """The columns of a frame, each as an array."""
     names = column_names(table) or []
     if hasattr(table, "iloc"):  # by position: pandas allows equal names
         return [np.asarray(table.iloc[:, j]) for j in range(len(names))]
@@ -92,7 +94,7 @@ def _arrays(table: Any) -> list[np.ndarray]:
         matrix = table.tocsr()
         return [matrix.data, matrix.indices, matrix.indptr]
     if _is_frame(table):
-        return _frame_arrays(table)
+        return column_arrays(table)
     return [np.asarray(table)]
 
 
@@ -140,7 +142,7 @@ def row_keys(table: Any, sums: np.ndarray | None = None) -> np.ndarray | None:
     if _is_sparse(table):
         return _keys(_sparse_rows(table))
     if _is_frame(table):
-        columns = _frame_arrays(table)
+        columns = column_arrays(table)
         if not columns:
             return None
         coded = [_codes(column) for column in columns]

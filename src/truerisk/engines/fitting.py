@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import code_type
+from truerisk.core.cells import unreadable
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data, has_row_entries, non_finite
 from truerisk.core.errors import BadData, FitFailed, TrueRiskError
@@ -265,6 +266,8 @@ def attempt(
         where = non_finite(data.X)
         if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
             why, kind = f"{where} ({why})", BadData.__name__
+        elif _speaks_of_cells(error) and (what := unreadable(data.X)) is not None:
+            why, kind = f"{what} ({why})", BadData.__name__
         return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
     spent = time.perf_counter() - fitted
     return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
@@ -292,6 +295,12 @@ def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, wh
         f"{family.name} ({params}) failed in the {place}, fit {fit} of {plan.n_fits} "
         f"on {len(rows)} rows (n_features={n_columns(data.X)}): {why}"
     )
+
+
+def _speaks_of_cells(error: Exception) -> bool:
+    """Whether the complaint is that text, dates or equal names were read as columns of numbers."""
+    said = f"{type(error).__name__} {error}".lower()
+    return any(word in said for word in ("to float", "dtype", "unique column names"))
 
 
 def _speaks_of_missing(error: Exception) -> bool:
