@@ -29,7 +29,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import truerisk as tr
 from truerisk import HonestSearchCV
-from truerisk.core.errors import BadData, GroupLeakWarning, MissingResult, Refusal
+from truerisk.core.errors import BadArgument, BadData, GroupLeakWarning, MissingResult, Refusal
 
 K_GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 TREE_GRID = [{"max_depth": [1, 2, 3]}, {"min_samples_leaf": [2, 8], "criterion": ["entropy"]}]
@@ -352,6 +352,13 @@ def test_a_refitted_search_forgets_the_old_risk():
     search.set_params(outer=None, refit=False).fit(X, y)
     assert not hasattr(search, "risk_")
     assert not hasattr(search, "best_estimator_")
+
+
+def test_refit_is_true_or_false():
+    """The name of a metric, which GridSearchCV takes for several of them, is no truth value."""
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(BadArgument, match="refit='accuracy': use True or False"):
+        HonestSearchCV(KNeighborsClassifier(), K_GRID, refit="accuracy").fit(X, y)
 
 
 def test_y_is_needed():

@@ -16,6 +16,7 @@ from truerisk.api.grid_results import cv_results
 from truerisk.api.missing import Missing
 from truerisk.api.outer import outer_folds, stability
 from truerisk.api.routing import route
+from truerisk.core.arguments import check_flag
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -154,6 +155,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
         """
         self._forget()
+        check_flag("refit", self.refit)
         routed = route(self, groups, params)
         problem = pose(
             Family.of(self.estimator, self.param_grid),
