@@ -116,6 +116,35 @@ def test_sparse_arff_rows_are_written_out(tmp_path: Path) -> None:
     assert table.y.tolist() == ["u", "v", "u", "v"]
 
 
+ODD = ["3 x, 4 y", "u, 1 v", "x\ny", "x\r\ny", "xny", "a\tb", "a\\b", "it's", "c\u2028d", "e\x85f"]
+
+
+def _escaped(cell: str) -> str:
+    """As Weka writes it."""
+    for bare, told in [("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")]:
+        cell = cell.replace(bare, told)
+    return f"'{cell}'"
+
+
+@pytest.mark.parametrize("form", ["{},{},{}", "{{0 {}, 1 {},2 {}}}"], ids=["dense", "sparse"])
+def test_odd_text_of_an_arff_file_stays_what_it_is(form: str, tmp_path: Path) -> None:
+    """Quoted commas before numbers, escapes and the line ends of Unicode, dense and sparse."""
+    path = tmp_path / "t.arff"
+    head = "@relation r\n@attribute a string\n@attribute b real\n@attribute y {u,v}\n@data\n"
+    rows = [form.format(_escaped(c), i * i, "uv"[i % 2]) for i, c in enumerate(ODD * 2)]
+    path.write_bytes((head + "\n".join(rows)).encode())
+    table = read_table(path, "y")
+    assert [table.levels[0][int(code)] for code in table.X[:, 0]] == ODD * 2
+    assert table.X[:, 1].tolist() == [i * i for i in range(len(rows))]
+
+
+def test_a_comment_of_a_libsvm_file_ends_with_its_line(tmp_path: Path) -> None:
+    """Characters that only Unicode takes for the end of a line begin no row."""
+    path = tmp_path / "t.svm"
+    path.write_text("1 1:2 # a\u20280 1:7\n0 1:3\n1 1:4\n0 1:5\n")
+    assert read_table(path, "label").X.tolist() == [[2], [3], [4], [5]]
+
+
 def test_libsvm_is_what_scikit_learn_reads(tmp_path: Path) -> None:
     """Labels and values equal those of load_svmlight_file, comments and qid left out."""
     rng = np.random.default_rng(0)
@@ -141,6 +170,7 @@ BAD = {
     "arff quote": ("t.arff", HEAD + "@data\n1,'u\n2,v\n", "line 5 .*quote that is not closed"),
     "arff type": ("t.arff", HEAD.replace("numeric", "relational") + "@data\n", "'relational'"),
     "arff sparse": ("t.arff", HEAD + "@data\n{7 1}\n", "line 5: '7 1' is no pair"),
+    "arff sparse twice": ("t.arff", HEAD + "@data\n{0 1,0 2}\n", "line 5 names column 0 twice"),
     "arff open": ("t.arff", HEAD + "@data\n{0 1\n", "line 5: a sparse row is not closed"),
     "arff twice": ("t.arff", HEAD.replace(" y ", " a ") + "@data\n1,u\n", "'a' more than once"),
     "libsvm label": ("t.svm", "1,2 1:3\n", "line 1 has the label '1,2'"),
@@ -194,8 +224,11 @@ def test_caps_hold_before_a_file_is_held(tmp_path: Path) -> None:
 
 
 def test_nested_columns_and_missing_targets_are_refused(tmp_path: Path) -> None:
-    """Lists are no cells; a target that the file lacks is named with the columns it has."""
+    """Lists and spans are no cells; a target the file lacks is named with the columns it has."""
     path = tmp_path / "t.parquet"
+    pl.DataFrame({"a": [dt.timedelta(1), dt.timedelta(2)], "y": [0, 1]}).write_parquet(path)
+    with pytest.raises(BadData, match="column 'a' .* holds Duration"):
+        read_table(path, "y")
     pl.DataFrame({"a": [[1], [2]], "y": [0, 1]}).write_parquet(path)
     with pytest.raises(BadData, match="column 'a' .* holds List"):
         read_table(path, "y")

@@ -266,6 +266,11 @@ BAD = {
         {},
         r"'y' has 2 empty cells among 4 rows, the first on line 3",
     ),
+    "target cells that are no number": (
+        "a,y\n1,2.5\n2,NAN\n3,-nan\n4,7.5\n",
+        {},
+        r"'y' has 2 empty cells among 4 rows, the first on line 3",
+    ),
     "one class": ("a,y\n1,u\n2,u\n", {}, r"has one class only, 'u'"),
     "single row": (
         "a,y\n1,u\n2,u\n5,v\n4,w\n5,w\n",

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from truerisk.core.errors import BadData
 from truerisk.datasets.columns import MISSING, number
-from truerisk.datasets.grid import Columns, named
+from truerisk.datasets.grid import Columns, lines_of, named
 from truerisk.datasets.wording import counted, quoted
 
 __all__ = ["looks_like_arff", "read_arff"]
@@ -23,7 +23,11 @@ _ATTRIBUTE = re.compile(
 _CELL = re.compile(
     r"""\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,]*?|)\s*(,|$)""", re.DOTALL
 )
-_PAIR = re.compile(r"""(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\S+)""")
+_PAIR = re.compile(
+    r"""\s*(\d+)\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,"'\s][^,\s]*)\s*(,(?=.)|$)""",
+    re.DOTALL,
+)
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t"}  # all else stands for itself
 _NUMERIC = {"numeric", "real", "integer"}
 _WORDS = {"string", "date"}
 
@@ -35,7 +39,7 @@ def looks_like_arff(text: str) -> bool:
 
 def read_arff(text: str, *, max_cells: int) -> Columns:
     """The columns of an ARFF file; what is not as the format has it is named with its line."""
-    lines = enumerate(text.splitlines(), start=1)
+    lines = enumerate(lines_of(text), start=1)
     names, kinds = _header(lines)
     rows: list[list[str]] = []
     starts: list[int] = []
@@ -118,15 +122,21 @@ def _sparse(bare: str, kinds: list[str], line: int) -> list[str]:
     row = [kind[1:] if kind.startswith("=") else "0" for kind in kinds]
     if not bare.endswith("}"):
         raise BadData(f"line {line}: a sparse row is not closed by a brace.")
-    inside = bare[1:-1].strip()
-    for pair in re.split(r""",(?=\s*\d+\s)""", inside) if inside else ():
-        found = _PAIR.fullmatch(pair.strip())
+    inside, place = bare[1:-1].strip(), 0
+    told: set[int] = set()
+    while place < len(inside):
+        found = _PAIR.match(inside, place)
         if found is None or int(found[1]) >= len(kinds):
             raise BadData(
-                f"line {line}: {quoted(pair.strip())} is no pair of a column number below "
-                f"{len(kinds)} and a value."
+                f"line {line}: {quoted(inside[place:].partition(',')[0].strip())} is no pair of a "
+                f"column number below {len(kinds)} and a value."
             )
-        row[int(found[1])] = _unquoted(found[2])
+        column = int(found[1])
+        if column in told:
+            raise BadData(f"line {line} names column {column} twice.")
+        told.add(column)
+        row[column] = _unquoted(found[2])
+        place = found.end()
     return row
 
 
@@ -148,7 +158,7 @@ def _split(content: str, line: int) -> list[str]:
 
 def _unquoted(cell: str) -> str:
     if len(cell) >= 2 and cell[0] in "\"'" and cell[-1] == cell[0]:
-        return re.sub(r"\\(.)", r"\1", cell[1:-1])
+        return re.sub(r"\\(.)", lambda m: _ESCAPED.get(m[1], m[1]), cell[1:-1], flags=re.DOTALL)
     return cell
 
 

@@ -16,7 +16,7 @@ __all__ = ["READERS", "read_columnar"]
 READERS = {b"PAR1": "parquet", b"ARROW1": "ipc"}
 _NUMBERS = ("Int", "UInt", "Float", "Boolean", "Decimal")
 _TEXT = ("String", "Categorical", "Enum")
-_TIMES = ("Date", "Datetime", "Time", "Duration")
+_TIMES = ("Date", "Datetime", "Time")
 
 
 def read_columnar(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from truerisk.core.errors import BadData
 from truerisk.datasets.wording import counted, quoted
 
-__all__ = ["DELIMITERS", "Columns", "Grid", "cut", "named"]
+__all__ = ["DELIMITERS", "Columns", "Grid", "cut", "lines_of", "named"]
 
 DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -73,14 +73,14 @@ def cut(text: str, *, delimiter: str | None, max_cells: int) -> Grid:
     return Grid(names, rows, lines, delimiter)
 
 
-def _lines(text: str) -> Iterator[str]:
+def lines_of(text: str) -> Iterator[str]:
     """The lines with their ends: those of csv, not the many that str.splitlines knows."""
     return (match.group() for match in _LINE.finditer(text))
 
 
 def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Every row that is not blank, with the line on which it starts."""
-    reader = csv.reader(_lines(text), delimiter=delimiter, strict=True)
+    reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
     line = 1
     try:
         for row in reader:
@@ -97,7 +97,7 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 def _sample(text: str, delimiter: str) -> list[int]:
     """How many cells the first rows have under this delimiter."""
     head = text[:_SAMPLED_CHARACTERS]
-    reader = csv.reader(_lines(head), delimiter=delimiter)
+    reader = csv.reader(lines_of(head), delimiter=delimiter)
     widths: list[int] = []
     try:
         for row in reader:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truerisk.core.errors import BadData
 from truerisk.datasets.columns import number
-from truerisk.datasets.grid import Columns
+from truerisk.datasets.grid import Columns, lines_of
 from truerisk.datasets.wording import counted, quoted
 
 __all__ = ["LABEL", "read_libsvm"]
@@ -19,7 +19,7 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
     rows: list[dict[int, str]] = []
     starts: list[int] = []
     last = 0
-    for line, content in enumerate(text.splitlines(), start=1):
+    for line, content in enumerate(lines_of(text), start=1):
         bare = content.partition("#")[0].split()
         if not bare:
             continue

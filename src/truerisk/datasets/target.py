@@ -46,8 +46,8 @@ def read_target(
     the rule. Labels stay as they stand: integers as integers, all else as text.
     """
     bare = [cell.strip() for cell in cells]
-    _refuse_empty(name, bare, lines)
     numbers = [number(cell) for cell in bare]
+    _refuse_empty(name, bare, numbers, lines)
     if target_type not in (None, "classification", "regression"):
         raise BadData(
             f"--target-type {quoted(target_type)} is neither classification nor regression."
@@ -60,8 +60,12 @@ def read_target(
     return _classification(name, bare, numbers, lines, target_type)
 
 
-def _refuse_empty(name: str, bare: Sequence[str], lines: Sequence[int]) -> None:
-    empty = [line for line, cell in zip(lines, bare, strict=True) if cell in MISSING]
+def _refuse_empty(
+    name: str, bare: Sequence[str], numbers: Sequence[float | None], lines: Sequence[int]
+) -> None:
+    """Empty as in features, where `NAN` or `-nan` is a number that is none, too."""
+    told = zip(lines, bare, numbers, strict=True)
+    empty = [line for line, cell, v in told if cell in MISSING or (v is not None and math.isnan(v))]
     if empty:
         cells = "has an empty cell" if len(empty) == 1 else f"has {len(empty):,} empty cells"
         raise BadData(
