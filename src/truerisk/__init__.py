@@ -102,7 +102,9 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_WHERE[name]), name)
     if name in _ROOMS:
         return import_module(_ROOMS[name])
-    raise AttributeError(f"module 'truerisk' has no attribute {name!r}")
+    from truerisk.core.registry import no_attribute
+
+    raise no_attribute(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:

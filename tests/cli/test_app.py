@@ -69,6 +69,7 @@ def test_help_lists_every_command_and_exit_code(call):
         (["assess", "x.csv", "--dataset", "iris"], "not both"),
         (["assess", "--dataset", "iris", "--target", "y"], "has its own target"),
         (["assess", "--dataset", "irsi"], "did you mean 'iris'?"),
+        (["assess", "-", "--target", "y"], "not read from stdin: save the table as a file"),
         (["assess", "", "--target", "y"], "give a FILE with --target COL"),
         (["assess", "x.csv", "--target", "y", "--target", "z"], "one target is predicted"),
         (["assess", "--dataset", "iris", "--models", "knn,knn"], "'knn' is named twice"),

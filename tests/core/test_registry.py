@@ -58,3 +58,21 @@ def test_an_unknown_word_gets_the_nearest() -> None:
 def test_every_line_of_the_package_loads(registry) -> None:
     """Each word of each table of these rooms leads to something callable."""
     assert all(callable(registry.load(word)) for word in registry)
+
+
+@pytest.mark.parametrize(
+    ("room", "name", "near"),
+    [
+        (tr, "asess", "assess"),
+        (tr.methods, "KFlod", "KFold"),
+        (tr.engines, "Generc", "Generic"),
+        (tr.models, "ParzenClasifier", "ParzenClassifier"),
+        (tr.datasets, "make_simpel", "make_simple"),
+        (tr.testing, "check_enigne", "check_engine"),
+    ],
+)
+def test_a_mistyped_name_gets_the_nearest(room, name, near) -> None:
+    """As words do; and completion offers what a room imports only when it is used."""
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'; did you mean '{near}'"):
+        getattr(room, name)
+    assert near in dir(room)

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import lzma
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -451,3 +452,10 @@ def test_a_written_table_reads_back(
 def test_every_float_is_a_number(value: float) -> None:
     """What Python writes of a float is read as that float."""
     assert number(repr(value)) == value
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    """A table is looked at more than once, and a pipe has no second time."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadData, match="is a pipe, which can be read but once: save it as a file"):
+        read_table(tmp_path / "pipe", "y")

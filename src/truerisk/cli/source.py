@@ -78,6 +78,8 @@ def read_source(
         return _bundled(dataset)
     if not file:
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
+    if file == "-":
+        raise click.UsageError("FILE is not read from stdin: save the table as a file first.")
     if target is None:
         raise click.UsageError("--target COL is missing: which column is to be predicted?")
     if delimiter is not None and len(delimiter) != 1 and delimiter not in ("tab", "\\t"):

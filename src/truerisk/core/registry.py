@@ -11,13 +11,19 @@ from typing import Any
 
 from truerisk.core.errors import UnknownName
 
-__all__ = ["Line", "Registry", "closest"]
+__all__ = ["Line", "Registry", "closest", "no_attribute"]
 
 
 def closest(word: str, words: Iterable[str]) -> str:
     """The half-sentence that names the nearest of `words`, or nothing."""
     near = difflib.get_close_matches(str(word), [str(w) for w in words], n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def no_attribute(module: str, name: str, words: Iterable[str]) -> AttributeError:
+    """The error of a module that lacks a name, with the nearest that it has."""
+    near = "" if name.startswith("_") else closest(name, words)
+    return AttributeError(f"module {module!r} has no attribute {name!r}{near}", name=name)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.registry import Line, Registry
+from truerisk.core.registry import Line, Registry, no_attribute
 
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Source
@@ -179,7 +179,7 @@ def load(name: str) -> Bundle:
 
 def __getattr__(name: str) -> Any:
     if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise no_attribute(__name__, name, __all__)
     return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
 
 

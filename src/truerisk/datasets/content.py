@@ -72,6 +72,8 @@ def _opened(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
         raise BadData(f"{name} is no path of a file: check the path.") from None
     if stat.S_ISDIR(status.st_mode):
         raise BadData(f"{name} is a directory: give one file of it.")
+    if stat.S_ISFIFO(status.st_mode):
+        raise BadData(f"{name} is a pipe, which can be read but once: save it as a file first.")
     _refuse_size(name, status.st_size, max_bytes)
     return path.open("rb")
 

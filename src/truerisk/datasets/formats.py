@@ -38,6 +38,8 @@ def read_columns(
 
 def _columnar(path: str | os.PathLike[str]) -> str | None:
     """The reader of a file of columns, by its first bytes; None for all others."""
+    if not Path(path).is_file():  # a pipe would lose its beginning here, or never begin
+        return None
     try:
         with Path(path).open("rb") as file:
             head = file.read(8)

@@ -93,4 +93,10 @@ def names() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(import_module(f"truerisk.engines.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'truerisk.engines' has no attribute {name!r}")
+    from truerisk.core.registry import no_attribute
+
+    raise no_attribute(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

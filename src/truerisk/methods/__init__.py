@@ -61,4 +61,13 @@ def __getattr__(name: str) -> Any:
     for line in words.registry.values():
         if line.where.endswith(f":{name}"):
             return line.load()
-    raise AttributeError(f"module 'truerisk.methods' has no attribute {name!r}")
+    from truerisk.core.registry import no_attribute
+
+    raise no_attribute(__name__, name, __dir__())
+
+
+def __dir__() -> list[str]:
+    """What completion offers: the functions and every class."""
+    lines = import_module("truerisk.methods.words").registry.values()
+    classes = (line.where.rpartition(":")[2] for line in lines)
+    return sorted({*__all__, *_WITHOUT_WORD, *(c for c in classes if c[0].isupper())})

@@ -65,4 +65,10 @@ def __getattr__(name: str) -> Any:
     # classes of scikit-learn, imported when used
     if name in _CLASSES:
         return getattr(import_module(f"{__name__}.{_CLASSES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from truerisk.core.registry import no_attribute
+
+    raise no_attribute(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -66,4 +66,10 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
     if name in _FILES:
         return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from truerisk.core.registry import no_attribute
+
+    raise no_attribute(__name__, name, __all__)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
