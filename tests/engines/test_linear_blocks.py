@@ -1,6 +1,8 @@
-"""Hundreds of fits without blocks are answered as scikit-learn answers them, or left alone."""
+"""Many fits without blocks are answered as scikit-learn answers them, or left alone."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ import truerisk as tr
 from truerisk.core.contracts import Request, Run, Streams
 from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.plan import ALL
+from truerisk.core.planning import PlanBuilder
 from truerisk.engines import linear_blocks
 from truerisk.engines.generic import Generic
 from truerisk.engines.least_squares import LeastSquares
@@ -60,10 +64,29 @@ def test_equals_the_fits(model, grid, counted):
     assert counted == [plan.n_fits] * len(counted)
 
 
-def test_overlapping_blocks_and_few_fits_are_left_alone(counted):
-    """Ten folds are answered one by one; blocks that share rows are not subtracted twice."""
-    tr.estimate_risk(LinearRegression(), X, Y, method=KFold(10))
-    assert sum(counted) == 0
+def test_few_fits_and_many_penalties_are_left_alone(counted):
+    """Five folds are solved side by side; four, and penalties beyond `MANY`, one by one."""
+    tr.estimate_risk(LinearRegression(), X, Y, method=KFold(5))
+    assert counted == [5]
+    tr.estimate_risk(LinearRegression(), X, Y, method=KFold(4))
+    most = linear_blocks.MANY // X.shape[1]
+    for n_penalties in (most, most + 1):
+        grid = {"alpha": np.logspace(-3, 3, n_penalties)}
+        tr.risk_curve(Ridge(), grid, X, Y, method=KFold(5))
+    assert counted == [5, 0, 5, 0]
+
+
+def test_overlapping_blocks_are_left_alone(counted):
+    """Blocks that share rows are not subtracted twice."""
+    builder = PlanBuilder(N)
+    blocks = [builder.block(np.arange(start, start + 6)) for start in range(0, 40, 4)]
+    for first, second in pairwise(blocks):
+        builder.ask(train=(ALL, (first, second)), test=(first, ()))
+    plan, data = builder.build(), Data.check(X, Y, task="regression")
+    fast = answers(LeastSquares(), LinearRegression(), {}, data, plan)
+    assert counted == [0]
+    slow = answers(Generic(), LinearRegression(), {}, data, plan)
+    np.testing.assert_allclose(fast, slow, rtol=1e-10)
 
 
 @pytest.mark.parametrize(

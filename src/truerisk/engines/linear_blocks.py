@@ -1,8 +1,9 @@
-"""Least squares without one or several blocks of rows, hundreds of fits at once.
+"""Least squares without one or several blocks of rows, many fits at once.
 
 With Z the rows (a column of ones first) and Z_b those of block b, the fit that lacks blocks B
-solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A kernel solves all systems in one call.
-Only well conditioned ones are answered; the others are left to `linear_table.py`.
+solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A kernel solves all systems in one call,
+penalty by penalty. Only well conditioned ones are answered; the others, and long lists of
+penalties, which one decomposition serves sooner, are left to `linear_table.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from truerisk.engines.one_pass import Task
 from truerisk.kernels import why_not
 from truerisk.kernels.normal_equations import answers_of, solve_without
 
-__all__ = ["FEW", "answer_blocks"]
+__all__ = ["FEW", "MANY", "answer_blocks"]
 
-FEW = 100  # fits; fewer are answered one by one, which is as fast
+FEW = 5  # fits; fewer are answered one by one, which is as fast
+MANY = 300  # penalties times columns; above it a decomposition of every fit is faster
 CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the targets' spread
 ALIKE = 1e2  # how far scales of columns may differ where small directions are dropped
 SHARP = 1e-6  # the usual cut-off of directions
@@ -34,6 +36,8 @@ def answer_blocks(
     if len(fits) < FEW or not _serves(task, manner):
         return done
     assert task.X is not None
+    if len(penalties) * task.X.shape[1] > MANY:
+        return done
     mean, spread = task.X.mean(axis=0), task.X.std(axis=0)
     if not spread.all() or (not manner.penalised and spread.max() > ALIKE * spread.min()):
         return done
