@@ -26,6 +26,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
 from truerisk.core.errors import (
+    BadArgument,
     BadData,
     DuplicateRowsWarning,
     FitFailed,
@@ -427,3 +428,31 @@ def test_what_a_model_cannot_read_is_named(table, sentence) -> None:
     with pytest.raises(BadData, match=sentence) as refused:
         estimate(X=table, method=2)
     assert "failed in the test split" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "kind"),
+    [
+        ("method", tr.methods.KFold),
+        ("method", KFold),
+        ("engine", tr.engines.Generic),
+        ("loss", tr.losses.Brier),
+    ],
+    ids=["ours", "scikit-learn's", "engine", "loss"],
+)
+def test_a_class_is_no_object(option, kind) -> None:
+    """The parentheses that were forgotten are asked for."""
+    with pytest.raises(UnknownName, match=f"{option}={kind.__name__} is a class: make an object"):
+        estimate(**{option: kind})
+
+
+def test_what_is_no_cost_no_table_and_no_estimate() -> None:
+    """Costs are numbers, tables have a path and a name to predict, estimates are JSON."""
+    with pytest.raises(BadArgument, match="matrix='x' holds no costs"):
+        tr.losses.Cost("x")
+    with pytest.raises(BadArgument, match="path=3: give the path of a file"):
+        tr.datasets.read_table(3, "y")
+    with pytest.raises(BadArgument, match="target=0: give the name of the column"):
+        tr.datasets.read_table("table.csv", 0)
+    with pytest.raises(BadData, match="not a stored estimate: it is no JSON"):
+        tr.RiskEstimate.from_json("x")

@@ -49,7 +49,7 @@ def test_the_engine_asked_for_answers(engine) -> None:
     [
         ("generc", "did you mean 'generic'"),
         (3, "engine=3 is neither 'auto', a word"),
-        (Generic, "is neither 'auto'"),
+        (Generic, "engine=Generic is a class: make an object of it"),
     ],
 )
 def test_what_is_no_engine_is_refused(engine, message) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.errors import BadArgument
+from truerisk.core.errors import BadArgument, UnknownName
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,7 @@ __all__ = [
     "generator_of",
     "is_count",
     "is_number",
+    "refuse_class",
     "shown",
 ]
 
@@ -92,6 +93,18 @@ def check_flag(name: str, given: Any) -> None:
     """
     if not isinstance(given, bool) and type(given).__name__ not in ("bool_", "bool"):
         raise BadArgument(f"{name}={shown(given)}: use True or False.")
+
+
+def refuse_class(name: str, given: Any) -> None:
+    """Refuse a class where an object of it is meant.
+
+    >>> refuse_class("method", dict)
+    Traceback (most recent call last):
+    truerisk.core.errors.UnknownName: method=dict is a class: make an object of it, dict().
+    """
+    if isinstance(given, type):
+        word = given.__name__
+        raise UnknownName(f"{name}={word} is a class: make an object of it, {word}().")
 
 
 def generator_of(random_state: Any) -> np.random.Generator:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import refuse_class
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
@@ -124,6 +125,7 @@ def _resolve(loss: Any, data: Data) -> Loss:
         return loss
     if isinstance(loss, str):
         return _by_word(loss, data)
+    refuse_class("loss", loss)
     if not callable(loss):
         shown = clean(" ".join(repr(loss).split()), 80)
         matrix = isinstance(loss, list | np.ndarray)

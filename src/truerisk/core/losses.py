@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Response
+from truerisk.core.arguments import shown
 from truerisk.core.data import Data, Task
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import BadArgument, Refusal
 
 __all__ = ["AUC", "Absolute", "Brier", "Cost", "Log", "Loss", "RowLoss", "Squared", "ZeroOne"]
 
@@ -84,7 +85,13 @@ class Cost(RowLoss):
     word, response = "cost", "label"
 
     def __init__(self, matrix: Any) -> None:
-        self.matrix = np.asarray(matrix, dtype=np.float64)
+        try:
+            self.matrix = np.asarray(matrix, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise BadArgument(
+                f"matrix={shown(matrix)} holds no costs: give a square matrix of numbers, "
+                "true classes in rows, such as [[0, 1], [5, 0]]."
+            ) from None
         if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
             raise Refusal(f"a cost matrix is square; this one has shape {self.matrix.shape}.")
         if not np.isfinite(self.matrix).all() or (self.matrix < 0).any():

@@ -139,7 +139,12 @@ class RiskEstimate:
 
     @classmethod
     def from_json(cls, text: str) -> RiskEstimate:
-        return cls.from_dict(json.loads(text))
+        """The estimate that `to_json` wrote."""
+        try:
+            content = json.loads(text)
+        except (TypeError, ValueError) as error:
+            raise BadData(f"this is not a stored estimate: it is no JSON ({error}).") from None
+        return cls.from_dict(content)
 
     def __str__(self) -> str:
         value = "no value" if self.value is None else f"{self.value:.4f}"

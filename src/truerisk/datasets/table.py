@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import closest
 from truerisk.datasets.columns import Column, Kind, number, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
@@ -126,6 +127,10 @@ def read_table(
     UnknownName
         The file has no column `target`; the closest one is named.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise BadArgument(f"path={shown(path)}: give the path of a file.")
+    if not isinstance(target, str):
+        raise BadArgument(f"target={shown(target)}: give the name of the column to predict.")
     found = read_columns(
         path, delimiter=_checked(delimiter), max_cells=max_cells, max_bytes=max_bytes
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from truerisk.core.arguments import refuse_class
 from truerisk.core.contracts import Engine, Request
 from truerisk.core.data import Data
 from truerisk.core.errors import NoEngine, UnknownName
@@ -129,6 +130,7 @@ def _engine(asked: Any) -> Engine:
     if isinstance(asked, str):
         engine: Engine = registry.load(asked)()
         return engine
+    refuse_class("engine", asked)
     raise UnknownName(
         f"engine={asked!r} is neither 'auto', a word ({', '.join(registry)}), nor an engine."
     )

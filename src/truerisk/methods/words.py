@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from truerisk.core.arguments import refuse_class
 from truerisk.core.contracts import Method
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Line, Registry, closest
@@ -109,6 +110,7 @@ def as_method(given: Any) -> Method:
         return _by_word(given)
     if isinstance(given, int) and not isinstance(given, bool):
         return KFold(given)
+    refuse_class("method", given)
     if callable(getattr(given, "split", None)):
         return Splitter(given)
     if isinstance(given, Iterable):

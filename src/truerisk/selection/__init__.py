@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from truerisk.core.arguments import refuse_class
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Line, Registry
@@ -40,4 +41,5 @@ def as_rule(given: Any) -> Rule:
     if isinstance(given, str):
         rule: Rule = registry.load(given)()
         return rule
+    refuse_class("rule", given)
     raise UnknownName(f"rule={given!r} is neither a word ({', '.join(registry)}) nor a rule.")
