@@ -125,6 +125,35 @@ def test_what_rounding_could_move_is_left_alone(kind, counted):
     assert found.value == pytest.approx(slow.value, rel=1e-6)
 
 
+@pytest.mark.parametrize("size", [1e2, 1e9])
+def test_targets_that_dwarf_those_of_a_fit_cost_it_its_digits(size, counted):
+    """One target is huge: fits without it go their usual way, where it is too huge."""
+    y = Y.copy()
+    y[0] = size
+    data = Data.check(X, y, task="regression")
+    plan = KFold(6).plan(data, Streams(0))
+    fast = answers(LeastSquares(), LinearRegression(), {}, data, plan)
+    assert counted == [6 if size < 1e6 else 5]
+    slow = answers(Generic(), LinearRegression(), {}, data, plan)
+    row, offsets = plan.positions[0], plan.test_offsets
+    alone = int(np.searchsorted(offsets, np.flatnonzero(row == 0)[0], side="right")) - 1
+    there = slice(offsets[alone], offsets[alone + 1])
+    np.testing.assert_allclose(fast[:, there], slow[:, there], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize(("far", "answered"), [(1e3, 6), (1e7, 0)])
+@pytest.mark.parametrize("model", [LinearRegression(), Ridge()], ids=["plain", "ridge"])
+def test_columns_far_from_zero_are_left_to_the_learner(model, far, answered, counted):
+    """The learner's own rounding decides its digits there: the answers are its own."""
+    data = Data.check(X + far, Y, task="regression")
+    plan = KFold(6).plan(data, Streams(0))
+    fast = answers(LeastSquares(), model, {}, data, plan)
+    assert counted == [answered]
+    slow = answers(Generic(), model, {}, data, plan)
+    np.testing.assert_allclose(fast, slow, rtol=0, atol=1e-10)
+
+
 def test_only_the_fits_whose_system_is_singular_are_left_alone(counted):
     """A column that is constant outside one fold: fits without it go their usual way."""
     folds = np.array([RNG.permutation(np.arange(N) % 6) for _ in range(6)])

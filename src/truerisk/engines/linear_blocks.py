@@ -12,10 +12,11 @@ import numpy as np
 
 from truerisk.core.coding import ALL, covered
 from truerisk.core.plan import Plan
-from truerisk.engines.linear_fit import Manner
+from truerisk.engines.linear_fit import DOUBT, Manner
 from truerisk.engines.one_pass import Task
 from truerisk.kernels import why_not
 from truerisk.kernels.normal_equations import answers_of, solve_without
+from truerisk.kernels.spectral import EPS
 
 __all__ = ["FEW", "MANY", "answer_blocks"]
 
@@ -49,13 +50,18 @@ def answer_blocks(
     Z = np.column_stack([np.ones(plan.n_rows), (task.X - mean) / spread])
     middle = float(task.data.y.mean())
     whole, of_blocks, minus, offsets = _products(plan, fits, Z, task.data.y - middle)
+    scale = _scales(plan, fits, task.data.y, middle)
+    lost = np.maximum(task.data.y.std() / scale, 1.0)  # digits of targets that a fit does not see
+    far = float(np.linalg.norm(mean / spread))
     solved = []
     for penalty in penalties:
         ridge = np.append(0.0, penalty / spread**2)
         beta, condition = solve_without(whole, of_blocks, minus, offsets, ridge)
-        if not (condition <= CLEAR).any():
+        doubts = EPS * far * np.linalg.norm(beta[:, 1:], axis=1) / scale  # an intercept's rounding
+        clear = (condition * lost <= CLEAR) & (doubts <= DOUBT)
+        if not clear.any():
             return done
-        solved.append((beta, condition <= CLEAR))
+        solved.append((beta, clear))
     done[fits] = np.all([clear for _, clear in solved], axis=0)
     _place(task, done, fits, [beta for beta, _ in solved], Z, middle)
     return done
@@ -101,6 +107,21 @@ def _products(
         rows = plan.blocks.rows[plan.blocks.offsets[used[at], None] + np.arange(size)]
         of_blocks[at] = Z[rows].transpose(0, 2, 1) @ both[rows]
     return Z.T @ both, of_blocks, place.ravel(), sets.offsets
+
+
+def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, middle: float) -> np.ndarray:
+    """The spread of the targets of every fit, never far below their size (`linear_fit.scales`)."""
+    sets, moved = plan.train.take(fits), y - middle
+    block = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
+    lacking = np.repeat(np.arange(len(fits)), np.diff(sets.offsets))
+    n, first, second = (
+        power.sum()
+        - np.bincount(lacking, np.bincount(block, power[plan.blocks.rows])[sets.minus], len(fits))
+        for power in (np.ones(len(y)), moved, moved**2)
+    )
+    mean = first / n
+    scale = np.sqrt(np.maximum(second / n - mean**2, 0.0)) + 1e-6 * np.abs(mean + middle)
+    return np.where(scale > 0, scale, 1.0)
 
 
 def _place(
