@@ -150,3 +150,30 @@ def test_intervals_stay_where_the_loss_can_be() -> None:
     assert (found.interval.low, found.interval.high) == (0, 1)
     free = tr.estimate_risk(Ridge(), X, NUMBERS, loss=lambda y, f: y - f)
     assert free.interval.low < 0
+
+
+@pytest.mark.parametrize("interval", ["wald", "log-cv", "ncv"])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_what_has_no_weight_does_not_count(interval, grouped) -> None:
+    """Rows, or whole groups, of weight 0 leave the value and the interval as if they were gone."""
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(36, 2)), rng.normal(size=36)
+    groups = np.arange(36) // 3 if grouped else None
+    folds, weight = np.arange(36) // 3 % 4, np.ones(36)
+    weight[[3, 4, 5, 21, 22, 23]] = 0
+    own = weight > 0
+
+    def estimate(some):
+        given = {"groups": None if groups is None else groups[some], "interval": interval}
+        method = tr.methods.KFold(folds=folds[some])
+        if interval == "ncv":
+            method = tr.methods.NestedInterval(repeats=1, folds=folds[some])
+        given |= {"method": method, "sample_weight": weight[some]}
+        return tr.estimate_risk(Ridge(), rows[some], y[some], **given)
+
+    here, there = estimate(weight >= 0), estimate(own)
+    assert here.value == pytest.approx(there.value)
+    assert here.std_error == pytest.approx(there.std_error)
+    assert (here.interval.low, here.interval.high) == pytest.approx(
+        (there.interval.low, there.interval.high)
+    )

@@ -75,7 +75,7 @@ def spread_of_pairs(
     surplus = ((about - diagonal) ** 2).mean(axis=(1, 2)) - variances.mean(axis=1)
     return PairSpread(
         k=k,
-        n=data.n_rows if data.groups is None else len(np.unique(data.groups)),
+        n=_units_that_count(data),
         by_question=means,
         is_outer=is_outer,
         outer=outer,
@@ -83,6 +83,14 @@ def spread_of_pairs(
         surplus=surplus,
         floor2=_floors(losses, plan, data, weights, is_outer, inner, outer),
     )
+
+
+def _units_that_count(data: Data) -> int:
+    """Rows, or groups, that have a weight."""
+    units = np.arange(data.n_rows) if data.groups is None else data.groups
+    if data.sample_weight is not None:
+        units = units[data.sample_weight > 0]
+    return len(np.unique(units))
 
 
 def _variances_of_means(
@@ -99,23 +107,30 @@ def _variances_of_means(
     question = np.repeat(np.arange(len(questions)), plan.test_sizes[questions])
     residuals = losses[:, place] - means[:, questions][:, question]
     w = np.ones(len(question)) if weights is None else weights[place]
-    sums, units = _squares(residuals * w, question, plan, data, place)
+    sums, units = _squares(residuals, w, question, plan, data, place)
     total = np.bincount(question, w)
-    found: np.ndarray = sums * units / (units - 1) / total**2
+    found: np.ndarray = sums * units / np.maximum(units - 1, 1) / total**2
     return found
 
 
 def _squares(
-    weighted: np.ndarray, part: np.ndarray, plan: Plan, data: Data, place: np.ndarray
+    residuals: np.ndarray,
+    w: np.ndarray,
+    part: np.ndarray,
+    plan: Plan,
+    data: Data,
+    place: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of squares in each part (ascending), groups added up first; how many units it has."""
+    """Sums of squares in each part (ascending), groups added up first; its units with a weight."""
+    weighted = residuals * w
     if data.groups is not None:
         member = np.unique(data.groups, return_inverse=True)[1].ravel()[plan.positions[0][place]]
         keys, unit = np.unique(part * (member.max() + 1) + member, return_inverse=True)
         weighted = np.stack([np.bincount(unit.ravel(), row) for row in weighted])
+        w = np.bincount(unit.ravel(), w)
         part = keys // (member.max() + 1)
     starts = np.flatnonzero(np.diff(part, prepend=-1))
-    return np.add.reduceat(weighted**2, starts, axis=1), np.bincount(part)
+    return np.add.reduceat(weighted**2, starts, axis=1), np.bincount(part, w > 0)
 
 
 def _floors(
@@ -147,10 +162,10 @@ def _floors(
         return variance * float((one**2).sum() / one.sum() ** 2)
     part = repeat[outside]
     order = np.argsort(part, kind="stable")
-    residuals = (losses[:, outside] - outer[:, None]) * w[outside]
+    residuals, w = losses[:, outside] - outer[:, None], w[outside]
     sums, units = _squares(
-        residuals[:, order], part[order], plan, data, np.flatnonzero(outside)[order]
+        residuals[:, order], w[order], part[order], plan, data, np.flatnonzero(outside)[order]
     )
-    total = np.bincount(part, w[outside])
-    found: np.ndarray = (sums * units / (units - 1) / total**2).mean(axis=1)
+    total = np.bincount(part, w)
+    found: np.ndarray = (sums * units / np.maximum(units - 1, 1) / total**2).mean(axis=1)
     return found

@@ -21,11 +21,12 @@ __all__ = ["Wald", "variance_of_mean"]
 def variance_of_mean(
     losses: np.ndarray, weights: np.ndarray, value: float, groups: np.ndarray | None
 ) -> tuple[float, int]:
-    """m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows, and m."""
+    """m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows with a weight, and m."""
     residuals: np.ndarray = weights * (losses - value)
     if groups is not None:
-        residuals = np.bincount(np.unique(groups, return_inverse=True)[1].ravel(), residuals)
-    m = len(residuals) if groups is not None else int(np.count_nonzero(weights))
+        member = np.unique(groups, return_inverse=True)[1].ravel()
+        residuals, weights = np.bincount(member, residuals), np.bincount(member, weights)
+    m = int(np.count_nonzero(weights))
     return (m / (m - 1) * float((residuals**2).sum()) if m > 1 else 0.0), m
 
 
