@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 
@@ -150,3 +152,22 @@ def test_a_pool_that_broke_before_is_the_same_sentence() -> None:
             pool.submit(os._exit, 1).result()
         with pytest.raises(FitFailed, match=r"a worker process died \(BrokenProcessPool\)"):
             list(run_batches(pool, double, (2,), [[1], [2]]))
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+from truerisk.engines.executors import run_batches
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    list(run_batches(2, time.sleep, (), [20] * 30))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupted_run_ends_its_workers_in_silence() -> None:
+    """Ctrl-C with batches still to come: one KeyboardInterrupt, no complaint of loky's thread."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")

@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from functools import partial
 from threading import Thread
 from typing import Any
 
@@ -59,11 +60,9 @@ def _on_workers(
 ) -> Iterator[tuple[int, Any]]:
     """Worker processes of our own: Ctrl-C is for the parent, which then ends them."""
     workers = reusable_workers(n_workers)
-    try:
-        yield from _on_futures(workers, task, shared, batches)
-    except KeyboardInterrupt:
-        workers.shutdown(kill_workers=True)
-        raise
+    yield from _on_futures(
+        workers, task, shared, batches, partial(workers.shutdown, kill_workers=True)
+    )
 
 
 def reusable_workers(n_workers: int) -> Any:
@@ -89,7 +88,11 @@ def _end_with(parent: int) -> None:
 
 
 def _on_futures(
-    executor: Any, task: Callable[..., Any], shared: tuple[Any, ...], batches: Sequence[Any]
+    executor: Any,
+    task: Callable[..., Any],
+    shared: tuple[Any, ...],
+    batches: Sequence[Any],
+    end: Callable[[], None] | None = None,
 ) -> Iterator[tuple[int, Any]]:
     running: dict[Future[Any], int] = {}
     try:
@@ -104,6 +107,10 @@ def _on_futures(
             f"a worker process died ({type(error).__name__}): out of memory, or the model crashed "
             "it. Use fewer workers, or executor=None to see where."
         ) from error
+    except KeyboardInterrupt:
+        if end is not None:
+            end()  # before futures are cancelled, of which loky's thread would complain
+        raise
     finally:
         for future in running:
             future.cancel()
