@@ -66,7 +66,7 @@ def assess(
     ----------
     learners : dict, list of words, or None
         ``{"knn": (model, grid), "lda": model}``; words of ``tr.models.names()``; None takes four
-        usual ones with grids for the size of the data.
+        usual ones with grids for the size of the data. Words encode the text columns of a frame.
     X, y : table and target
     methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
