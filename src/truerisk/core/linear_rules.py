@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -35,6 +36,11 @@ class LinearRules:
     codes: tuple[int, ...] = (0, 1)
     pairs: bool = False
     rows: Any = None
+
+    @cached_property
+    def used(self) -> np.ndarray:
+        """Columns that some rule uses: some coefficient is not 0."""
+        return np.flatnonzero(self.coefficients.any(axis=(0, 1)))
 
     def between(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and intercepts of the score that is positive for code `second`."""

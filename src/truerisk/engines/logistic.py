@@ -190,9 +190,8 @@ class _Rule:
         """The answers to every question; those that stay open are left so."""
         if not self.converged.all():  # the learner's own stopping point is the answer then
             task.leave_open(fit, self.candidates[~self.converged])
-        used = np.flatnonzero(self.coefficients.any(axis=(0, 1)))
-        n, fitted, _ = self.coefficients.shape
-        self._state(task, fit)
+        rules = self._state(task, fit)
+        used, (n, fitted, _) = rules.used, self.coefficients.shape
         flat = np.take(self.coefficients.reshape(n * fitted, -1), used, axis=1)
         found = []
         for test in tests:
@@ -206,16 +205,17 @@ class _Rule:
             found.append(self._said(scores, task))
         return found
 
-    def _state(self, task: Task, fit: int) -> None:
-        """The rules and the degrees of freedom, where the plan asks for them."""
+    def _state(self, task: Task, fit: int) -> LinearRules:
+        """The rules; they and the degrees of freedom are noted where the plan asks for them."""
         lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
+        codes = tuple(int(code) for code in self.present)
+        rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes)
         if fit in task.plan.ruled_fits:
-            codes = tuple(int(code) for code in self.present)
-            rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes)
             task.rules.append(rules)
         if task.freedom is not None and fit in task.plan.free_fits:
             nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
             task.freedom[lines, fit] = nonzero + len(self.present) - 1
+        return rules
 
     def _said(self, scores: np.ndarray, task: Task) -> np.ndarray:
         response, n_classes = task.request.response, task.data.n_classes

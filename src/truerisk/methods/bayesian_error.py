@@ -117,8 +117,8 @@ class BayesianError(Method):
         self, answers: Answers, rules: LinearRules, data: Data
     ) -> tuple[LinearRules, ScaledRows]:
         """The rules and the rows, cut to the columns that some rule uses: no other matters."""
-        used = np.flatnonzero(rules.coefficients.any(axis=(0, 1)))
-        columns = used if 2 * len(used) < rules.coefficients.shape[2] else None
+        few = 2 * len(rules.used) < rules.coefficients.shape[2]
+        columns = rules.used if few else None
         rows = scaled_rows(
             answers, rules, data, self.word, standardize=self.standardize, columns=columns
         )
