@@ -38,9 +38,9 @@ def read_columns(
 
 def _columnar(path: str | os.PathLike[str]) -> str | None:
     """The reader of a file of columns, by its first bytes; None for all others."""
-    if not Path(path).is_file():  # a pipe would lose its beginning here, or never begin
-        return None
     try:
+        if not Path(path).is_file():  # a pipe would lose its beginning here, or never begin
+            return None
         with Path(path).open("rb") as file:
             head = file.read(8)
     except (OSError, ValueError):  # reading it as text says what is wrong
