@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 
+import pytest
+
+import truerisk as tr
 from truerisk.core.present import number
 from truerisk.report.document import read_document
-from truerisk.report.methods_text import REFERENCES, described, references, repeat
+from truerisk.report.methods_text import REFERENCES, RESTS_ON, described, references, repeat
 
 
 def test_the_paragraph_has_the_numbers(content, found):
@@ -36,6 +39,26 @@ def test_references_follow_what_was_used(content):
     other = read_document({**content, "rule": "1-se", "roc": None})
     assert REFERENCES["1-se"] in references(other)
     assert REFERENCES["delong"] not in references(other)
+
+
+@pytest.mark.parametrize(
+    ("word", "reference"), [("ncv", "bates"), ("beta-ncv-grouped", "bates"), ("log-cv", "bengio")]
+)
+def test_every_interval_has_its_reference(content, word, reference):
+    """By its word, grouped or not; a calibrated one says what no reference has."""
+    changed = copy.deepcopy({**content, "roc": None})
+    for estimate in (changed["choice"], *(one["risk"] for one in changed["learners"].values())):
+        estimate["interval"]["method"] = word
+    document = read_document(changed)
+    assert references(document) == [REFERENCES[w] for w in ("nested", "cv", reference)]
+    assert ("calibrated by simulation" in described(document)) == (reference == "bengio")
+
+
+def test_intervals_by_name_have_a_reference():
+    """All words but those that no risk on the page can have, and the posterior's."""
+    apart = {"beta", "bootstrap-.632"}
+    assert set(tr.intervals.names()) - apart == set(RESTS_ON) - {"delong"}
+    assert set(RESTS_ON.values()) <= set(REFERENCES)
 
 
 def test_one_learner_is_no_comparison(content):

@@ -23,6 +23,8 @@ REFERENCES = {
     "for test error. Advances in Neural Information Processing Systems 33.",
     "bates": "Bates S, Hastie T, Tibshirani R (2023). Cross-validation: what does it estimate and "
     "how well does it do it? Journal of the American Statistical Association.",
+    "bengio": "Bengio Y, Grandvalet Y (2004). No unbiased estimator of the variance of K-fold "
+    "cross-validation. Journal of Machine Learning Research 5:1089–1105.",
     "delong": "DeLong E, DeLong D, Clarke-Pearson D (1988). Comparing the areas under two or more "
     "correlated receiver operating characteristic curves. Biometrics 44:837–845.",
     "bbc": "Tsamardinos I, Greasidou E, Borboudakis G (2018). Bootstrapping the out-of-sample "
@@ -30,6 +32,19 @@ REFERENCES = {
     ".632": "Efron B, Tibshirani R (1997). Improvements on cross-validation: the .632+ bootstrap "
     "method. Journal of the American Statistical Association 92:548–560.",
 }
+
+CALIBRATED = ("beta-cv", "log-cv")
+RESTS_ON = {
+    "wald": "wald",
+    "corrected-t": "corrected-t",
+    "conservative-z": "corrected-t",
+    "ncv": "bates",
+    "beta-ncv": "bates",
+    "bbc": "bbc",
+    **dict.fromkeys(CALIBRATED, "bengio"),
+    "delong": "delong",
+}
+"""The reference of every interval, by its word without "-grouped"."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +70,7 @@ def described(document: Document) -> str:
         roc = document.roc
         sure = "" if roc.interval is None else f" ({_interval(roc.interval)})"
         sentences.append(f"The area under the ROC curve was {number(roc.auc)}{sure}.")
-    return " ".join([*sentences, _computed(document)])
+    return " ".join([*sentences, *_calibrated(document), _computed(document)])
 
 
 def _compared(document: Document) -> str:
@@ -85,6 +100,19 @@ def _found(document: Document) -> str:
     )
 
 
+def _calibrated(document: Document) -> list[str]:
+    """What an interval rests on that no reference has."""
+    words = [word for word in CALIBRATED if word in _interval_words(document)]
+    if not words:
+        return []
+    said = (
+        f"Intervals {_listed(words)} take the variance of a cross-validated risk as a fixed "
+        "multiple of that of independent losses, calibrated by simulation (documentation of "
+        "truerisk)."
+    )
+    return [said]
+
+
 def _computed(document: Document) -> str:
     version = clean(document.versions.get("truerisk", "of unknown version"), 40)
     learn = clean(document.versions.get("sklearn", ""), 40)
@@ -97,17 +125,21 @@ def references(document: Document) -> list[str]:
     words = ["nested", "cv"]
     if document.rule == "1-se":
         words.append("1-se")
-    estimates = [one.honest for one in document.learners]
-    estimates += [document.choice] if document.choice else []
-    kinds = {e.interval.method for e in estimates if e.interval is not None}
-    if document.roc is not None and document.roc.interval is not None:
-        kinds.add(document.roc.interval.method)
-    known = ("wald", "corrected-t", "bates", "bbc", "delong")
-    words += [word for word in known if any(kind.startswith(word) for kind in kinds)]
+    found = {RESTS_ON.get(word) for word in _interval_words(document)}
+    words += [name for name in dict.fromkeys(RESTS_ON.values()) if name in found]
     methods = [document.tuned_by, *(word for one in document.learners for word in one.criteria)]
     if any("632" in method for method in methods):
         words.append(".632")
     return [REFERENCES[word] for word in words]
+
+
+def _interval_words(document: Document) -> set[str]:
+    """Which intervals the page gives."""
+    estimates = [one.honest for one in document.learners]
+    estimates += [document.choice] if document.choice else []
+    given = [estimate.interval for estimate in estimates]
+    given += [document.roc.interval] if document.roc is not None else []
+    return {one.method.removesuffix("-grouped") for one in given if one is not None}
 
 
 def repeat(document: Document) -> Repeat:
