@@ -47,5 +47,9 @@ FULL = (
     Cell("heavy-tails", 100, "knn"),
     Cell("label-noise", 100, "knn"),
     Cell("label-noise", 1000, "knn"),
+    Cell("patients", 120, "knn"),
+    Cell("patients", 400, "knn"),
+    Cell("corners", 60, "knn"),
+    Cell("corners", 120, "lda"),
 )
 SHORT = (Cell("simple", 30, "knn"), Cell("noise", 30, "knn"), Cell("heavy-tails", 50, "ridge"))

@@ -1,13 +1,14 @@
 """Problems that know the risk of any rule, given the x's of a large sample that never changes.
 
-Rows are independent draws (class sizes vary with them). A rule is rated by its expected loss at
-20,000 fixed x's: the labels are integrated out, so the only noise left is that of the x's.
+Rows are independent draws (class sizes vary with them), or groups of rows are. A rule is rated by
+its expected loss at 20,000 fixed x's: the labels are integrated out, so the only noise left is that
+of the x's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -23,28 +24,45 @@ Rows = np.ndarray
 
 @dataclass(frozen=True)
 class Problem:
-    """How x is drawn, and what y is given x: the chance of class 1, or a mean and its noise."""
+    """How x is drawn, and what y is given x: the chance of class 1, or a mean and its noise.
+
+    With several classes it is the chance of each, in columns. `draw_groups` draws rows that depend
+    on each other: X, y and groups; `draw_x` and `given_x` are then those of a single row.
+    """
 
     name: str
     draw_x: Callable[[np.random.Generator, int], Rows]
     given_x: Callable[[Rows], Rows]
     noise: Callable[[np.random.Generator, int], Rows] | None = None
     noise_variance: float = 0.0
+    draw_groups: Callable[[np.random.Generator, int], tuple[Rows, Rows, Rows]] | None = None
 
     @property
     def task(self) -> str:
         return "classification" if self.noise is None else "regression"
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
-        """n independent rows; a draw without two rows of each class is drawn again."""
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows | None]:
+        """n rows and their groups; a draw without two rows of each class is drawn again."""
         while True:
-            X = self.draw_x(rng, n)
-            told = self.given_x(X)
-            if self.noise is not None:
-                return X, told + self.noise(rng, n)
-            y = (rng.random(n) < told).astype(np.int64)
-            if np.bincount(y, minlength=2).min() >= 2:
-                return X, y
+            X, y, groups = self._drawn(n, rng)
+            if self.noise is not None or np.bincount(y, minlength=self._n_classes).min() >= 2:
+                return X, y, groups
+
+    def _drawn(self, n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows | None]:
+        if self.draw_groups is not None:
+            return self.draw_groups(rng, n)
+        X = self.draw_x(rng, n)
+        told = self.given_x(X)
+        if self.noise is not None:
+            return X, told + self.noise(rng, n), None
+        if told.ndim == 1:
+            return X, (rng.random(n) < told).astype(np.int64), None
+        return X, (rng.random((n, 1)) > told.cumsum(axis=1)[:, :-1]).sum(axis=1), None
+
+    @property
+    def _n_classes(self) -> int:
+        told = self._test[1]
+        return 2 if told.ndim == 1 else told.shape[1]
 
     @cached_property
     def _test(self) -> tuple[Rows, Rows]:
@@ -57,6 +75,8 @@ class Problem:
         said = rule.predict(X)
         if self.noise is not None:
             return float(np.mean((said - told) ** 2) + self.noise_variance)
+        if told.ndim == 2:
+            return float(1 - told[np.arange(len(told)), said].mean())
         return float(np.where(said == 1, 1 - told, told).mean())
 
 
@@ -128,6 +148,34 @@ def _heavy_tails() -> Problem:
     )
 
 
+def _patients(rows_each: int = 4) -> Problem:
+    """Patients of one class with four rows each, which share a part of what makes them vary."""
+    single = _mixture("patients", [[0, 0, 0], [1, 1, 0]], [1.3 * np.eye(3)] * 2)
+
+    def draw_groups(rng: np.random.Generator, n: int) -> tuple[Rows, Rows, Rows]:
+        groups = np.repeat(np.arange(n // rows_each), rows_each)
+        y = rng.integers(0, 2, n // rows_each)[groups]
+        own = np.sqrt(0.6) * rng.standard_normal((n // rows_each, 3))[groups]
+        noise = np.sqrt(0.7) * rng.standard_normal((n, 3))
+        return y[:, None] * np.array([1, 1, 0]) + own + noise, y, groups
+
+    return replace(single, draw_groups=draw_groups)
+
+
+def _corners() -> Problem:
+    """Four classes, normal around the corners of a square of side 2."""
+    corners = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+
+    def chances(X: Rows) -> Rows:
+        likely = np.exp(X @ corners.T)
+        return likely / likely.sum(axis=1, keepdims=True)
+
+    def draw_x(rng: np.random.Generator, n: int) -> Rows:
+        return corners[rng.integers(0, 4, n)] + rng.standard_normal((n, 2))
+
+    return Problem("corners", draw_x, chances)
+
+
 PROBLEMS = {
     problem.name: problem
     for problem in (
@@ -140,5 +188,7 @@ PROBLEMS = {
         _like("imbalanced", make_simple, share=0.1),
         _heavy_tails(),
         _label_noise(),
+        _patients(),
+        _corners(),
     )
 }

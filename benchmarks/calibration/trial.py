@@ -29,11 +29,11 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
     """What is to be stored of one data set."""
     problem = PROBLEMS[cell.problem]
     key = [DRAWING, seed, cell.n, *cell.problem.encode()]
-    X, y = problem.draw(cell.n, np.random.default_rng(key))
+    X, y, groups = problem.draw(cell.n, np.random.default_rng(key))
     model, grid = learner(cell.learner, problem.task, cell.n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        posed = pose(Family.of(model, grid), X, y, random_state=seed)
+        posed = pose(Family.of(model, grid), X, y, groups=groups, random_state=seed)
         tuned = compute(posed, BootstrapBiasCorrected(5))
         best = curve_of(tuned).best
         truth = problem.risk(posed.family.make(best, None).fit(X, y))
