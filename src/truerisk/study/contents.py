@@ -133,7 +133,7 @@ def _inside(where: str, name: Any) -> str:
 
 def _code(value: Any, where: str) -> Any:
     """A class or a function that others find at the same place, and which edition of it."""
-    found: Any = sys.modules.get(str(getattr(value, "__module__", None)))
+    found: Any = sys.modules.get(_module(value))
     for name in _name(value).split("."):
         found = getattr(found, name, None)
     if found is not value:
@@ -166,11 +166,17 @@ def _name(value: Any) -> str:
 
 
 def _place(value: Any) -> str:
-    return f"{value.__module__}:{_name(value)}"
+    return f"{_module(value)}:{_name(value)}"
+
+
+def _module(value: Any) -> str:
+    """Where it says that it is from; the functions of older NumPy do not say."""
+    named = getattr(value, "__module__", None)
+    return "numpy" if named is None and isinstance(value, np.ufunc) else str(named)
 
 
 def _package(value: Any) -> str:
-    return str(getattr(value, "__module__", None)).partition(".")[0]
+    return _module(value).partition(".")[0]
 
 
 def _refusal(value: Any, where: str) -> Refusal:
