@@ -20,13 +20,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.calibration.store import LINES, collect, lines
     from benchmarks.calibration.summary import coverage, table
     from truerisk.cli.output import shown_progress
+    from truerisk.core.errors import TrueRiskError
 
+    for option, path in (("--store", given.store), ("--picture", given.picture)):
+        if path is not None and not path.absolute().parent.is_dir():
+            parser.error(f"{option}: there is no folder {path.parent}.")
     cells = SHORT if given.short else FULL
     seeds = given.seeds or (20 if given.short else 200)
     failed = 0
     if given.store.suffix != LINES:
         with shown_progress(), _stopped_after(given.minutes):
-            failed = collect(given.store, cells, seeds, given.executor)
+            try:
+                failed = collect(given.store, cells, seeds, given.executor)
+            except TrueRiskError as error:
+                parser.error(str(error))
     elif not given.store.exists():
         parser.error(f"{given.store}: there are no such results; new ones go to a file .db.")
     found = list(lines(given.store))

@@ -146,6 +146,26 @@ def test_the_command_goes_on_and_draws(tmp_path, ran, capsys):
     assert {"simple: 100.0 ± 4.5 %", "all: 100.0 ± 0.0 %"} <= said
 
 
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--store", "{0}/none/runs.db"], "--store: there is no folder"),
+        (
+            ["--store", "{0}/runs.db", "--picture", "{0}/none/a.svg"],
+            "--picture: there is no folder",
+        ),
+        (["--store", "{0}/foreign.db"], "is no store of truerisk"),
+    ],
+)
+def test_bad_places_are_named_before_anything_runs(tmp_path, ran, capsys, options, sentence):
+    """A sentence and exit code 2, without a traceback; nothing was tried."""
+    (tmp_path / "foreign.db").write_text("a,b\n1,2\n")
+    with pytest.raises(SystemExit, match="2"):
+        main(["--short", *(option.format(tmp_path) for option in options)])
+    assert sentence in capsys.readouterr().err
+    assert ran == []
+
+
 @pytest.mark.parametrize(("share", "code"), [(0.99, 0), (1.01, 1)])
 def test_a_broken_promise_ends_with_an_error(tmp_path, monkeypatch, capsys, share, code):
     """Where the default interval covers less than is demanded the command fails and says so."""
