@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,7 @@ def results(options: Options) -> Iterator[Result]:
         yield from _two_workers(place, options)
         yield from _rows(place, options)
         yield from _growth(place, options)
+        yield _kept(place, options)
 
 
 def _idle(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
@@ -298,6 +300,27 @@ def _values(path: Path, work: Any, n: int, executor: Any) -> list[Any]:
     with Store.read(path) as store:
         (cell,) = store.cells()
         return [content["value"] for *_, content in store.results(cell)]
+
+
+def _kept(folder: Path, options: Options) -> Result:
+    """What an assessment pays for a store: 1,880 cheap fits, each kept as it ends."""
+    from sklearn.naive_bayes import GaussianNB
+
+    X, y = _normal(0, (200, 5))
+    grid = {"var_smoothing": np.logspace(-9, 0, 17).tolist()}
+    numbers = count()
+
+    def risk(**options: Any) -> float:
+        learners = {"bayes": (GaussianNB(), grid)}
+        found = tr.assess(learners, X, y > 0, methods=["10-fold"], outer="10-fold", **options)
+        return found.risks["bayes"].value
+
+    return contest(
+        "assess, 17 settings of GaussianNB, every fit kept, peer: without a store",
+        risk,
+        lambda: risk(store=folder / f"kept{next(numbers)}.db"),
+        1 if options.quick else 3,
+    )
 
 
 def _growth(folder: Path, options: Options) -> Iterator[Result]:
