@@ -20,14 +20,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.calibration.store import LINES, collect, lines
     from benchmarks.calibration.summary import coverage, table
     from truerisk.cli.output import shown_progress
-    from truerisk.core.errors import TrueRiskError
+    from truerisk.core.errors import NotWritten, TrueRiskError
+    from truerisk.core.writing import place_of
 
-    for option, path in (("--store", given.store), ("--picture", given.picture)):
-        if path is not None and not path.absolute().parent.is_dir():
-            parser.error(f"{option}: there is no folder {path.parent}.")
     cells = SHORT if given.short else FULL
     seeds = given.seeds or (20 if given.short else 200)
     failed = 0
+    try:
+        for path in filter(None, (given.store, given.picture)):
+            place_of(path)
+    except NotWritten as error:
+        parser.error(str(error))
     if given.store.suffix != LINES:
         with shown_progress(), _stopped_after(given.minutes):
             try:

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape
 
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.summary import Total, by_interval, rows
+from truerisk.core.writing import write_text
 
 __all__ = ["draw"]
 
@@ -29,7 +30,7 @@ STYLE = """
 def draw(lines: Iterable[dict[str, Any]], cells: Sequence[Cell], path: Path) -> None:
     """Coverages of Err with the band that is asked for; to the right widths as shares of NCV's."""
     totals = by_interval(rows(lines, cells))
-    path.write_text("\n".join(_svg(totals)) + "\n", encoding="utf-8")
+    write_text("\n".join(_svg(totals)) + "\n", path)
 
 
 def _svg(totals: Sequence[Total]) -> Iterator[str]:

@@ -149,10 +149,10 @@ def test_the_command_goes_on_and_draws(tmp_path, ran, capsys):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--store", "{0}/none/runs.db"], "--store: there is no folder"),
+        (["--store", "{0}/none/runs.db"], "runs.db cannot be written: there is no folder"),
         (
             ["--store", "{0}/runs.db", "--picture", "{0}/none/a.svg"],
-            "--picture: there is no folder",
+            "a.svg cannot be written: there is no folder",
         ),
         (["--store", "{0}/foreign.db"], "is no store of truerisk"),
     ],
