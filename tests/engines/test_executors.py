@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -11,10 +12,12 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed, UnknownName
 from truerisk.engines.executors import run_batches, workers_of
+from truerisk.testing.learners import NearestMean
 
 
 def double(factor, batch):
@@ -50,6 +53,36 @@ def test_every_batch_comes_back_with_its_number(executor) -> None:
 def test_no_batches_no_results() -> None:
     """Nothing to do is done."""
     assert list(run_batches(Plain(), double, (2,), [])) == []
+
+
+class LatePickler(Plain):
+    """Pickles on another thread, as process pools do: what it was given must stay as it was."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: list[tuple[object, bytes]] = []
+
+    def submit(self, function, *arguments):
+        written = pickle.dumps(arguments)
+        self.given.append((arguments, written))
+        return super().submit(function, *pickle.loads(written))
+
+
+@pytest.mark.parametrize("method", ["3-fold", "3x5-fold", ".632", "oob", "swapping"])
+@pytest.mark.parametrize("learner", ["nearest", "trees"])
+def test_what_workers_are_sent_does_not_change_while_results_come_in(method, learner) -> None:
+    """A pool may write a batch when results of earlier ones are being read."""
+    pool = LatePickler()
+    X = np.arange(24.0).reshape(12, 2) ** 1.5
+    y = np.tile([0, 1, 1, 0], 3)
+    model, grid = {
+        "nearest": (NearestMean(), {"rest": [0.0, 1.0]}),
+        "trees": (DecisionTreeClassifier(random_state=0), {"ccp_alpha": [0.0, 0.1]}),
+    }[learner]
+    engine = "generic" if learner == "nearest" else "auto"
+    tr.risk_curve(model, grid, X, y, method=method, random_state=1, executor=pool, engine=engine)
+    assert len(pool.given) > 1
+    assert all(pickle.dumps(arguments) == written for arguments, written in pool.given)
 
 
 @pytest.mark.parametrize("executor", [None, Plain()], ids=["none", "plain"])

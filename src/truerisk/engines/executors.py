@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from copy import copy
 from functools import partial
 from threading import Thread
 from typing import Any
@@ -87,6 +88,15 @@ def _end_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def _apart(shared: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a pool may still be pickling, on a thread of its own, while this one reads results.
+
+    Reading lets a plan remember what it worked out; its own dictionary is then no longer the one
+    that is being written.
+    """
+    return tuple(copy(part) for part in shared)
+
+
 def _on_futures(
     executor: Any,
     task: Callable[..., Any],
@@ -95,6 +105,7 @@ def _on_futures(
     end: Callable[[], None] | None = None,
 ) -> Iterator[tuple[int, Any]]:
     running: dict[Future[Any], int] = {}
+    shared = _apart(shared)
     try:
         for number, batch in enumerate(batches):
             running[executor.submit(task, *shared, batch)] = number
