@@ -11,8 +11,8 @@ import pytest
 from truerisk.core.contracts import Request, Run, Streams
 from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.engines import one_pass
 from truerisk.engines.generic import Generic
+from truerisk.engines.templates import one_pass
 from truerisk.testing import engine_checks
 
 RESPONSES = [Request("label"), Request("probability"), Request("score")]

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed, Refusal
-from truerisk.engines.copies import keep_copies_together
+from truerisk.engines.running.copies import keep_copies_together
 from truerisk.methods import Bootstrap
 
 RNG = np.random.default_rng(0)

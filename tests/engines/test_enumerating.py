@@ -18,8 +18,8 @@ from truerisk.core.data import Data
 from truerisk.core.errors import FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import AUC, ZeroOne
-from truerisk.engines.enumerating import drawn_sets
 from truerisk.engines.generic import Generic
+from truerisk.engines.running.enumerating import drawn_sets
 from truerisk.methods import Complete
 from truerisk.testing.learners import NearestMean
 

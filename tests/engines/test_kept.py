@@ -23,9 +23,9 @@ from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
 from truerisk.engines.ensemble import Ensembles
-from truerisk.engines.fitting import Piece
 from truerisk.engines.generic import Generic
-from truerisk.engines.kept import content_of, pieces_of
+from truerisk.engines.running.fitting import Piece
+from truerisk.engines.running.kept import content_of, pieces_of
 from truerisk.engines.tree import Trees
 from truerisk.methods import KFold
 from truerisk.study.values import pack, unpack

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from truerisk.core.coding import Law
-from truerisk.engines.knn_laws import expected_costs, ranks_needed
+from truerisk.engines.nearest.laws import expected_costs, ranks_needed
 
 KS = np.array([1, 2, 3, 4])
 

@@ -14,9 +14,9 @@ from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import ALL
 from truerisk.core.planning import PlanBuilder
-from truerisk.engines import linear_blocks
 from truerisk.engines.generic import Generic
 from truerisk.engines.least_squares import LeastSquares
+from truerisk.engines.linear import blocks as linear_blocks
 from truerisk.methods import KFold, NestedInterval
 
 RNG = np.random.default_rng(0)

@@ -13,7 +13,7 @@ from sklearn.tree import (
     ExtraTreeRegressor,
 )
 
-from truerisk.engines.pruning import standing_nodes, weakest_links
+from truerisk.engines.trees.pruning import standing_nodes, weakest_links
 
 LEARNERS = {
     "gini": DecisionTreeClassifier(random_state=0),

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.engines import samples
+from truerisk.engines.templates import samples
 from truerisk.methods import Bootstrap, Nested
 
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.engines.scatter import Classes, root_of, spectrum_of
+from truerisk.engines.discriminants.scatter import Classes, root_of, spectrum_of
 
 RNG = np.random.default_rng(4)
 CODES = np.array([2, 0, 0, 2, 4, 4, 2, 0, 2, 4, 0, 2])

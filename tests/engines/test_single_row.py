@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from truerisk.core.data import Data
 from truerisk.core.plan import ALL
 from truerisk.core.planning import PlanBuilder
-from truerisk.engines.single_row import single_row_fits
+from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.testing.strategies import data_sets, plans
 
 

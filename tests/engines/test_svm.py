@@ -19,8 +19,8 @@ from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.plan import ALL
 from truerisk.core.planning import PlanBuilder
-from truerisk.engines import one_pass
 from truerisk.engines.svm import SupportVectors
+from truerisk.engines.templates import one_pass
 from truerisk.methods.holdout import MonteCarlo
 from truerisk.testing import engine_checks
 
@@ -139,7 +139,7 @@ def test_weights_widen_boxes():
 
 def test_leaves_out_for_nothing_what_is_no_support_vector(monkeypatch):
     """With few support vectors leave-one-out solves few problems more, and none for the others."""
-    from truerisk.engines import svm_left_out
+    from truerisk.engines.margins import left_out as svm_left_out
 
     X, y = make_blobs(60, 2, centers=[[-4, 0], [4, 0]], random_state=0)
     data = data_of(X, np.array(["a", "b"])[y])
@@ -211,7 +211,7 @@ def test_a_tie_is_asked_of_svc(middle, monkeypatch):
 
 def test_what_does_not_converge_is_asked_of_svc(monkeypatch):
     """A solution that stops short is never an answer."""
-    from truerisk.engines import svm_solving
+    from truerisk.engines.margins import solving as svm_solving
 
     solve = svm_solving.support_vectors
 
@@ -236,7 +236,9 @@ def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
     for method in (tr.methods.KFold(3), tr.methods.LeaveOneOut()):
         data = data_of(X * 1e25, y)
         plan = method.plan(data, Streams(0))
-        monkeypatch.setattr("truerisk.engines.one_pass.Task.ask_the_learner", lambda task: None)
+        monkeypatch.setattr(
+            "truerisk.engines.templates.one_pass.Task.ask_the_learner", lambda task: None
+        )
         for request in (LABEL, SCORE):
             left = []
 

@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from truerisk.engines.warned import alike, apart, counted, kept_warnings, say_once
+from truerisk.engines.running.warned import alike, apart, counted, kept_warnings, say_once
 
 
 def said(warned, n_fits):

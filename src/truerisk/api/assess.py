@@ -26,7 +26,7 @@ from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve
-from truerisk.engines.executors import workers_of
+from truerisk.engines.running.executors import workers_of
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["Assessment", "Interrupted", "assess"]

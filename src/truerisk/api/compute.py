@@ -33,7 +33,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.engines.choice import choose_engine
-from truerisk.engines.executors import workers_of
+from truerisk.engines.running.executors import workers_of
 from truerisk.methods.asked_interval import with_interval
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.tuning import by_rule

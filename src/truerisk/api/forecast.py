@@ -17,7 +17,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Request, Run
 from truerisk.core.plan import Plan
 from truerisk.engines.choice import choose_engine
-from truerisk.engines.executors import workers_of
+from truerisk.engines.running.executors import workers_of
 
 __all__ = ["Forecast", "forecast", "planned_fits"]
 

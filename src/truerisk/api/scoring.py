@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.losses import Loss
-from truerisk.engines.answering import answers_of
+from truerisk.engines.running.answering import answers_of
 
 __all__ = ["score_of"]
 

@@ -18,14 +18,14 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.deciding import respond, undecided
-from truerisk.engines.discriminant_left_out import Without
-from truerisk.engines.discriminant_rule import Rule, setting_refusal, shrinkage_of
-from truerisk.engines.discriminant_samples import answer_samples
-from truerisk.engines.left_out import LeftOut
-from truerisk.engines.one_pass import OnePass, Shown, Task, dense
-from truerisk.engines.scatter import Classes
+from truerisk.engines.discriminants.left_out import Without
+from truerisk.engines.discriminants.rule import Rule, setting_refusal, shrinkage_of
+from truerisk.engines.discriminants.samples import answer_samples
+from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.templates.deciding import respond, undecided
+from truerisk.engines.templates.left_out import LeftOut
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task, dense
 
 __all__ = ["LinearDiscriminants"]
 

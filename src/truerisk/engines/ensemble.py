@@ -18,11 +18,11 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.answering import Asked
-from truerisk.engines.bags import bagging, forests, why_no_bags
-from truerisk.engines.one_fit import OneFit
+from truerisk.engines.running.answering import Asked
+from truerisk.engines.running.bags import bagging, forests, why_no_bags
 from truerisk.engines.settings import Group, last_step
-from truerisk.engines.stages import answers_at, boosting, reweighting
+from truerisk.engines.templates.one_fit import OneFit
+from truerisk.engines.trees.stages import answers_at, boosting, reweighting
 
 __all__ = ["Ensembles"]
 

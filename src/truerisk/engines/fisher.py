@@ -16,11 +16,11 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.deciding import respond, undecided
-from truerisk.engines.left_out import LeftOut
-from truerisk.engines.one_pass import OnePass, Shown, Task
-from truerisk.engines.scatter import FLAT, Root, root_of
+from truerisk.engines.discriminants.scatter import FLAT, Root, root_of
 from truerisk.engines.settings import Group
+from truerisk.engines.templates.deciding import respond, undecided
+from truerisk.engines.templates.left_out import LeftOut
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
 from truerisk.models.fisher import THRESHOLDS, class_codes
 
 __all__ = ["FisherDiscriminants"]

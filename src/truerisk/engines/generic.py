@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-import numpy as np
-
-from truerisk.core.answers import Answers, Failure
+from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data
-from truerisk.core.errors import FitFailedWarning, UnknownName
+from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
-from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan import BESIDES, Plan
-from truerisk.core.progress import tell
-from truerisk.engines.bags import why_no_bags
-from truerisk.engines.copies import copies_note
-from truerisk.engines.enumerating import enumerated, too_many
-from truerisk.engines.executors import run_batches, workers_of
-from truerisk.engines.fitting import (
-    Piece,
-    empty_counts,
-    empty_values,
-    error_of,
-    fit_pieces,
-    place_counts,
-)
-from truerisk.engines.kept import Job, kept_fits
-from truerisk.engines.warned import Warned, say_once
+from truerisk.engines.running.bags import why_no_bags
+from truerisk.engines.running.copies import copies_note
+from truerisk.engines.running.enumerating import enumerated, too_many
+from truerisk.engines.running.jobs import run_jobs
 from truerisk.models.linear_rule import why_no_rule
 
-__all__ = ["Generic", "run_jobs"]
-
-SHARE = 4  # batches for each worker …
-SHARE_KEPT = 32  # … and where fits are kept, as a batch that is under way can be lost
+__all__ = ["Generic"]
 
 
 @dataclass(frozen=True)
@@ -85,132 +65,3 @@ class Generic(Engine):
         answers = run_jobs(self.word, jobs, *given, stop=self.error == "raise", batch=self.batch)
         note = copies_note(family, plan)
         return replace(answers, notes=answers.notes + note) if note else answers
-
-
-def run_jobs(
-    engine: str,
-    jobs: list[Job],
-    family: Family,
-    data: Data,
-    plan: Plan,
-    request: Request,
-    run: Run,
-    *,
-    stop: bool = True,
-    batch: int | None = None,
-    one: Callable[..., list[Piece]] | None = None,
-) -> Answers:
-    """Run `fit_pieces` over all (fit, candidates) where the user said, and collect the answers.
-
-    What the keeper has is not made again, and what is made is left with it.
-    """
-    n_rows_out = len(family) if run.only is None else 1
-    collected = _Collected(data, plan, request, n_rows_out)
-    task = partial(fit_pieces if run.executor is None else _in_worker, one=one)
-    shared = (family, data, plan, request, run.seed, stop)
-    total, unit, share = plan.n_fits * n_rows_out, "fits", SHARE
-    tell(0, total)
-    kept = kept_fits(engine, jobs, family, data, plan, request, run)
-    if kept is not None:
-        for pieces in kept.found(collected.values):
-            collected.add(pieces, run.only)
-        jobs, unit, share = kept.jobs(), kept.unit, SHARE_KEPT
-        tell(collected.n_fits, total, unit)
-    batches = _batches(jobs, run.executor, batch, share)
-    for _, pieces in run_batches(run.executor, task, shared, batches):
-        if kept is not None:
-            kept.keep(pieces)
-        last = pieces[-1]
-        if stop and last.failure is not None:
-            raise error_of(last)
-        collected.add(pieces, run.only)
-        tell(collected.n_fits, total, unit)
-    return collected.answers(engine, total)
-
-
-def _batches(jobs: list[Job], executor: Any, size: int | None, share: int) -> list[list[Job]]:
-    """A job at a time in this process; else so many batches for each worker."""
-    workers = workers_of(executor)
-    if size is None:
-        size = 1 if workers is None else max(1, -(-len(jobs) // (share * workers)))
-    return [jobs[start : start + size] for start in range(0, len(jobs), size)]
-
-
-class _Collected:
-    """Answers put in their place as batches come in, in any order."""
-
-    def __init__(self, data: Data, plan: Plan, request: Request, n_candidates: int) -> None:
-        self.plan, self.request = plan, request
-        self.values = empty_values(data, plan, request, n_candidates)
-        self.counts = empty_counts(data, plan, n_candidates)
-        asked = plan.freedom is not None
-        self.freedom = np.full((n_candidates, plan.n_fits), np.nan) if asked else None
-        self.rules: list[LinearRules] | None = None if plan.rules is None else []
-        self.answered = np.ones((n_candidates, plan.n_questions), dtype=bool)
-        self.fit_seconds = np.zeros((n_candidates, plan.n_fits))
-        self.answer_seconds = np.zeros((n_candidates, plan.n_fits))
-        self.failures: list[Failure] = []
-        self.warned: list[Warned] = []
-        self.n_fits = 0
-
-    def add(self, pieces: list[Piece], only: np.ndarray | None) -> None:
-        for piece in pieces:
-            self._add(piece, piece.candidate if only is None else 0)
-            self.warned.extend(piece.warned)
-        self.n_fits += len(pieces)
-
-    def _add(self, piece: Piece, row: int) -> None:
-        order, starts = self.plan.questions_of
-        questions = order[starts[piece.fit] : starts[piece.fit + 1]]
-        self.fit_seconds[row, piece.fit] = piece.fit_seconds
-        self.answer_seconds[row, piece.fit] = piece.answer_seconds
-        if piece.failure is not None:
-            self.answered[row, questions] = False
-            self.failures.append(Failure(piece.fit, row, piece.failure))
-            return
-        for question, answer in zip(questions, piece.answers, strict=True):
-            if self.request.response == "scored":
-                self.values[row, question] = answer
-            else:
-                offsets = self.plan.test_offsets
-                self.values[row, offsets[question] : offsets[question + 1]] = answer
-        place_counts(self.counts, self.plan, piece, row)
-        if self.freedom is not None:
-            self.freedom[row, piece.fit] = piece.freedom
-        if self.rules is not None and piece.rules is not None:
-            one = replace(piece.rules, fit=piece.fit, candidates=np.array([row]))
-            if self.rules and self.rules[-1].shares_rows_with(one):
-                one = replace(one, rows=self.rules[-1].rows)  # equal rows are held once
-            self.rules.append(one)
-
-    def answers(self, engine: str, total: int) -> Answers:
-        say_once(self.warned, total)
-        if self.failures:
-            warnings.warn(
-                f"{len(self.failures)} of {total} fits failed; their candidates have no risk. "
-                f"The first: {self.failures[0].sentence}",
-                FitFailedWarning,
-                stacklevel=2,
-            )
-        return Answers(
-            plan=self.plan,
-            response=self.request.response,
-            values=self.values,
-            answered=self.answered,
-            engine=engine,
-            fit_seconds=self.fit_seconds,
-            answer_seconds=self.answer_seconds,
-            failures=tuple(sorted(self.failures, key=lambda f: (f.fit, f.candidate))),
-            n_fits=total,
-            counts=self.counts,
-            freedom=self.freedom,
-            rules=None if self.rules is None else gathered(self.rules),
-        )
-
-
-def _in_worker(*arguments: Any, one: Callable[..., list[Piece]] | None) -> list[Piece]:
-    """One core per worker process: threads of the BLAS would fight for it."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        return fit_pieces(*arguments, one=one)

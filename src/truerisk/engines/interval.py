@@ -20,8 +20,8 @@ from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
-from truerisk.engines.fitting import empty_values
-from truerisk.engines.single_row import single_row_fits
+from truerisk.engines.running.fitting import empty_values
+from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.kernels import labels_after_changes, labels_for_every_k, why_not
 from truerisk.models.interval import IntervalClassifier, boundaries_between
 

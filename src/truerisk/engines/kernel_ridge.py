@@ -17,12 +17,12 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.kernel_part import KernelPart
-from truerisk.engines.kernel_table import KernelTable
 from truerisk.engines.least_squares import negative_weights, penalty_refusal
-from truerisk.engines.one_pass import OnePass, Shown, Task
+from truerisk.engines.linear.kernel_part import KernelPart
+from truerisk.engines.linear.kernel_table import KernelTable
 from truerisk.engines.settings import Group
-from truerisk.engines.single_row import single_row_fits
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.engines.templates.single_row import single_row_fits
 
 __all__ = ["KernelRidges"]
 

@@ -23,10 +23,16 @@ from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan, spread
 from truerisk.core.progress import tell
-from truerisk.engines.fitting import empty_counts, empty_values, error_of, fit_pieces, place_counts
-from truerisk.engines.knn_drawn import answer_drawn, drawn_refusal
-from truerisk.engines.knn_family import Group, groups_of, refusal
-from truerisk.engines.knn_search import Found, Want, found_per_fit, found_together
+from truerisk.engines.nearest.drawn import answer_drawn, drawn_refusal
+from truerisk.engines.nearest.family import Group, groups_of, refusal
+from truerisk.engines.nearest.search import Found, Want, found_per_fit, found_together
+from truerisk.engines.running.fitting import (
+    empty_counts,
+    empty_values,
+    error_of,
+    fit_pieces,
+    place_counts,
+)
 from truerisk.kernels import why_not
 from truerisk.kernels.walk import MOST_CLASSES, Said
 

@@ -20,14 +20,14 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.linear_blocks import answer_blocks
-from truerisk.engines.linear_fit import Manner, TrainSet, degrees_of_freedom, solve
-from truerisk.engines.linear_singles import Singles
-from truerisk.engines.linear_table import Table
-from truerisk.engines.linear_targets import Coding
-from truerisk.engines.one_pass import OnePass, Shown, Task, dense
+from truerisk.engines.linear.blocks import answer_blocks
+from truerisk.engines.linear.fit import Manner, TrainSet, degrees_of_freedom, solve
+from truerisk.engines.linear.singles import Singles
+from truerisk.engines.linear.table import Table
+from truerisk.engines.linear.targets import Coding
 from truerisk.engines.settings import Group
-from truerisk.engines.single_row import single_row_fits
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task, dense
+from truerisk.engines.templates.single_row import single_row_fits
 
 __all__ = ["LeastSquares", "negative_weights", "penalty_refusal"]
 

@@ -25,11 +25,11 @@ from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.progress import tell
-from truerisk.engines.logistic_samples import answer_samples
-from truerisk.engines.logistic_setting import l1_ratio_of, path_refusal, regression_refusal
-from truerisk.engines.logistic_taken_out import OwnRows, Penalty
-from truerisk.engines.one_pass import OnePass, Shown, Task
+from truerisk.engines.paths.samples import answer_samples
+from truerisk.engines.paths.setting import l1_ratio_of, path_refusal, regression_refusal
+from truerisk.engines.paths.taken_out import OwnRows, Penalty
 from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
 from truerisk.kernels import why_not
 from truerisk.kernels.logistic import column_major, logistic_path
 from truerisk.models.logistic_places import codes_of_scores, paths_of

@@ -19,13 +19,13 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.deciding import respond, undecided
-from truerisk.engines.discriminant_rule import is_number_in, priors_refusal
-from truerisk.engines.left_out import LeftOut
-from truerisk.engines.one_pass import OnePass, Shown, Task
-from truerisk.engines.quadratic_shape import CLEARLY, Shape, divisor_of, shape_of
-from truerisk.engines.scatter import Classes
+from truerisk.engines.discriminants.quadratic_shape import CLEARLY, Shape, divisor_of, shape_of
+from truerisk.engines.discriminants.rule import is_number_in, priors_refusal
+from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.templates.deciding import respond, undecided
+from truerisk.engines.templates.left_out import LeftOut
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
 
 __all__ = ["QuadraticDiscriminants"]
 

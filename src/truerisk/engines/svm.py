@@ -24,12 +24,12 @@ from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
-from truerisk.engines.one_pass import OnePass, Shown, Task
+from truerisk.engines.margins.gram import ROUNDING, Gram, Products, gamma_of, has_one_minimum
+from truerisk.engines.margins.left_out import left_out_decisions
+from truerisk.engines.margins.setting import svm_refusal, uses_gamma
+from truerisk.engines.margins.solving import Decisions, Rows, decisions
 from truerisk.engines.settings import Group, settings_of
-from truerisk.engines.svm_gram import ROUNDING, Gram, Products, gamma_of, has_one_minimum
-from truerisk.engines.svm_left_out import left_out_decisions
-from truerisk.engines.svm_setting import svm_refusal, uses_gamma
-from truerisk.engines.svm_solving import Decisions, Rows, decisions
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
 from truerisk.kernels import why_not
 
 __all__ = ["SupportVectors"]

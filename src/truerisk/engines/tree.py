@@ -25,11 +25,11 @@ from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.tables import take_rows
-from truerisk.engines.answering import Asked, coded
-from truerisk.engines.fitting import Given, Piece
-from truerisk.engines.one_fit import OneFit
-from truerisk.engines.pruning import standing_nodes
+from truerisk.engines.running.answering import Asked, coded
+from truerisk.engines.running.fitting import Given, Piece
 from truerisk.engines.settings import Group
+from truerisk.engines.templates.one_fit import OneFit
+from truerisk.engines.trees.pruning import standing_nodes
 
 __all__ = ["Trees"]
 

@@ -1,0 +1,1 @@
+"""Parts of the engines of linear, quadratic and Fisher's discriminants."""

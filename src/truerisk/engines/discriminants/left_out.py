@@ -1,0 +1,179 @@
+r"""Linear discriminants without one row, for all rows at once.
+
+Without row i of class c, with d = x − m_c, the scatter is A − γ d d' and the mean of c moves by
+−d/(n_c − 1). With t = d'A⁻¹d, u_k = d'A⁻¹(x − m_k), v_k = (x − m_k)'A⁻¹(x − m_k) the squared
+distances to the other means are (Sherman and Morrison)
+
+    D_k = v_k + γ u_k² / (1 − γ t),   and to its own   D_c = (n_c/(n_c − 1))² t / (1 − γ t).
+
+Shrinkage adds a multiple of the mean variance, which differs from row to row: the eigenvectors of A
+stay, and every row has eigenvalues of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from truerisk.engines.discriminants.rule import WORST, Rule, spreads
+from truerisk.engines.discriminants.scatter import (
+    FLAT,
+    Classes,
+    Root,
+    Spectrum,
+    root_of,
+    spectrum_of,
+)
+
+__all__ = ["Without"]
+
+LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
+
+
+class Without:
+    """What remains when a row of a class goes."""
+
+    def __init__(self, classes: Classes, rule: Rule) -> None:
+        self.classes, self.rule = classes, rule
+        self._roots: dict[int, Root | None] = {}
+        self._spectra: dict[int, Spectrum] = {}
+
+    def scores(
+        self, rows: np.ndarray, c: int, shrinkage: float
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Scores of these rows of class c, each by the fit without it, and which can be trusted.
+
+        None where no such fit has an inverse.
+        """
+        sizes = self.sizes(c)
+        if not self.rule.can_fit(sizes, self.classes.n_features):
+            return np.zeros((len(rows), len(sizes))), np.zeros(len(rows), dtype=bool)
+        centred = self.classes.centred[rows]
+        found = self._shrunk(centred, c, shrinkage) if shrinkage else self._plain(centred, c)
+        if found is None:
+            return None
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            sound = found.sound & (found.kept > LEAST_KEPT)
+            distances = found.distances(c, float(self.classes.sizes[c]))
+            if not shrinkage and self.rule.solver == "svd" and len(sizes) > 2:
+                sound &= self._means_spread(found, c)
+        scores = self.rule.log_priors(sizes) - self.rule.factor(sizes) * distances / 2
+        return np.where(sound[:, None], scores, 0), sound
+
+    def sizes(self, c: int) -> np.ndarray:
+        """Rows of each class after a row of class c is gone."""
+        sizes = self.classes.sizes.copy()
+        sizes[c] -= 1
+        return sizes
+
+    def _own_part(self, c: int) -> float:
+        """γ: what d d' is multiplied by."""
+        n_c = self.classes.sizes[c]
+        return float(self.rule.of_classes(self.sizes(c))[c] * n_c / (n_c - 1))
+
+    def _rows(self, c: int) -> tuple[np.ndarray, float]:
+        return self.classes.rows(self.rule.of_classes(self.sizes(c)))
+
+    def _root(self, c: int) -> Root | None:
+        key = c if self.rule.weighs_classes else 0
+        if key not in self._roots:
+            flat = self.classes.has_flat_columns
+            self._roots[key] = None if flat else root_of(*self._rows(c))
+        return self._roots[key]
+
+    def _spectrum(self, c: int) -> Spectrum:
+        key = c if self.rule.weighs_classes else 0
+        if key not in self._spectra:
+            self._spectra[key] = spectrum_of(*self._rows(c))
+        return self._spectra[key]
+
+    def _gaps(self, c: int) -> np.ndarray:
+        """From each mean to that of class c."""
+        gaps: np.ndarray = self.classes.means[c] - self.classes.means
+        return gaps
+
+    def _plain(self, centred: np.ndarray, c: int) -> _Products | None:
+        """By the root: nothing is shrunk."""
+        root = self._root(c)
+        if root is None:
+            return None
+        white, gaps = root.whiten(centred), root.whiten(self._gaps(c))
+        own, part = np.einsum("ij,ij->i", white, white), self._own_part(c)
+        between = gaps @ gaps.T
+        kept = 1 - part * own
+        sound = self.rule.has_full_rank(root.least * kept)
+        return _Products(
+            own,
+            white @ gaps.T,
+            np.broadcast_to(np.diag(between), (len(centred), len(gaps))),
+            part,
+            sound & self.rule.keeps_all(root.least_unscaled * kept, root.total),
+            between,
+        )
+
+    def _shrunk(self, centred: np.ndarray, c: int, s: float) -> _Products:
+        """By the spectrum."""
+        spectrum, part, gaps = self._spectrum(c), self._own_part(c), self._gaps(c)
+        squares = np.einsum("ij,ij->i", centred, centred)
+        trace = np.maximum(spectrum.trace - part * squares, 0)[:, None]
+        added = s * trace / centred.shape[1]
+        turned, gaps_turned = centred @ spectrum.vectors, gaps @ spectrum.vectors
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inverse = 1 / ((1 - s) * spectrum.values + added)
+            weighted = inverse * turned
+            own = np.einsum("ij,ij->i", weighted, turned)
+            across, between = weighted @ gaps_turned.T, inverse @ (gaps_turned**2).T
+            if spectrum.has_rest:
+                rest = 1 / added
+                own += rest[:, 0] * (squares - np.einsum("ij,ij->i", turned, turned))
+                across += rest * (centred @ gaps.T - turned @ gaps_turned.T)
+                between += rest * ((gaps**2).sum(axis=1) - (gaps_turned**2).sum(axis=1))
+        lowest = 0.0 if spectrum.has_rest else spectrum.values.min()
+        highest = (1 - s) * spectrum.values.max() + added
+        sound = highest[:, 0] < WORST * ((1 - s) * lowest + added)[:, 0]
+        sound &= (FLAT * self.classes.farthest) ** 2 <= added[:, 0]
+        return _Products(own, across, between, (1 - s) * part, sound)
+
+    def _means_spread(self, found: _Products, c: int) -> np.ndarray:
+        """For each row that is gone, whether scikit-learn keeps all directions of the means."""
+        assert found.gaps is not None
+        kept, across = found.kept[:, None], found.across
+        products = found.gaps + found.part * (
+            across[:, :, None] * across[:, None, :] / kept[:, None]
+        )
+        less = self.classes.sizes[c] - 1  # the mean of class c itself moves by −d/less
+        products[:, c, :] = products[:, :, c] = across / (less * kept)
+        products[:, c, c] = found.own / (less**2 * found.kept)
+        shares = np.exp(self.rule.log_priors(self.sizes(c)))
+        return spreads(products, np.broadcast_to(shares, across.shape), self.rule.tol)
+
+
+@dataclass(frozen=True, eq=False)
+class _Products:
+    """t, d'A⁻¹δ_k and δ_k'A⁻¹δ_k of every row with δ_k = m_c − m_k, and γ; `sound`: to be trusted.
+
+    `gaps` are all products of the δ, where rows share them.
+    """
+
+    own: np.ndarray
+    across: np.ndarray
+    between: np.ndarray
+    part: float
+    sound: np.ndarray
+    gaps: np.ndarray | None = None
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """1 − leverage."""
+        kept: np.ndarray = 1 - self.part * self.own
+        return kept
+
+    def distances(self, c: int, n_c: float) -> np.ndarray:
+        """The D_k of the head of this file."""
+        u = self.own[:, None] + self.across
+        v = self.own[:, None] + 2 * self.across + self.between
+        found: np.ndarray = v + self.part * u**2 / self.kept[:, None]
+        found[:, c] = (n_c / (n_c - 1)) ** 2 * self.own / self.kept
+        return found

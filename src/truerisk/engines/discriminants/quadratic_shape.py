@@ -1,0 +1,145 @@
+"""The Gaussian of one class for every `reg_param`: axes from one decomposition, lengths for each.
+
+The covariance is (1 − r) B/divisor + r I, with B the scatter of the class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.engines.discriminants.scatter import FLAT, Classes, Root, root_of, spectrum_of
+
+__all__ = ["CLEARLY", "Shape", "divisor_of", "shape_of"]
+
+CLEARLY = 1 + 1e-6
+FEWEST = 1e-13  # of the largest eigenvalue: less is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One class; row j of `weights` are the inverse variances along its axes for `regs[j]`.
+
+    `values` are the eigenvalues of the scatter, all 1 where a root whitens it (`regs` is then 0).
+    """
+
+    mean: np.ndarray
+    size: float
+    axes: np.ndarray | Root
+    values: np.ndarray
+    regs: np.ndarray
+    setting: Mapping[str, Any]
+
+    @property
+    def tol(self) -> float:
+        return float(self.setting["tol"])
+
+    @cached_property
+    def divisor(self) -> float:
+        """What the scatter is divided by."""
+        divisor = divisor_of(self.setting, self.size)
+        assert divisor is not None
+        return divisor
+
+    def of_size(self, size: float) -> Shape | None:
+        """The same scatter as if it were of so many rows; None where they are too few."""
+        if size <= len(self.mean):
+            return None
+        return Shape(self.mean, size, self.axes, self.values, self.regs, self.setting)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        weights: np.ndarray = 1 / self._variances(self.divisor)
+        return weights
+
+    @cached_property
+    def log_determinants(self) -> np.ndarray:
+        logs: np.ndarray = -np.log(self.weights).sum(axis=1)
+        return logs + self.axes.log_determinant if isinstance(self.axes, Root) else logs
+
+    @cached_property
+    def least_of_theirs(self) -> np.ndarray:
+        """No eigenvalue of the covariance, as scikit-learn divides it, is smaller."""
+        theirs = divisor_of({}, self.size)
+        assert theirs is not None
+        if isinstance(self.axes, Root):
+            least: np.ndarray = np.array([self.axes.least_unscaled / theirs])
+        else:
+            least = self._variances(theirs).min(axis=1)
+        return least
+
+    @cached_property
+    def has_full_rank(self) -> np.ndarray:
+        """For every candidate, whether scikit-learn finds the covariance to be of full rank."""
+        fine: np.ndarray = self.least_of_theirs > self.tol * CLEARLY
+        if isinstance(self.axes, Root) and not fine.all():
+            theirs = divisor_of({}, self.size)
+            assert theirs is not None
+            least = np.array([self.axes.least_unscaled_exactly() / theirs])
+            fine = least > self.tol * CLEARLY
+        return fine
+
+    def squares(self, rows: np.ndarray) -> np.ndarray:
+        """Squared coordinates of rows along the axes (their sum alone, where a root whitens)."""
+        centred = rows - self.mean
+        if isinstance(self.axes, Root):
+            white = self.axes.whiten(centred, overwrite=True)
+            sums: np.ndarray = np.einsum("ij,ij->i", white, white)
+            return sums[:, None]
+        turned: np.ndarray = centred @ self.axes
+        turned *= turned
+        return turned
+
+    def log_densities_of(self, squares: np.ndarray) -> np.ndarray:
+        """Of every candidate, but for a common summand."""
+        found: np.ndarray = -(self.distances(squares) + self.log_determinants[:, None]) / 2
+        return found
+
+    def distances(self, squares: np.ndarray) -> np.ndarray:
+        """Squared distances in the metric of every candidate."""
+        weights = self.weights[:, :1] if isinstance(self.axes, Root) else self.weights
+        found: np.ndarray = weights @ squares.T
+        return found
+
+    def log_densities(self, rows: np.ndarray) -> np.ndarray:
+        return self.log_densities_of(self.squares(rows))
+
+    def _variances(self, divisor: float) -> np.ndarray:
+        regs = self.regs[:, None]
+        variances: np.ndarray = (1 - regs) * self.values / divisor + regs
+        return variances
+
+
+def shape_of(one: Classes, regs: np.ndarray, setting: Mapping[str, Any]) -> Shape | None:
+    """The shape of a class, None where its scatter cannot be inverted or has too few digits."""
+    size, p = one.n_rows, one.n_features
+    if len(one.centred) <= p:
+        return None
+    (rows, _), mean = one.rows(np.ones(1)), one.means[0]
+    if len(regs) == 1 and regs[0] == 0:
+        root = root_of(rows)
+        if root is None or (root.scale <= size**0.5 * FLAT * one.largest).any():
+            return None
+        return Shape(mean, size, root, np.ones(p), regs, setting)
+    if (FLAT * one.farthest) ** 2 > regs.min() and one.has_flat_columns:
+        return None
+    spectrum = spectrum_of(rows)
+    if regs.min() == 0 and spectrum.values.min() <= FEWEST * spectrum.values.max():
+        return None
+    return Shape(mean, size, spectrum.vectors, spectrum.values, regs, setting)
+
+
+def divisor_of(setting: Mapping[str, Any], size: float) -> float | None:
+    """What the scatter of so many rows is divided by, None where the setting is unknown."""
+    return {"n": size, "n-1": size - 1}.get(setting.get("divisor", _theirs()))
+
+
+@cache
+def _theirs() -> str:
+    from truerisk.models.discriminant import divides_by_n
+
+    return "n" if divides_by_n() else "n-1"

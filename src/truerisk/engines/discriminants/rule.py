@@ -1,0 +1,217 @@
+"""What the settings of a linear discriminant mean: priors, divisor, scatter, and who is served."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.engines.discriminants.scatter import (
+    FLAT,
+    Classes,
+    Root,
+    Spectrum,
+    root_of,
+    spectrum_of,
+)
+
+__all__ = ["Rule", "is_number_in", "priors_refusal", "setting_refusal", "shrinkage_of", "spreads"]
+
+WORST = 1e8  # condition of a shrunk scatter
+NOISE = 1e-12  # a share of the scatter between classes that is rounding only
+CLEARLY = 1.001
+CUT_OFF = 1e-13  # below this share of the largest eigenvalue lstsq may drop a direction
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """How the settings of a group turn class means and a scatter into scores."""
+
+    solver: str
+    tol: float
+    priors: np.ndarray | None
+    divisor: str
+    n_components: int | None
+
+    @classmethod
+    def of(cls, setting: Mapping[str, Any]) -> Rule:
+        from truerisk.models.discriminant import pools_by_n
+
+        priors = setting["priors"]
+        return cls(
+            setting["solver"],
+            float(setting["tol"]),
+            None if priors is None else np.asarray(priors, dtype=np.float64),
+            setting.get("divisor", "n" if pools_by_n(setting["solver"]) else "n-K"),
+            setting.get("n_components"),
+        )
+
+    @property
+    def weighs_classes(self) -> bool:
+        """Whether given priors weigh the covariances of the classes."""
+        return self.priors is not None and self.solver != "svd"
+
+    def can_fit(self, sizes: np.ndarray, n_features: int) -> bool:
+        """Whether scikit-learn would fit classes of these sizes without complaint."""
+        k, n = len(sizes), sizes.sum()
+        if k < 2 or n <= k or (self.priors is not None and len(self.priors) != k):
+            return False
+        return self.n_components is None or self.n_components <= min(k - 1, n_features)
+
+    def log_priors(self, sizes: np.ndarray) -> np.ndarray:
+        if self.priors is not None:
+            return np.broadcast_to(np.log(self.priors), sizes.shape)
+        logs: np.ndarray = np.log(sizes / sizes.sum(axis=-1, keepdims=True))
+        return logs
+
+    def factor(self, sizes: np.ndarray) -> Any:
+        """By which squared distances are multiplied where the divisor is not n."""
+        n = sizes.sum(axis=-1)
+        return (n - sizes.shape[-1]) / n if self.divisor == "n-K" else np.ones_like(n)
+
+    def of_classes(self, sizes: np.ndarray) -> np.ndarray:
+        """What the scatter of each class is multiplied by."""
+        if self.priors is not None and self.weighs_classes:
+            weighted: np.ndarray = self.priors / sizes
+            return weighted
+        return np.broadcast_to(1 / sizes.sum(axis=-1, keepdims=True), sizes.shape)
+
+    def has_full_rank(self, least: np.ndarray) -> np.ndarray:
+        """Whether scikit-learn finds full rank if no eigenvalue of scaled columns is smaller."""
+        if self.solver != "svd":
+            return np.ones(np.shape(least), dtype=bool)
+        return np.asarray(least > self.tol**2 * CLEARLY)
+
+    def keeps_all(self, least: Any, total: Any) -> np.ndarray:
+        """Whether the least-squares solver drops no direction of a scatter of this trace.
+
+        It cuts off at EPS of the largest eigenvalue of the columns as they are, not scaled.
+        """
+        if self.solver != "lsqr":
+            return np.ones(np.shape(least), dtype=bool)
+        return np.asarray(least > CUT_OFF * total)
+
+    def slopes(self, classes: Classes, shrinkages: Sequence[float]) -> list[np.ndarray | None]:
+        """The inverse of the (shrunk) scatter times each class mean, less their mean.
+
+        None where scikit-learn would have to decide a rank, or too few digits are known.
+        """
+        offsets = classes.means - classes.means.mean(axis=0)
+        rows, factor = classes.rows(self.of_classes(classes.sizes))
+        spectrum = spectrum_of(rows, factor) if any(shrinkages) else None  # serves all of them
+        found = []
+        for shrinkage in shrinkages:
+            if shrinkage and spectrum is not None:
+                found.append(_shrunk_solution(spectrum, offsets, shrinkage, classes.farthest))
+            else:
+                root = None if classes.has_flat_columns else root_of(rows, factor)
+                found.append(self._plain_slopes(root, classes, offsets))
+        return found
+
+    def _plain_slopes(
+        self, root: Root | None, classes: Classes, offsets: np.ndarray
+    ) -> np.ndarray | None:
+        if root is None or not self._accepts(root):
+            return None
+        if self.solver == "svd" and len(offsets) > 2:
+            white = root.whiten(offsets)
+            shares = np.exp(self.log_priors(classes.sizes))
+            if not spreads((white @ white.T)[None], shares[None], self.tol)[0]:
+                return None
+        return root.solve(offsets)
+
+    def _accepts(self, root: Root) -> bool:
+        return bool(self.keeps_all(root.least_unscaled, root.total)) and bool(
+            self.has_full_rank(np.asarray(root.least))
+            or self.has_full_rank(np.asarray(root.least_exactly()))
+        )
+
+    def scores(self, classes: Classes, slopes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Log densities of rows under each class with its prior, but for a common summand."""
+        centre = classes.means.mean(axis=0)
+        offsets = classes.means - centre
+        distances = (rows - centre) @ slopes.T - np.einsum("kj,kj->k", offsets, slopes) / 2
+        found: np.ndarray = self.log_priors(classes.sizes) + self.factor(classes.sizes) * distances
+        return found
+
+
+def _shrunk_solution(
+    spectrum: Spectrum, rows: np.ndarray, s: float, farthest: float
+) -> np.ndarray | None:
+    """((1 − s) A + s tr(A)/p I)⁻¹ times each row, None where too few digits are known."""
+    added = s * spectrum.trace / len(spectrum.vectors)
+    shrunk = (1 - s) * spectrum.values + added
+    lowest = added if spectrum.has_rest else shrunk.min()
+    if not (shrunk.max() < WORST * lowest and (FLAT * farthest) ** 2 <= added):
+        return None
+    turned = rows @ spectrum.vectors
+    found: np.ndarray = (turned / shrunk) @ spectrum.vectors.T
+    if spectrum.has_rest:
+        found += (rows - turned @ spectrum.vectors.T) / added
+    return found
+
+
+def spreads(products: np.ndarray, shares: np.ndarray, tol: float) -> np.ndarray:
+    """Whether no direction of the class means is so short that the SVD solver drops it.
+
+    `products[i]` are those of the means (from any origin) in the metric of the scatter.
+    """
+    centred = products - np.einsum("ij,ijk->ik", shares, products)[:, None, :]
+    centred = centred - np.einsum("ij,ikj->ik", shares, centred)[:, :, None]
+    usable = np.isfinite(centred).all(axis=(1, 2))
+    root = np.sqrt(shares)
+    weighed = root[:, :, None] * np.where(usable[:, None, None], centred, 0) * root[:, None, :]
+    values = np.linalg.eigvalsh(weighed)
+    largest = values[:, -1:]
+    dropped = (values > NOISE * largest) & (values <= tol**2 * CLEARLY * largest)
+    found: np.ndarray = usable & ~dropped.any(axis=1)
+    return found
+
+
+def shrinkage_of(setting: Mapping[str, Any]) -> float:
+    """0 where nothing is shrunk."""
+    return float(setting["shrinkage"] or 0)
+
+
+def setting_refusal(setting: Mapping[str, Any]) -> str | None:
+    """Why one setting is not served, or None."""
+    solver, shrinkage = setting["solver"], setting["shrinkage"]
+    if solver not in ("svd", "lsqr", "eigen"):
+        return f"solver={solver!r} is no solver that it knows."
+    if setting.get("covariance_estimator") is not None:
+        return "a covariance_estimator is given."
+    if isinstance(shrinkage, str):
+        return f"shrinkage={shrinkage!r} is estimated anew on every train set."
+    if shrinkage is not None and (solver == "svd" or not is_number_in(shrinkage, 0, 1)):
+        return f"shrinkage={shrinkage!r} is none that solver '{solver}' takes."
+    if not is_number_in(setting["tol"], 0, np.inf):
+        return f"tol={setting['tol']!r} is no tolerance."
+    if setting.get("divisor", "n") not in ("n", "n-K"):
+        return f"divisor={setting['divisor']!r} is unknown."
+    components = setting.get("n_components")
+    if components is not None and not isinstance(components, int | np.integer):
+        return f"n_components={components!r} is no number of components."
+    if components is not None and components < 1:
+        return f"n_components={components!r} is no number of components."
+    return priors_refusal(setting["priors"])
+
+
+def is_number_in(value: Any, low: float, high: float) -> bool:
+    """Whether a value is a number, and not True or False, in this range."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return number and not isinstance(value, bool) and bool(low <= value <= high)
+
+
+def priors_refusal(priors: Any) -> str | None:
+    """Why given priors are not served, or None."""
+    if priors is None:
+        return None
+    try:
+        given = np.asarray(priors, dtype=np.float64)
+    except (TypeError, ValueError):
+        return f"priors={priors!r} are no numbers."
+    if given.ndim != 1 or not (given > 0).all() or not abs(given.sum() - 1) <= 1e-5:
+        return "the priors are not positive shares that sum to 1."
+    return None

@@ -1,0 +1,1 @@
+"""Parts of the engines of least squares and of kernel ridge."""

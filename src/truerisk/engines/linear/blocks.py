@@ -1,0 +1,144 @@
+"""Least squares without one or several blocks of rows, many fits at once.
+
+With Z the rows (a column of ones first) and Z_b those of block b, the fit that lacks blocks B
+solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A kernel solves all systems in one call,
+penalty by penalty. Only well conditioned ones are answered; the others, and long lists of
+penalties, which one decomposition serves sooner, are left to `linear_table.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.core.coding import ALL, covered
+from truerisk.core.plan import Plan
+from truerisk.engines.linear.fit import DOUBT, Manner
+from truerisk.engines.templates.one_pass import Task
+from truerisk.kernels import why_not
+from truerisk.kernels.normal_equations import answers_of, solve_without
+from truerisk.kernels.spectral import EPS
+
+__all__ = ["FEW", "MANY", "answer_blocks"]
+
+FEW = 5  # fits; fewer are answered one by one, which is as fast
+MANY = 300  # penalties times columns; above it a decomposition of every fit is faster
+CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the targets' spread
+ALIKE = 1e2  # how far scales of columns may differ where small directions are dropped
+SHARP = 1e-6  # the usual cut-off of directions
+
+
+def answer_blocks(
+    task: Task, manner: Manner, penalties: np.ndarray, single: np.ndarray
+) -> np.ndarray:
+    """Which fits were answered; none of those in `single`."""
+    plan = task.plan
+    done = np.zeros(plan.n_fits, dtype=bool)
+    fits = _fits(plan, single)
+    if len(fits) < FEW or not _serves(task, manner):
+        return done
+    assert task.X is not None
+    if len(penalties) * task.X.shape[1] > MANY:
+        return done
+    mean, spread = task.X.mean(axis=0), task.X.std(axis=0)
+    if not spread.all() or (not manner.penalised and spread.max() > ALIKE * spread.min()):
+        return done
+    if plan.train_sizes[fits].min() <= task.X.shape[1] + 1:
+        return done
+    if (reason := why_not()) is not None:
+        task.notes.append(f"Fits that lack blocks of rows were made one by one: {reason}.")
+        return done
+    Z = np.column_stack([np.ones(plan.n_rows), (task.X - mean) / spread])
+    middle = float(task.data.y.mean())
+    whole, of_blocks, minus, offsets = _products(plan, fits, Z, task.data.y - middle)
+    scale = _scales(plan, fits, task.data.y, middle)
+    lost = np.maximum(task.data.y.std() / scale, 1.0)  # digits of targets that a fit does not see
+    far = float(np.linalg.norm(mean / spread))
+    solved = []
+    for penalty in penalties:
+        ridge = np.append(0.0, penalty / spread**2)
+        beta, condition = solve_without(whole, of_blocks, minus, offsets, ridge)
+        doubts = EPS * far * np.linalg.norm(beta[:, 1:], axis=1) / scale  # an intercept's rounding
+        clear = (condition * lost <= CLEAR) & (doubts <= DOUBT)
+        if not clear.any():
+            return done
+        solved.append((beta, clear))
+    done[fits] = np.all([clear for _, clear in solved], axis=0)
+    _place(task, done, fits, [beta for beta, _ in solved], Z, middle)
+    return done
+
+
+def _fits(plan: Plan, single: np.ndarray) -> np.ndarray:
+    """Fits on all rows but some blocks that share no row."""
+    lacking = np.diff(plan.train.offsets)
+    fits = np.flatnonzero((plan.train.base == ALL) & (lacking > 0) & ~single)
+    if plan.blocks.counts is not None or not len(fits):
+        return fits[:0]
+    apart: np.ndarray = covered(plan.n_rows, plan.blocks, plan.train, fits) == _sums(plan, fits)
+    found: np.ndarray = fits[apart]
+    return found
+
+
+def _sums(plan: Plan, fits: np.ndarray) -> np.ndarray:
+    """How many rows the blocks of each fit have together."""
+    total = np.concatenate([[0], np.cumsum(plan.blocks.sizes[plan.train.minus])])
+    found: np.ndarray = total[plan.train.offsets[fits + 1]] - total[plan.train.offsets[fits]]
+    return found
+
+
+def _serves(task: Task, manner: Manner) -> bool:
+    """Whether the plain case is at hand: numbers, no weights, all candidates, an intercept."""
+    plan, data = task.plan, task.data
+    plain = plan.flips is None and plan.freedom is None and plan.rules is None
+    numbers = data.classes is None and data.y.ndim == 1 and task.weights is None
+    sharp = manner.penalised or manner.cutoff <= SHARP
+    return plain and numbers and sharp and manner.intercept and task.run.only is None
+
+
+def _products(
+    plan: Plan, fits: np.ndarray, Z: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Z'Z and Z'y side by side, of all rows and of each block; which blocks every fit lacks."""
+    sets = plan.train.take(fits)
+    used, place = np.unique(sets.minus, return_inverse=True)
+    of_blocks = np.empty((len(used), Z.shape[1], Z.shape[1] + 1))
+    both = np.column_stack([Z, y])
+    for size in np.unique(plan.blocks.sizes[used]):
+        at = np.flatnonzero(plan.blocks.sizes[used] == size)
+        rows = plan.blocks.rows[plan.blocks.offsets[used[at], None] + np.arange(size)]
+        of_blocks[at] = Z[rows].transpose(0, 2, 1) @ both[rows]
+    return Z.T @ both, of_blocks, place.ravel(), sets.offsets
+
+
+def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, middle: float) -> np.ndarray:
+    """The spread of the targets of every fit, never far below their size (`linear_fit.scales`)."""
+    sets, moved = plan.train.take(fits), y - middle
+    block = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
+    lacking = np.repeat(np.arange(len(fits)), np.diff(sets.offsets))
+    n, first, second = (
+        power.sum()
+        - np.bincount(lacking, np.bincount(block, power[plan.blocks.rows])[sets.minus], len(fits))
+        for power in (np.ones(len(y)), moved, moved**2)
+    )
+    mean = first / n
+    scale = np.sqrt(np.maximum(second / n - mean**2, 0.0)) + 1e-6 * np.abs(mean + middle)
+    return np.where(scale > 0, scale, 1.0)
+
+
+def _place(
+    task: Task,
+    done: np.ndarray,
+    fits: np.ndarray,
+    solved: list[np.ndarray],
+    Z: np.ndarray,
+    middle: float,
+) -> None:
+    """The answers of the fits that are done, position by position; `solved`: by penalty."""
+    plan = task.plan
+    rows, _ = plan.positions
+    number = np.zeros(plan.n_fits, dtype=np.int64)
+    number[fits] = np.arange(len(fits))
+    where = np.repeat(done[plan.fit], plan.test_sizes)
+    which = np.repeat(number[plan.fit], plan.test_sizes)[where]
+    lines = np.arange(len(task.values))[task.lines_of(task.group)]
+    for line, beta in zip(lines, solved, strict=True):
+        task.values[line, where] = answers_of(Z, rows[where], beta, which) + middle

@@ -1,0 +1,222 @@
+"""Least squares on all rows but one, or with one label flipped: all such fits from one.
+
+Leverages tell what leaving out or changing a row does (`kernels/leverage.py`). A row that alone
+determines a coefficient has leverage 1: nothing about it follows from the other rows' share in the
+fit on all rows, and the fit without it is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.engines.linear.fit import DOUBT, TrainSet, location_doubts
+from truerisk.engines.linear.table import Part, Table
+from truerisk.engines.linear.targets import Coding
+from truerisk.engines.templates.single_answers import place_singles, winners
+from truerisk.kernels.leverage import LeftOut, leave_out_dual, leave_out_primal
+from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
+
+__all__ = ["Singles"]
+
+LEAST = 1e-3  # rows that keep less than this of themselves (1 − leverage) are fitted without
+ALONE = 1e-10
+WELL = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Singles:
+    """The fits marked in `single` differ from all rows by one, `row`, and are asked about it."""
+
+    table: Table
+    single: np.ndarray
+    row: np.ndarray
+    scaled: bool = False  # each fit scales its columns in its own way; all must count
+
+    def answer(self) -> np.ndarray:
+        """Which fits were answered; what rounding could move in one is left for that fit."""
+        table, task = self.table, self.table.task
+        done = np.zeros_like(self.single)
+        y = task.data.y if task.data.codes is None else task.data.codes
+        coding = Coding.of(task.data, task.request.response, y)
+        if coding is None or not table.weights.any():
+            return done
+        part = Part.of(table, table.weights, coding.numbers(y), table.n)
+        found = self._by_product(part)
+        if self.scaled:
+            if (
+                part.wide
+                or found is None
+                or part.spectrum.values[0] < WELL * part.spectrum.values[-1]
+            ):
+                return done
+        elif found is None or self._hopeless(found).any():
+            found = self._by_rows(part, coding.numbers(y)) or found
+        if found is None:
+            return done
+        fits = np.flatnonzero(self.single)
+        numbers, sure = self._numbers(part, found, coding, fits)
+        self._note(part, found)
+        if coding.present is not None:  # without its only row a class is not there
+            sure &= np.bincount(y, minlength=coding.n_classes)[y[self.row[fits]]] > 1
+        done[fits] = self._place(fits, coding, numbers, sure, self._hopeless(found))
+        return done
+
+    def _note(self, part: Part, found: LeftOut) -> None:
+        """Say which rows alone determine a coefficient; with penalties none does."""
+        if part.wide or self.table.manner.penalised:
+            return
+        asked = np.isin(part.rows, self.row[self.single])
+        rows = part.rows[asked & (found.rest[0] < ALONE)]
+        if len(rows):
+            shown = ", ".join(map(str, rows[:3])) + (", ..." if len(rows) > 3 else "")
+            self.table.task.notes.append(
+                f"leverage 1 in {len(rows)} row(s) ({shown}): without such a row the others leave "
+                "a coefficient open, and its prediction is that of the shortest solution."
+            )
+
+    def _hopeless(self, found: LeftOut) -> np.ndarray:
+        """Penalties at which rounding could move every row."""
+        hopeless: np.ndarray = found.doubts.min(axis=1) > DOUBT
+        return hopeless
+
+    def _by_product(self, part: Part) -> LeftOut | None:
+        penalties, spectrum = self.table.penalties, part.spectrum
+        if part.wide:
+            if not part.sure(penalties):
+                return None
+            back = spectrum.vectors
+            if part.reflecting is not None:
+                v = part.reflecting
+                back = np.vstack([np.zeros(back.shape[1]), back])
+                back -= np.multiply.outer(v, v[1:] @ spectrum.vectors)
+            found = leave_out_dual(back, spectrum, penalties, part.scale)
+            far = location_doubts(spectrum, part.far, penalties, part.scale)
+            return self._over_roots(found, part.root, far)
+        smallest, largest = spectrum.values.min(initial=np.inf), spectrum.values.max(initial=0.0)
+        if (smallest + penalties <= 1e-13 * largest).any():
+            return None
+        left = part.turned(None if self.table.task.weights is None else part.root)
+        doubts = part.doubts(part.turned(None), penalties)
+        found = leave_out_primal(
+            left, part.targets, self._of_mean(part), spectrum, penalties, doubts
+        )
+        rest = found.rest[found.rest >= LEAST].min(initial=1.0)
+        if not part.sure(penalties, float(rest)):
+            return None
+        return self._over_roots(found, part.root, np.zeros(len(penalties)))
+
+    def _of_mean(self, part: Part) -> np.ndarray | float:
+        """What the weighted mean has of each row's leverage."""
+        return part.weights[part.rows] / part.total if self.table.manner.intercept else 0.0
+
+    def _by_rows(self, part: Part, Y: np.ndarray) -> LeftOut | None:
+        """From the rows themselves, which keeps the digits that a product of them loses."""
+        table, manner, penalties = self.table, self.table.manner, self.table.penalties
+        X = table.task.X
+        assert X is not None
+        train = TrainSet.of(X, Y, table.weights, table.n, manner.intercept)
+        if train is None or train.wide:
+            return None
+        spectrum, singular = from_rows(train.Z, train.T, cutoff=manner.cutoff, noise=train.shifted)
+        if not manner.rank_is_clear(singular, null=False):
+            return None
+        left = train.Z @ spectrum.vectors
+        own, length = left / train.root[:, None], train.Z / train.root[:, None]
+        doubts = self._row_doubts(train, spectrum, own, length)
+        smallest, largest = singular[-1] ** 2, singular[0] ** 2
+        found = leave_out_primal(left, train.T, self._of_mean(part), spectrum, penalties, doubts)
+        rest = float(found.rest[found.rest >= LEAST].min(initial=1.0))
+        unsure = ~manner.works_on(smallest * rest, largest, table.n, penalties)
+        bent = singular.copy()
+        bent[1:] *= rest**0.5
+        if not manner.rank_is_clear(bent, null=False):
+            return None
+        doubts = np.where(unsure[:, None], np.inf, found.doubts)
+        found = replace(found, doubts=doubts)
+        return self._over_roots(found, train.root, np.zeros(len(penalties)))
+
+    def _row_doubts(
+        self, train: TrainSet, spectrum: Spectrum, own: np.ndarray, asked: np.ndarray
+    ) -> np.ndarray:
+        manner, penalties, scale = self.table.manner, self.table.penalties, train.scale
+        length = float(np.sqrt((asked**2).sum(axis=1).max(initial=0.0)))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            doubts = doubts_at(own, length, spectrum, penalties, scale)
+            doubts += location_doubts(spectrum, train.far, penalties, scale)
+            if manner.penalised and not manner.by_rows:
+                diagonal = (train.Z**2).sum(axis=0)
+                doubts += doubts_of_cholesky(
+                    own, asked, diagonal, spectrum, penalties, scale, wide=False
+                )
+        return doubts
+
+    def _over_roots(self, found: LeftOut, root: np.ndarray, far: np.ndarray) -> LeftOut:
+        """Rows as they are, not times the roots of their weights."""
+        doubts = found.doubts + far[:, None] if far.any() else found.doubts
+        if self.table.task.weights is None:
+            return replace(found, doubts=doubts)
+        doubts = doubts / root
+        return replace(found, missed=found.missed / root[:, None], doubts=doubts)
+
+    def _numbers(
+        self, part: Part, found: LeftOut, coding: Coding, fits: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`(penalty, fit, target)` and which `(penalty, fit)` rounding cannot move."""
+        row = self.row[fits]
+        place = np.full(self.table.n, -1)
+        place[part.rows] = np.arange(len(part.rows))
+        at: Any = place[row]
+        if np.array_equal(at, np.arange(len(part.rows))):
+            at = slice(None)  # every row in its order: nothing is gathered
+        Y = part.Y[row]
+        numbers = (Y + part.mean_y) - found.missed[:, at]
+        sure = (found.doubts[:, at] <= DOUBT) & (found.rest[:, at] >= LEAST)
+        if part.wide:  # nothing is subtracted from 1
+            sure = found.doubts[:, at] <= DOUBT
+        flipped, to = self._flips(fits)
+        if len(flipped):
+            step = coding.numbers(to) - part.mean_y - Y[flipped]
+            changed = place[row[flipped]]
+            fitted = Y[flipped] - found.residual[:, changed]
+            moved = fitted + found.leverage[:, changed, None] * step
+            numbers[:, flipped] = moved + part.mean_y
+        outside = np.flatnonzero(place[row] < 0)
+        if len(outside):  # rows of weight 0 change nothing
+            left = part.left(row[outside])
+            penalties = self.table.penalties
+            numbers[:, outside] = answers_at(left, part.spectrum, penalties) + part.mean_y
+            sure[:, outside] = part.sure(penalties)
+            sure[:, outside] &= (part.doubts(left, penalties) <= DOUBT)[:, None]
+        return numbers, sure
+
+    def _flips(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the fits replace their row's label, and by which code."""
+        flips = self.table.task.plan.flips
+        if flips is None:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        at = np.searchsorted(fits, flips.fit)
+        ours = fits[np.minimum(at, len(fits) - 1)] == flips.fit
+        return at[ours], flips.code[ours].astype(np.int64)
+
+    def _place(
+        self,
+        fits: np.ndarray,
+        coding: Coding,
+        numbers: np.ndarray,
+        sure: np.ndarray,
+        hopeless: np.ndarray,
+    ) -> np.ndarray:
+        """Put answers where they belong; which of the fits need no pass of their own."""
+        task = self.table.task
+        answers, tied = coding.answers(numbers)
+        settled, won = sure | hopeless[:, None], winners(task, fits)
+        if won is None:
+            done: np.ndarray = settled.all(axis=0)
+        else:
+            mine, line = won
+            done = settled[line, np.arange(len(fits))] | ~mine
+        place_singles(task, fits, answers, (tied | hopeless[:, None]) & done)
+        return done

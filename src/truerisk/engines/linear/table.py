@@ -1,0 +1,322 @@
+"""Least squares on rows of one table: products of all rows shared between the fits.
+
+Tall tables: Z'Z of a fit is that of all rows less that of the rows it lacks. Wide ones: ZZ' of a
+fit is a part of XX'. What rounding could move here is left for the single fits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from truerisk.engines.linear.fit import DOUBT, Manner, location_doubts, scales
+from truerisk.engines.linear.targets import Coding
+from truerisk.engines.templates.one_pass import Task
+from truerisk.kernels.spectral import (
+    Spectrum,
+    Turned,
+    answers_at,
+    contrasts,
+    doubts_at,
+    from_product,
+    without_first,
+)
+
+__all__ = ["Part", "Table"]
+
+NEAR = 0.5  # of a mean square: what the square of the mean may have of it
+BYTES = 1 << 28  # a product of all rows may take so much
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """All rows, with what their fits share."""
+
+    task: Task
+    manner: Manner
+    penalties: np.ndarray
+
+    @cached_property
+    def origin(self) -> np.ndarray:
+        """Where the columns are moved to, so that no digit is lost on where they lie."""
+        assert self.task.X is not None
+        if not self.manner.intercept or self.kernel_as_given is not None:
+            return np.zeros(self.task.X.shape[1])
+        X = self.task.X
+        found: np.ndarray = np.full(len(X), 1 / len(X)) @ X
+        if (found**2 <= NEAR * np.einsum("ij,ij->j", X, X) / len(X)).all():
+            return np.zeros(len(found))  # they lie around zero: spares a copy
+        return found
+
+    @cached_property
+    def kernel_as_given(self) -> np.ndarray | None:
+        """XX' of a wide table whose rows lie around zero, which spares a copy of it."""
+        X = self.task.X
+        assert X is not None
+        if len(X) >= X.shape[1] or not self.shares_kernel:
+            return None
+        kernel: np.ndarray = X @ X.T
+        near = not self.manner.intercept or kernel.mean() <= NEAR * kernel.diagonal().mean()
+        return kernel if near else None
+
+    @cached_property
+    def moved(self) -> np.ndarray:
+        """The columns less their origin."""
+        X = self.task.X
+        assert X is not None
+        found: np.ndarray = X - self.origin if self.origin.any() else X
+        return found
+
+    @property
+    def n(self) -> int:
+        return self.task.plan.n_rows
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        return np.ones(self.n) if self.task.weights is None else self.task.weights
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        rooted = self.moved
+        if self.task.weights is not None:
+            rooted = rooted * np.sqrt(self.weights)[:, None]
+        found: np.ndarray = rooted.T @ rooted
+        return found
+
+    @cached_property
+    def kernel(self) -> np.ndarray:
+        if self.kernel_as_given is not None:
+            return self.kernel_as_given
+        found: np.ndarray = self.moved @ self.moved.T
+        return found
+
+    @cached_property
+    def shares_kernel(self) -> bool:
+        """Whether ZZ' of all rows costs less than those of the fits, and fits into memory."""
+        plan = self.task.plan
+        sizes = plan.least_train_sizes.astype(np.float64)
+        asked = np.bincount(plan.fit, weights=plan.test_sizes, minlength=plan.n_fits)
+        return bool(8 * self.n**2 <= BYTES and self.n**2 <= (sizes * (sizes + asked)).sum())
+
+    def weights_of(self, fit: int) -> tuple[np.ndarray, int]:
+        """The weight of every row in a fit (0: it is not among its rows), and how many it has."""
+        rows, times = self.task.plan.train_rows(fit)
+        weights = np.zeros(self.n)
+        weights[rows] = self.weights[rows] if times is None else self.weights[rows] * times
+        return weights, len(rows) if times is None else int(times.sum())
+
+    def coding(self, fit: int) -> tuple[Coding | None, np.ndarray]:
+        y = self.task.labels(fit)
+        seen = y[self.task.plan.train_rows(fit)[0]] if self.task.data.classes is not None else y
+        return Coding.of(self.task.data, self.task.request.response, seen), y
+
+    def answer(self, fit: int) -> bool:
+        """Whether a fit was answered (or concerns no candidate of the group)."""
+        group = self.task.of_fit(fit)
+        if group is None:
+            return True
+        penalties = self.penalties
+        if self.task.run.only is not None:
+            penalties = penalties[self.task.group.candidates == group.candidates[0]]
+        coding, y = self.coding(fit)
+        weights, n_given = self.weights_of(fit)
+        if coding is None or not weights.any():
+            return False
+        part = Part.of(self, weights, coding.numbers(y), n_given)
+        questions = self.task.questions(fit)
+        asked = [self.task.plan.test_rows(int(q))[0] for q in questions]
+        found = part.answers(np.concatenate(asked), penalties)
+        if found is None:
+            return False
+        answers, tied = coding.answers(found)
+        self.task.leave_open(fit, group.candidates[tied.any(axis=1)]) if tied.any() else None
+        start = 0
+        for question, rows in zip(questions, asked, strict=True):
+            self.task.place(int(question), group, answers[:, start : start + len(rows)])
+            start += len(rows)
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A fit on some rows of the table: `weights` is one entry per row, 0 outside."""
+
+    table: Table
+    weights: np.ndarray
+    rows: np.ndarray
+    mean_y: np.ndarray
+    Y: np.ndarray  # less its mean, all rows
+    n_given: int
+
+    @classmethod
+    def of(cls, table: Table, weights: np.ndarray, Y: np.ndarray, n_given: int) -> Part:
+        mean_y = np.zeros(Y.shape[1])
+        if table.manner.intercept:
+            mean_y = weights @ Y / weights.sum()
+        return cls(table, weights, np.flatnonzero(weights), mean_y, Y - mean_y, n_given)
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """Of the moved columns; zero without an intercept."""
+        if not self.table.manner.intercept:
+            return np.zeros(self.table.moved.shape[1])
+        found: np.ndarray = self.weights @ self.table.moved / self.total
+        return found
+
+    @property
+    def wide(self) -> bool:
+        found: bool = self.n_given < self.table.moved.shape[1]
+        return found
+
+    @cached_property
+    def root(self) -> np.ndarray:
+        found: np.ndarray = np.sqrt(self.weights[self.rows])
+        return found
+
+    @property
+    def total(self) -> float:
+        return float(self.weights.sum())
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        found: np.ndarray = self.Y[self.rows] * self.root[:, None]
+        return found
+
+    @cached_property
+    def scale(self) -> np.ndarray:
+        return scales(self.targets, self.mean_y, self.total)
+
+    @cached_property
+    def far(self) -> float:
+        """How far from zero the mean of its rows lies, as they were given or farther."""
+        origin = float(np.linalg.norm(self.table.origin))
+        if not self.table.manner.intercept:
+            return origin
+        if self.wide and self.table.shares_kernel:
+            own = self.weights[self.rows] @ self.table.kernel[self.rows]
+            square = float(own[self.rows] @ self.weights[self.rows])
+            found: float = origin + max(square, 0.0) ** 0.5 / self.total
+            return found
+        return origin + float(np.linalg.norm(self.mean))
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        return self._dual() if self.wide else self._primal()
+
+    @cached_property
+    def reflecting(self) -> np.ndarray | None:
+        return contrasts(self.root) if self.table.manner.intercept else None
+
+    def _shifted(self, trace: float) -> float:
+        found: float = self.far * (self.total * trace) ** 0.5
+        return found
+
+    def _primal(self) -> Spectrum:
+        table = self.table
+        other = np.flatnonzero(self.weights != table.weights)
+        lost = table.weights[other] - self.weights[other]
+        carried = 0.0
+        if len(other) < len(self.rows) and (lost > 0).all():
+            gram = table.gram
+            if len(other):
+                outside = table.moved[other] * np.sqrt(lost)[:, None]
+                gram = gram - outside.T @ outside
+            carried = float(table.gram.diagonal().max())
+        else:
+            inside = table.moved[self.rows] * self.root[:, None]
+            gram = inside.T @ inside
+        of_mean = np.multiply.outer(self.total * self.mean, self.mean)
+        gram = np.subtract(gram, of_mean, out=of_mean)
+        weighted = self.weights[:, None] * self.Y
+        right = table.moved.T @ weighted - np.multiply.outer(self.mean, weighted.sum(axis=0))
+        noise = carried + self._shifted(float(max(np.trace(gram), 0.0)))
+        of_right = (max(carried, float(gram.diagonal().max())) * self.total) ** 0.5
+        return from_product(gram, right, noise=noise, noise_right=of_right)
+
+    def _dual(self) -> Spectrum:
+        kernel, T = self._cross(self.rows) * self.root[:, None], self.targets
+        if self.reflecting is not None:
+            kernel = without_first(self.reflecting, kernel)
+            T = without_first(self.reflecting, T)
+        carried = float(self._squares.max()) if len(self.rows) else 0.0
+        noise = carried + self._shifted(float(max(np.trace(kernel), 0.0)))
+        return from_product(kernel, T, noise=noise, dual=True)
+
+    @cached_property
+    def _squares(self) -> np.ndarray:
+        rows = self.rows
+        if self.table.shares_kernel:
+            squares = self.table.kernel[rows, rows]
+        else:
+            squares = (self.table.moved[rows] ** 2).sum(axis=1)
+        found: np.ndarray = squares * self.weights[rows]
+        return found
+
+    def _cross(self, asked: np.ndarray) -> np.ndarray:
+        """Products of rows asked about, centred, with the rows of the fit (their contrasts)."""
+        table, rows = self.table, self.rows
+        if table.shares_kernel:
+            cross: np.ndarray = table.kernel[np.ix_(asked, rows)]
+        else:
+            cross = table.moved[asked] @ table.moved[rows].T
+        cross *= self.root
+        if self.reflecting is None:
+            return cross
+        if table.shares_kernel:
+            of_mean = self.weights @ table.kernel[:, rows] / self.total
+        else:
+            of_mean = table.moved[rows] @ self.mean
+        cross -= of_mean * self.root
+        return without_first(self.reflecting, cross.T).T
+
+    def left(self, asked: np.ndarray) -> np.ndarray:
+        """Coordinates of rows in the basis of the spectrum."""
+        if self.wide:
+            return self._cross(asked) @ self.spectrum.vectors
+        whole = np.array_equal(asked, np.arange(self.table.n))
+        X = self.table.moved if whole else self.table.moved[asked]
+        found: np.ndarray = X @ self.spectrum.vectors
+        if self.table.manner.intercept:
+            found -= self.mean @ self.spectrum.vectors
+        return found
+
+    def turned(self, factors: np.ndarray | None) -> Turned:
+        """Coordinates of the fit's own rows, each times its factor; not of a wide table."""
+        X = self.table.moved
+        X = X if len(self.rows) == len(X) else X[self.rows]
+        vectors = self.spectrum.vectors
+        return Turned(X, vectors, self.mean @ vectors, factors)
+
+    def sure(self, penalties: np.ndarray, least: float = 1.0) -> bool:
+        """Whether the decomposition serves all penalties, with d no smaller than `least` d."""
+        values, manner = self.spectrum.values, self.table.manner
+        smallest = least * float(values.min(initial=np.inf))
+        largest = float(values.max(initial=0.0))
+        below = 0.0 if self.wide else smallest
+        if not manner.works_on(below, largest, self.n_given, penalties).all():
+            return False
+        if manner.penalised:
+            return True
+        null = self.wide and (manner.intercept or self.n_given > len(self.rows))
+        singular = np.sqrt(np.maximum(values[::-1], 0.0))
+        if len(singular):
+            singular[1:] *= least**0.5
+        return smallest > 1e-8 * largest and manner.rank_is_clear(singular, null=null)
+
+    def doubts(self, left: np.ndarray | Turned, penalties: np.ndarray) -> np.ndarray:
+        """How far rounding may move answers about rows of these coordinates."""
+        doubts = doubts_at(left, 0.0, self.spectrum, penalties, self.scale, enough=DOUBT / 10)
+        doubts += location_doubts(self.spectrum, self.far, penalties, self.scale)
+        return doubts
+
+    def answers(self, asked: np.ndarray, penalties: np.ndarray) -> np.ndarray | None:
+        """`(penalty, row, target)`, None where rounding could move one of them."""
+        if not self.sure(penalties):
+            return None
+        left = self.left(asked)
+        if (self.doubts(left, penalties) > DOUBT).any():
+            return None
+        found: np.ndarray = answers_at(left, self.spectrum, penalties) + self.mean_y
+        return found

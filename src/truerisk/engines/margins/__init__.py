@@ -1,0 +1,1 @@
+"""Parts of the engine of support vector machines."""

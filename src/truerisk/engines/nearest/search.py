@@ -1,0 +1,213 @@
+"""Neighbour lists for a group of candidates, walked for a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from truerisk.core.data import Data
+from truerisk.core.plan import ALL, Plan
+from truerisk.core.planning import PlanBuilder
+from truerisk.engines.nearest.family import Group
+from truerisk.kernels.neighbours import Lists, by_distances, euclidean
+from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
+
+__all__ = ["Found", "Want", "found_per_fit", "found_together", "nearest", "prepared"]
+
+Want = Literal["labels", "shares"]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """`answers` of every k for every position, and which of them equal distances leave `open`."""
+
+    answers: np.ndarray
+    open: np.ndarray
+
+
+def found_together(
+    group: Group, data: Data, plan: Plan, said: Said, want: Want, only: np.ndarray | None
+) -> Found:
+    """One list per asked row for all fits: no step before the neighbours learns from the rows."""
+    X = prepared(group, data)
+    seen = _seen_by_any(plan)
+    is_asked = np.zeros(plan.n_rows, dtype=bool)
+    is_asked[plan.positions[0]] = True
+    asked = np.flatnonzero(is_asked)
+    list_of = np.full(plan.n_rows, -1, dtype=np.int32)
+    list_of[asked] = np.arange(len(asked))
+    queries, rows = (X if len(part) == len(X) else X[part] for part in (asked, seen))
+    share = max(1, int(plan.least_train_sizes.min())) / len(seen)
+    length = _length(int(group.ks.max()), share)
+    whole = len(asked) == len(seen) == plan.n_rows
+    while True:
+        near = _kept(group, data, X, length) if whole else nearest(group, queries, rows, length)
+        if seen[-1] >= len(seen):  # else rows keep their numbers
+            near = Lists(seen[near.index].astype(np.int32), near.squared, near.ties, near.complete)
+        found = _walked(near, list_of, plan, group, said, want, only)
+        if found is not None:
+            return found
+        length *= 4
+
+
+_lists: WeakKeyDictionary[Data, tuple[Any, int, Lists]] = WeakKeyDictionary()
+
+
+def _kept(group: Group, data: Data, X: np.ndarray, length: int) -> Lists:
+    """The lists of all rows among all rows; the last ones of a data set serve its next pass.
+
+    Nested validation asks twice, inside and outside: both walk the same lists.
+    """
+    key = (group.metric, group.p, repr(group.rowwise))
+    known = _lists.get(data)
+    if known is not None and known[0] == key and known[1] >= length:
+        return known[2]
+    near = nearest(group, X, X, length)
+    _lists[data] = (key, length, near)
+    return near
+
+
+def found_per_fit(
+    group: Group, data: Data, plan: Plan, said: Said, want: Want, only: np.ndarray | None
+) -> Found:
+    """The steps before the neighbours are fitted on every train set; one search for all its k."""
+    n_out = len(group.ks) if only is None else 1
+    total = int(plan.test_offsets[-1])
+    width = said.n_classes if said.targets is None else said.targets.shape[1]
+    shape = (n_out, total) if want == "labels" else (n_out, total, width)
+    answers = np.full(shape, -1 if want == "labels" else np.nan)
+    unsure = np.zeros((n_out, total), dtype=bool)
+    order, starts = plan.questions_of
+    for fit in range(plan.n_fits):
+        if only is not None and only[fit] < 0:
+            continue
+        places = np.arange(len(group.ks)) if only is None else np.array([only[fit]])
+        questions = order[starts[fit] : starts[fit + 1]]
+        at = np.concatenate([np.arange(*plan.test_offsets[q : q + 2]) for q in questions])
+        found = _one_fit(
+            group, data, plan, said, want, fit, plan.positions[0][at], group.ks[places]
+        )
+        answers[:, at], unsure[:, at] = found.answers, found.open
+    return Found(answers.astype(np.int16) if want == "labels" else answers, unsure)
+
+
+def _one_fit(
+    group: Group,
+    data: Data,
+    plan: Plan,
+    said: Said,
+    want: Want,
+    fit: int,
+    tested: np.ndarray,
+    ks: np.ndarray,
+) -> Found:
+    """Train rows first, then tested rows, as a small plan of one fit."""
+    from sklearn.base import clone
+
+    rows, counts = plan.train_rows(fit)
+    rows = rows if counts is None else np.repeat(rows, counts)
+    labels, shown = _labels_shown(data, plan, fit, said)
+    preparation = clone(group.preparation)
+    T = _dense(preparation.fit_transform(data.rows(rows), labels[rows]))
+    Q = _dense(preparation.transform(data.rows(tested)))
+    n, m = len(rows), len(tested)
+    builder = PlanBuilder(n + m)
+    train, test = builder.block(np.arange(n)), builder.block(np.arange(n, n + m))
+    builder.ask((train, ()), (test, ()))
+    both = np.concatenate([rows, tested])
+    local = Said(
+        None if shown.codes is None else shown.codes[both],
+        None if shown.targets is None else shown.targets[both],
+        shown.n_classes,
+    )
+    list_of = np.concatenate([np.full(n, -1), np.arange(m)])
+    length = int(ks.max()) + 8
+    while True:
+        near = nearest(group, Q, T, length)
+        found = _walked(near, list_of, builder.build(), group, local, want, None, ks)
+        if found is not None:
+            return found
+        length *= 4
+
+
+def _walked(
+    near: Lists,
+    list_of: np.ndarray,
+    plan: Plan,
+    group: Group,
+    said: Said,
+    want: Want,
+    only: np.ndarray | None,
+    ks: np.ndarray | None = None,
+) -> Found | None:
+    """What the walk found, or None where a list was too short."""
+    walked = walk_plan(
+        near,
+        list_of,
+        plan,
+        group.ks if ks is None else ks,
+        said,
+        only=only,
+        by_distance=group.by_distance,
+        want=want,
+    )
+    worst = walked.verdicts.max(initial=SURE)
+    if worst == SHORT:
+        return None
+    answers = walked.labels if walked.labels is not None else walked.shares
+    assert answers is not None
+    return Found(answers, walked.verdicts == TIED)
+
+
+def prepared(group: Group, data: Data) -> np.ndarray:
+    """X after the steps that treat each row by itself."""
+    X = np.ascontiguousarray(np.asarray(data.X), dtype=np.float64)
+    if group.rowwise is None:
+        return X
+    return np.ascontiguousarray(group.rowwise.fit_transform(X), dtype=np.float64)
+
+
+def nearest(group: Group, queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
+    """The `length` nearest rows of every query, by the distance of the group."""
+    if group.is_euclidean:
+        return euclidean(queries, rows, length)
+    from sklearn.metrics import pairwise_distances
+
+    options: dict[str, Any] = {"p": group.p} if group.metric == "minkowski" else {}
+
+    def distances(block: slice) -> np.ndarray:
+        given: np.ndarray = pairwise_distances(queries[block], rows, metric=group.metric, **options)
+        return given
+
+    return by_distances(distances, len(queries), len(rows), length)
+
+
+def _length(k: int, share: float) -> int:
+    """Enough of a list that a random part of its rows holds k of them, nearly always."""
+    return int(np.ceil((k + 4 * np.sqrt(k * (1 - share))) / share)) + 8
+
+
+def _seen_by_any(plan: Plan) -> np.ndarray:
+    """Rows that stand in some train set (all of them where one is 'all but')."""
+    if (plan.train.base == ALL).any():
+        return np.arange(plan.n_rows)
+    return np.unique(np.concatenate([plan.blocks[int(b)] for b in np.unique(plan.train.base)]))
+
+
+def _labels_shown(data: Data, plan: Plan, fit: int, said: Said) -> tuple[np.ndarray, Said]:
+    """Y and codes with the fit's replaced labels."""
+    flipped, codes = plan.flips_of(fit)
+    if not len(flipped):
+        return data.y, said
+    assert data.classes is not None and said.codes is not None
+    labels, shown = data.y.copy(), said.codes.copy()
+    labels[flipped], shown[flipped] = data.classes[codes], codes
+    return labels, Said(shown, None, said.n_classes)
+
+
+def _dense(table: Any) -> np.ndarray:
+    array = table.toarray() if hasattr(table, "toarray") else np.asarray(table)
+    return np.ascontiguousarray(array, dtype=np.float64)

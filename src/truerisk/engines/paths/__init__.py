@@ -1,0 +1,1 @@
+"""Parts of the engine of penalised logistic regression."""

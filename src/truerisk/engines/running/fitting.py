@@ -1,0 +1,313 @@
+"""One fit of one candidate: what the model is given, and its answers as codes or numbers."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import code_type
+from truerisk.core.cells import unreadable
+from truerisk.core.contracts import Request
+from truerisk.core.data import Data, has_row_entries, non_finite
+from truerisk.core.errors import BadData, FitFailed, TrueRiskError
+from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules
+from truerisk.core.plan import Plan
+from truerisk.core.present import params_text
+from truerisk.core.tables import n_columns, take_columns, take_rows
+from truerisk.engines.running.answering import Asked, answer_of, copied, counts_of
+from truerisk.engines.running.bags import out_of_bag
+from truerisk.engines.running.copies import keep_copies_together
+from truerisk.engines.running.said import standing_for
+from truerisk.engines.running.warned import Warned, kept_warnings
+from truerisk.models.freedom import degrees_of_freedom
+from truerisk.models.linear_rule import linear_rule
+from truerisk.models.taken_out import taken_out
+
+__all__ = [
+    "Given",
+    "Piece",
+    "attempt",
+    "empty_counts",
+    "empty_values",
+    "error_of",
+    "fit_pieces",
+    "place_counts",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The answers of one candidate in one fit, one array per question, or why there are none."""
+
+    fit: int
+    candidate: int
+    answers: list[Any]
+    fit_seconds: float
+    answer_seconds: float
+    failure: str | None = None
+    kind: str = ""
+    trace: str = ""
+    counts: tuple[np.ndarray, ...] = ()
+    freedom: float = np.nan
+    rules: LinearRules | None = None
+    warned: tuple[Warned, ...] = ()
+
+
+def error_of(piece: Piece) -> TrueRiskError:
+    """The error that a failing fit is: about the data where cells of X are not finite."""
+    assert piece.failure is not None
+    if piece.kind == BadData.__name__:
+        error = BadData(piece.failure)
+        error.add_note(piece.trace)
+        return error
+    return FitFailed.like(piece.kind, piece.failure, piece.trace)
+
+
+def empty_values(data: Data, plan: Plan, request: Request, n_candidates: int) -> np.ndarray:
+    """The array that all answers go into."""
+    if request.response == "loss":
+        return np.full((n_candidates, int(plan.test_offsets[-1])), np.nan)
+    if request.response == "scored":
+        return np.full((n_candidates, plan.n_questions), np.nan)
+    total = int(plan.test_offsets[-1])
+    if request.response == "label":
+        return np.full((n_candidates, total), -1, dtype=code_type(data.n_classes))
+    if request.response == "probability":
+        return np.full((n_candidates, total, data.n_classes), np.nan)
+    targets = data.y.shape[1:] if request.response == "value" else ()
+    return np.full((n_candidates, total, *targets), np.nan)
+
+
+def empty_counts(data: Data, plan: Plan, n_candidates: int) -> np.ndarray | None:
+    """The array that the counts of training rows go into, None where none are asked for."""
+    if plan.counted is None:
+        return None
+    return np.full((n_candidates, int(plan.counted_offsets[-1]), data.n_classes), np.nan)
+
+
+def place_counts(counts: np.ndarray | None, plan: Plan, piece: Piece, row: int) -> None:
+    """Put the counts of a piece where they belong."""
+    if counts is None or plan.counted is None:
+        return
+    offsets = plan.counted_offsets
+    mine = np.flatnonzero(plan.fit[plan.counted] == piece.fit)
+    for place, given in zip(mine, piece.counts, strict=True):
+        counts[row, offsets[place] : offsets[place + 1]] = given
+
+
+def fit_pieces(
+    family: Family,
+    data: Data,
+    plan: Plan,
+    request: Request,
+    seed: int,
+    stop: bool,
+    jobs: list[tuple[int, list[Any]]],
+    *,
+    one: Callable[..., list[Piece]] | None = None,
+) -> list[Piece]:
+    """Every (fit, its candidates) of a batch; a row set is cut once for all its candidates.
+
+    With `stop` the first failure is the last piece. `one` makes the pieces of what the jobs hold in
+    the place of candidates (groups of them, say).
+    """
+    one = _one if one is None else one
+    order, starts = plan.questions_of
+    pieces = []
+    for fit, candidates in jobs:
+        given = _training(data, plan, fit)
+        questions = order[starts[fit] : starts[fit + 1]]
+        tests = [Asked.of(data, plan, int(q)) for q in questions]
+        for candidate in candidates:
+            own, asked = given, tests
+            if _is_pairwise(family, candidate):
+                columns = _columns(family, data, plan, fit)
+                own, asked = given.against(columns), [test.against(columns) for test in tests]
+            elif candidate is not candidates[-1]:  # a model may write into its rows (copy=False)
+                own, asked = given.copy(), [test.copy() for test in tests]
+            with kept_warnings() as warned:
+                piece, *more = one(family, data, request, own, asked, (seed, fit, candidate))
+            if warned:
+                piece = replace(piece, warned=tuple(warned))
+            if piece.failure is not None:
+                sentence = _failed(data, plan, fit, family, piece.candidate, piece.failure)
+                piece = replace(piece, failure=sentence)
+            pieces += [piece, *more]
+            if stop and piece.failure is not None:
+                return pieces
+    return pieces
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a model is fitted on; whether its degrees of freedom, its linear rule are asked for.
+
+    `copy_of` numbers the distinct row that each row is a copy of, where some row comes repeatedly.
+    """
+
+    X: Any
+    y: np.ndarray
+    params: dict[str, Any]
+    free: bool = False
+    ruled: bool = False
+    copy_of: np.ndarray | None = None
+
+    def copy(self) -> Given:
+        params = {name: copied(value) for name, value in self.params.items()}
+        return replace(self, X=copied(self.X), y=self.y.copy(), params=params)
+
+    def against(self, columns: np.ndarray) -> Given:
+        """Rows of a matrix of rows against rows, with these columns of it only."""
+        return replace(self.copy(), X=take_columns(self.X, columns))
+
+
+def _is_pairwise(family: Family, candidate: Any) -> bool:
+    """Of a single candidate; an engine that fits groups of them refuses such families."""
+    return isinstance(candidate, int) and family.pairwise[candidate]
+
+
+def _columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:
+    """The columns of the train set, copies and all."""
+    if n_columns(data.X) != data.n_rows:
+        raise BadData(
+            f"{family.name} takes X as a matrix of rows against rows (a Gram matrix, or distances),"
+            f" and X has shape {np.shape(data.X)}: give one column for each row."
+        )
+    rows, counts = plan.train_rows(fit)
+    return rows if counts is None else np.repeat(rows, counts)
+
+
+def _training(data: Data, plan: Plan, fit: int) -> Given:
+    rows, counts = plan.train_rows(fit)
+    labels = data.y
+    flipped, codes = plan.flips_of(fit)
+    if len(flipped):
+        assert data.classes is not None
+        labels = labels.copy()
+        labels[flipped] = data.classes[codes]
+    copy_of = None
+    if counts is not None:
+        copy_of = np.repeat(np.arange(len(rows)), counts)
+        rows = rows[copy_of]
+    params = {
+        name: take_rows(value, rows) if has_row_entries(value, data.n_rows) else value
+        for name, value in data.fit_params.items()
+    }
+    asked = fit in plan.free_fits, fit in plan.ruled_fits
+    return Given(data.rows(rows), labels[rows], params, *asked, copy_of)
+
+
+def _one(
+    family: Family,
+    data: Data,
+    request: Request,
+    given: Given,
+    tests: list[Asked],
+    place: tuple[int, int, int],
+) -> list[Piece]:
+    def say(model: Any) -> dict[str, Any]:
+        n = len(given.y)
+        return {
+            "answers": [
+                answer_of(_out_of(model, given, test), data, test, request) for test in tests
+            ],
+            "counts": tuple(counts_of(model, data, test, n) for test in tests if test.counted),
+            "freedom": _freedom(model, given) if given.free else np.nan,
+            "rules": linear_rule(model, given.X, data.classes) if given.ruled else None,
+        }
+
+    return [attempt(family, data, given, place, say)]
+
+
+def _out_of(model: Any, given: Given, test: Asked) -> Any:
+    """The model itself, or what says its answers about rows that it was fitted on."""
+    if test.taken_out:
+        scores = taken_out(model, given.X, given.y, _weights(given))
+        return standing_for(model, scores)
+    return model if test.copy_of is None else out_of_bag(model, test)
+
+
+def attempt(
+    family: Family,
+    data: Data,
+    given: Given,
+    place: tuple[int, int, int],
+    say: Callable[[Any], dict[str, Any]],
+    instead: Mapping[str, Any] | None = None,
+) -> Piece:
+    """Fit a candidate and let `say` fill in its piece, or keep why it failed.
+
+    `place` are the seed of the run, the fit and the candidate: all candidates of a fit get the same
+    random numbers. `instead` are parameters that replace the candidate's.
+    """
+    seed, fit, candidate = place
+    started = time.perf_counter()
+    fitted = started
+    try:
+        model = family.make(candidate, (seed, fit) if family.is_random else None)
+        if instead:
+            model.set_params(**instead)
+        more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
+        model.fit(given.X, given.y, **(more | given.params))
+        fitted = time.perf_counter()
+        said = say(model)
+    except TrueRiskError:
+        raise
+    except Exception as error:  # noqa: BLE001  a user's model may raise anything
+        spent = time.perf_counter() - started
+        why = f"{type(error).__name__}: {_first_line(error)}"
+        kind = next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")
+        where = non_finite(data.X)
+        if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
+            why, kind = f"{where} ({why})", BadData.__name__
+        elif _speaks_of_cells(error) and (what := unreadable(data.X)) is not None:
+            why, kind = f"{what} ({why})", BadData.__name__
+        return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
+    spent = time.perf_counter() - fitted
+    return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
+
+
+def _freedom(model: Any, given: Given) -> float:
+    """Of the fitted model, by the weights of its rows where it has any."""
+    return degrees_of_freedom(model, given.X, _weights(given))
+
+
+def _weights(given: Given) -> np.ndarray | None:
+    weights = [v for name, v in given.params.items() if name.endswith("sample_weight")]
+    return np.asarray(weights[0], dtype=np.float64) if weights else None
+
+
+def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, why: str) -> str:
+    order, starts = plan.questions_of
+    question = int(order[starts[fit]])
+    part = plan.parts[int(plan.part[question])]
+    rows, _ = plan.train_rows(fit)
+    place = f"{part} split (repeat {plan.repeat[question]}, fold {plan.fold[question]}"
+    place += f", outer split {plan.unit[question]})" if plan.unit[question] >= 0 else ")"
+    params = params_text(family.candidates[candidate])
+    return (
+        f"{family.name} ({params}) failed in the {place}, fit {fit} of {plan.n_fits} "
+        f"on {len(rows)} rows (n_features={n_columns(data.X)}): {why}"
+    )
+
+
+def _speaks_of_cells(error: Exception) -> bool:
+    """Whether the complaint is that text, dates or equal names were read as columns of numbers."""
+    said = f"{type(error).__name__} {error}".lower()
+    return any(word in said for word in ("to float", "dtype", "unique column names"))
+
+
+def _speaks_of_missing(error: Exception) -> bool:
+    """Whether scikit-learn's complaint (there is no kind of its own for it) is about NaN."""
+    return any(word in str(error).lower() for word in ("nan", "infinity", "missing"))
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0][:300] if text else "no message"

@@ -1,0 +1,53 @@
+"""Fits on all rows but one, asked about that row: which they are, and where their answers go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.core.plan import Plan, spread
+from truerisk.engines.templates.deciding import respond, undecided
+from truerisk.engines.templates.one_pass import Task
+from truerisk.engines.templates.single_row import single_row_fits
+
+__all__ = ["LeftOut"]
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """`fits[j]` sees all rows but `rows[j]`."""
+
+    fits: np.ndarray
+    rows: np.ndarray
+
+    @classmethod
+    def of(cls, plan: Plan) -> LeftOut:
+        """All such fits of a plan; those with a label replaced are none."""
+        single, row = single_row_fits(plan)
+        if plan.flips is not None:
+            single[plan.flips.fit] = False
+        fits = np.flatnonzero(single)
+        return cls(fits, row[fits])
+
+    def take(self, which: np.ndarray) -> LeftOut:
+        return LeftOut(self.fits[which], self.rows[which])
+
+    def asks(self, task: Task, place: int) -> np.ndarray:
+        """In which of the fits the candidate at this place of the group is asked."""
+        if task.run.only is None:
+            return np.ones(len(self.fits), dtype=bool)
+        mine: np.ndarray = task.run.only[self.fits] == task.group.candidates[place]
+        return mine
+
+    def answer(self, task: Task, place: int, scores: np.ndarray, present: np.ndarray) -> None:
+        """Answer each fit's questions from its row's scores; what rounding decides stays open."""
+        plan, candidate = task.plan, int(task.group.candidates[place])
+        answers = respond(scores, present, task.request, task.data.n_classes)
+        order, starts = plan.questions_of
+        offsets, inside = spread(starts, self.fits)
+        line = candidate if task.run.only is None else 0
+        positions = plan.test_offsets[order[inside]]
+        task.values[line, positions] = np.repeat(answers, np.diff(offsets), axis=0)
+        for fit in self.fits[undecided(scores, task.request)]:
+            task.leave_open(fit, [candidate])

@@ -1,0 +1,151 @@
+"""The template of engines that fit one model per train set and read all candidates off it.
+
+What is fitted is what scikit-learn would fit, on the rows, weights and copies that the generic
+engine would give it, wherever the user's executor runs it. A subclass says which learners it
+serves, along which parameter (`path_of`), which setting holds all others (`whole`), and how a
+fitted model answers for each (`read`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.data import Data
+from truerisk.core.family import Family
+from truerisk.core.plan import Plan
+from truerisk.engines.running.answering import Asked
+from truerisk.engines.running.fitting import Given, Piece, attempt
+from truerisk.engines.running.jobs import run_jobs
+from truerisk.engines.settings import (
+    Group,
+    groups_along,
+    last_step,
+    prefix_of,
+    settings_of,
+)
+
+__all__ = ["OneFit"]
+
+
+class OneFit(Engine):
+    """Serves `learners()`; candidates that differ in `path_of(family)` only share their fits."""
+
+    @abstractmethod
+    def learners(self) -> Sequence[type]:
+        """The classes it serves; imported when asked for."""
+
+    @abstractmethod
+    def path_of(self, family: Family) -> str:
+        """The parameter whose values are read off one fit."""
+
+    @abstractmethod
+    def whole(self, values: Sequence[Any]) -> Any:
+        """The value of that parameter with which the model is fitted that serves all of these."""
+
+    @abstractmethod
+    def read(
+        self, model: Any, group: Group, asked: Asked, data: Data, request: Request
+    ) -> np.ndarray:
+        """Answers `(candidate of the group, row, ...)` of the fitted last step, in data's codes."""
+
+    def value_refusal(self, value: Any) -> str | None:
+        """Why one value of the path is not served, or None."""
+        return None
+
+    def setting_refusal(self, setting: dict[str, Any], plan: Plan, request: Request) -> str | None:
+        """Why one setting of the learner is not served, or None."""
+        return None
+
+    def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        reason = _family_refusal(family, self.learners())
+        if reason is not None:
+            return reason
+        if request.response == "scored":
+            return "a scikit-learn scorer needs the fitted model itself."
+        path = self.path_of(family)
+        for setting in settings_of(family):
+            reason = self.value_refusal(setting[path])
+            reason = reason or self.setting_refusal(setting, plan, request)
+            if reason is not None:
+                return reason
+        return None
+
+    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+        groups = groups_along(family, [self.path_of(family)])
+        jobs = [(fit, _asked_groups(groups, run.only, fit)) for fit in range(plan.n_fits)]
+        return run_jobs(self.word, jobs, family, data, plan, request, run, one=self.pieces)
+
+    def pieces(
+        self,
+        family: Family,
+        data: Data,
+        request: Request,
+        given: Given,
+        tests: list[Asked],
+        place: tuple[int, int, Group],
+    ) -> list[Piece]:
+        """One fit for a group, and the piece of each of its candidates."""
+        seed, fit, group = place
+        path = self.path_of(family)
+        instead = {prefix_of(family) + path: self.whole([s[path] for s in group.settings])}
+
+        def say(model: Any) -> dict[str, Any]:
+            steps = getattr(model, "steps", None)
+            last = steps[-1][1] if steps else model
+            asked = [_prepared(model, test) for test in tests]
+            return {"answers": [self.read(last, group, one, data, request) for one in asked]}
+
+        first = int(group.candidates[0])
+        whole = attempt(family, data, given, (seed, fit, first), say, instead)
+        if whole.failure is not None:
+            return [whole]
+        share = len(group.candidates)  # each candidate has its part of the seconds
+        return [
+            replace(
+                whole,
+                candidate=int(candidate),
+                answers=[answer[place] for answer in whole.answers],
+                fit_seconds=whole.fit_seconds / share,
+                answer_seconds=whole.answer_seconds / share,
+            )
+            for place, candidate in enumerate(group.candidates)
+        ]
+
+
+def _asked_groups(groups: list[Group], only: np.ndarray | None, fit: int) -> list[Group]:
+    """All groups, or the one candidate that a fit is asked for."""
+    if only is None:
+        return groups
+    for group in groups:
+        place = np.flatnonzero(group.candidates == only[fit])
+        if len(place):
+            return [group.only(int(place[0]))]
+    raise AssertionError("every candidate is in a group.")
+
+
+def _prepared(model: Any, test: Asked) -> Asked:
+    """The rows as the last step of a pipeline sees them."""
+    if len(getattr(model, "steps", ())) < 2:
+        return test
+    return replace(test, X=model[:-1].transform(test.X))
+
+
+def _family_refusal(family: Family, served: Sequence[type]) -> str | None:
+    """Why the family is not one of these learners, alone or last in a plain pipeline, or None."""
+    from sklearn.pipeline import Pipeline
+
+    estimator = family.estimator
+    last = last_step(family) if type(estimator) is Pipeline else estimator
+    if type(last) not in served:
+        return f"the learner is {type(last).__name__}, not one that it reads."
+    replaced = {"steps", prefix_of(family).removesuffix("__")}
+    if any(name in replaced for params in family.candidates for name in params):
+        return "the grid replaces the learner itself."
+    return None

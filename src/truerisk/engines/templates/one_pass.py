@@ -1,0 +1,367 @@
+"""The template of engines that answer all candidates of a group in one pass over each train set.
+
+A subclass says which learners it serves, along which parameters one pass answers, and how:
+`fit_pass` gets what a fit sees and returns the answers of all candidates of the group. It may
+answer many fits together first (`together`: leave-one-out from one decomposition); what is left
+goes through `fit_pass`, train set by train set. Where a closed form leaves an answer open (a tie,
+a scatter that cannot be inverted), `fit_pass` returns None or calls `Task.leave_open`, and the
+learner itself is fitted and asked.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.data import Data, non_finite
+from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules, gathered
+from truerisk.core.plan import Plan
+from truerisk.core.progress import tell
+from truerisk.engines.running.fitting import empty_values, error_of, fit_pieces
+from truerisk.engines.running.warned import Warned, say_once
+from truerisk.engines.settings import (
+    Group,
+    family_refusal,
+    groups_along,
+    prefix_of,
+    settings_of,
+)
+
+__all__ = ["OnePass", "Shown", "Task"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What one fit sees, after the steps before the learner: distinct rows and their weights.
+
+    `y` are class codes or target values, flipped labels replaced. `times` counts copies of a row
+    (None: each once), `weights` are the user's (None: none given); `all_weights` is their product.
+    """
+
+    fit: int
+    rows: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+    times: np.ndarray | None
+    weights: np.ndarray | None
+
+    @property
+    def all_weights(self) -> np.ndarray | None:
+        if self.times is None:
+            return self.weights
+        times = self.times.astype(np.float64)
+        return times if self.weights is None else times * self.weights
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One group of candidates on one plan; `place` puts answers where they belong."""
+
+    family: Family
+    group: Group
+    data: Data
+    plan: Plan
+    request: Request
+    run: Run
+    X: Any  # after the rowwise steps; None where a step learns from the rows
+    weights: np.ndarray | None
+    values: np.ndarray
+    open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
+    warned: list[Warned] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # for the reader of the result
+    freedom: np.ndarray | None = None  # (line, fit), where the plan asks for it
+    rules: list[LinearRules] = field(default_factory=list)  # of the fits that are asked for theirs
+    largest: dict[str, float] = field(default_factory=dict)  # of what is measured, by its name
+
+    def of_fit(self, fit: int) -> Group | None:
+        """The candidates asked in a fit: all of the group, its one winner, or none of it."""
+        if self.run.only is None:
+            return self.group
+        at = np.flatnonzero(self.group.candidates == self.run.only[fit])
+        return self.group.only(int(at[0])) if len(at) else None
+
+    def questions(self, fit: int) -> np.ndarray:
+        """The questions put to a fit."""
+        order, starts = self.plan.questions_of
+        return order[starts[fit] : starts[fit + 1]]
+
+    def place(self, question: int, group: Group, answers: np.ndarray) -> None:
+        """Put the answers (one row per candidate of the group) to a question in their place."""
+        where = slice(*self.plan.test_offsets[question : question + 2])
+        self.values[self.lines_of(group), where] = answers
+
+    def measure(self, what: str, value: float) -> None:
+        """The reader of the result is told the largest value of what is measured."""
+        self.largest[what] = max(value, self.largest.get(what, value))
+
+    def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
+        """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
+        self.open.setdefault(int(fit), set()).update(int(c) for c in candidates)
+
+    def all_open(self) -> np.ndarray:
+        """Leave every fit open."""
+        for fit in range(self.plan.n_fits):
+            group = self.of_fit(fit)
+            self.leave_open(fit, () if group is None else group.candidates)
+        return np.ones(self.plan.n_fits, dtype=bool)
+
+    def ask_the_learner(self) -> None:
+        """Fit the learner itself wherever an answer was left open."""
+        for fit, candidates in sorted(self.open.items()):
+            if candidates:
+                self._ask(fit, sorted(candidates))
+
+    def _ask(self, fit: int, candidates: list[int]) -> None:
+        jobs = [(fit, candidates)]
+        seed = self.run.seed
+        for piece in fit_pieces(self.family, self.data, self.plan, self.request, seed, True, jobs):
+            if piece.failure is not None:
+                raise error_of(piece)
+            self.warned.extend(piece.warned)
+            line = piece.candidate if self.run.only is None else 0
+            if self.freedom is not None and fit in self.plan.free_fits:
+                self.freedom[line, fit] = piece.freedom
+            for question, answer in zip(self.questions(fit), piece.answers, strict=True):
+                where = slice(*self.plan.test_offsets[question : question + 2])
+                self.values[line, where] = answer
+
+    def lines_of(self, group: Group) -> Any:
+        """Where the candidates of a group stand in `values`."""
+        return group.candidates if self.run.only is None else slice(0, 1)
+
+    def labels(self, fit: int) -> np.ndarray:
+        """Codes or targets of all rows as the fit is shown them."""
+        codes = self.data.y if self.data.codes is None else self.data.codes
+        flipped, to = self.plan.flips_of(fit)
+        if len(flipped):
+            codes = codes.copy()
+            codes[flipped] = to
+        return codes
+
+    def shown(self, fit: int) -> tuple[Shown, list[np.ndarray]]:
+        """What the fit sees, and the rows that each of its questions asks about, prepared."""
+        rows, times = self.plan.train_rows(fit)
+        asked = [self.plan.test_rows(int(q))[0] for q in self.questions(fit)]
+        y = self.labels(fit)[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        if self.X is not None:
+            return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in asked]
+        return self._prepared(fit, rows, times, y, weights, asked)
+
+    def _prepared(
+        self,
+        fit: int,
+        rows: np.ndarray,
+        times: np.ndarray | None,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        asked: list[np.ndarray],
+    ) -> tuple[Shown, list[np.ndarray]]:
+        """The steps before the learner are fitted on this train set, copies and all."""
+        from sklearn.base import clone
+
+        data, steps = self.data, clone(self.group.preparation)
+        every = rows if times is None else np.repeat(rows, times)
+        said = y if data.classes is None else data.classes[y]
+        said = said if times is None else np.repeat(said, times, axis=0)
+        X = dense(steps.fit_transform(data.rows(every), said))
+        if times is not None:  # equal rows stay equal
+            X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
+        tests = [dense(steps.transform(data.rows(a))) for a in asked]
+        return Shown(fit, rows, X, y, times, weights), tests
+
+
+class OnePass(Engine):
+    """Serves `learners()`; one pass answers all candidates that differ in `along` only."""
+
+    along: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def learners(self) -> Sequence[type]:
+        """The classes it serves; imported when asked for."""
+
+    @abstractmethod
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        """For each test the answers `(candidate of the group, row, ...)` in the asked response.
+
+        None where the pass cannot say: all candidates of the group are then fitted one by one.
+        """
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        """Why one setting of the learner is not served, or None."""
+        return None
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        """What else stands against it; asked last."""
+        return None
+
+    def table_refusal(self, family: Family, data: Data) -> str | None:
+        """Why X is not served, or None; an engine for sparse X says less, and has its `table`."""
+        if hasattr(data.X, "tocsr"):
+            return "X is sparse."
+        if len(np.shape(data.X)) != 2:
+            return "X is no table."
+        if not np.shape(data.X)[1]:
+            return "X has no columns."
+        dtype = np.asarray(data.X).dtype
+        if dtype.kind == "f" and dtype.itemsize < 8:
+            return "X is in single precision, and scikit-learn would compute in it."
+        if dtype.kind not in "biuf" and not hasattr(family.estimator, "steps"):
+            return "X holds more than numbers."
+        return "X has cells that are not finite." if non_finite(data.X) else None
+
+    def table(self, group: Group, data: Data) -> Any:
+        """X after the steps that treat each row by itself."""
+        if group.rowwise is None:  # it was looked through before
+            return np.ascontiguousarray(data.X, dtype=np.float64)
+        every = data.rows(np.arange(data.n_rows))  # a step may write into its rows (copy=False)
+        return dense(group.rowwise.fit_transform(every))
+
+    def together(self, task: Task) -> np.ndarray:
+        """Answer what can be answered at once; which fits that were."""
+        return np.zeros(task.plan.n_fits, dtype=bool)
+
+    def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        reason = family_refusal(family, self.learners())
+        if reason is None:
+            reasons = (self.setting_refusal(setting) for setting in settings_of(family))
+            reason = next((r for r in reasons if r is not None), None)
+        if reason is not None:
+            return reason
+        if request.response == "scored":
+            return "a scikit-learn scorer needs the fitted model itself."
+        return (
+            _weights_refusal(family, data)
+            or self.table_refusal(family, data)
+            or _plan_refusal(plan)
+            or self.more_refusals(family, data, plan, request)
+        )
+
+    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+        started = time.perf_counter()
+        values = empty_values(data, plan, request, len(family) if run.only is None else 1)
+        groups = groups_along(family, self.along)
+        total = plan.n_fits * len(groups)
+        tell(0, total)
+        warned: list[Warned] = []
+        notes: list[str] = []
+        rules: list[LinearRules] = []
+        largest: dict[str, float] = {}
+        free = None if plan.freedom is None else np.full((len(values), plan.n_fits), np.nan)
+        for number, group in enumerate(groups):
+            X, asked = self._shared(group, data)
+            weights = _weights(data)
+            task = Task(
+                family,
+                group,
+                data,
+                plan,
+                request,
+                run,
+                X,
+                weights,
+                values,
+                freedom=free,
+                rules=rules,
+                largest=largest,
+            )
+            done = task.all_open() if asked else self.together(task)
+            tell(number * plan.n_fits + int(done.sum()), total)
+            for count, fit in enumerate(np.flatnonzero(~done), start=1):
+                self._answer(task, int(fit))
+                tell(number * plan.n_fits + int(done.sum()) + count, total)
+            task.ask_the_learner()
+            warned += task.warned
+            notes += task.notes
+        tell(total, total)
+        say_once(warned, len(values) * plan.n_fits)
+        shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
+        share = (time.perf_counter() - started) / (len(values) * plan.n_fits)
+        return Answers(
+            plan=plan,
+            response=request.response,
+            values=values,
+            answered=np.ones((len(values), plan.n_questions), dtype=bool),
+            engine=self.word,
+            fit_seconds=np.broadcast_to(share, shape),
+            answer_seconds=np.broadcast_to(0.0, shape),
+            n_fits=len(values) * plan.n_fits,
+            freedom=free,
+            rules=None if plan.rules is None else gathered(rules),
+            notes=tuple(dict.fromkeys([*notes, *(f"{n}: {v:.1e}" for n, v in largest.items())])),
+        )
+
+    def _shared(self, group: Group, data: Data) -> tuple[Any, bool]:
+        """X for all fits, if there is one; whether the learner itself is to be asked everywhere."""
+        if group.preparation is not None:
+            return None, False
+        try:
+            return self.table(group, data), False
+        except Exception:  # noqa: BLE001  the learner's own fits say what is wrong, in their words
+            return None, True
+
+    def _answer(self, task: Task, fit: int) -> None:
+        group = task.of_fit(fit)
+        if group is None:
+            return
+        answers = None
+        try:
+            shown, tests = task.shown(fit)
+        except Exception:  # noqa: BLE001  the learner's own fit says what is wrong, in its words
+            shown = None
+        if shown is not None:
+            answers = self.fit_pass(task, group, shown, tests)
+        if answers is None:
+            task.leave_open(fit, group.candidates)
+            return
+        for question, answer in zip(task.questions(fit), answers, strict=True):
+            task.place(int(question), group, answer)
+
+
+class OwnArithmetic(Exception):
+    """What a step gives out is computed with in another way, or refused, by the learner itself."""
+
+
+def dense(table: Any) -> np.ndarray:
+    """A step's output as one block of finite doubles."""
+    if hasattr(table, "toarray"):
+        raise OwnArithmetic("sparse")
+    array = np.asarray(table)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        raise OwnArithmetic("in single precision")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not array.size or not np.isfinite(array.sum()):
+        raise OwnArithmetic("empty or not finite")
+    return array
+
+
+def _weights(data: Data) -> np.ndarray | None:
+    """The weights that the learner is fitted with: the only fit parameter that is served."""
+    given = list(data.fit_params.values())
+    return np.asarray(given[0], dtype=np.float64) if given else None
+
+
+def _weights_refusal(family: Family, data: Data) -> str | None:
+    own = f"{prefix_of(family)}sample_weight"
+    others = [name for name in data.fit_params if name != own]
+    if others:
+        return f"fit parameters ({', '.join(others)}) are given."
+    if own in data.fit_params and np.shape(data.fit_params[own]) != (data.n_rows,):
+        return f"{own} is not one weight per row."
+    return None
+
+
+def _plan_refusal(plan: Plan) -> str | None:
+    if not plan.train_sizes.all() or not plan.test_sizes.all():
+        return "a fit sees no rows, or is asked about none."
+    return None

@@ -1,0 +1,101 @@
+"""Many fits on rows of one table, each as a weight per row: a bootstrap, many folds.
+
+A product of the weights with the products of the columns gives the sums of squares of every fit at
+once, and batches of small systems are solved together. It pays for many fits of few columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from truerisk.core.plan import spread
+from truerisk.core.samples import times_drawn
+from truerisk.engines.templates.one_pass import Task
+
+__all__ = ["Samples", "products_of"]
+
+FEWEST = 16  # fits; fewer are answered one by one
+MOST_PRODUCTS = 1 << 22  # numbers in the table of products of columns
+MOST_WEIGHTS = 1 << 21  # numbers in the weights of one batch
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Some fits of a plan, with their weights `(fit, row)` and the places of their answers."""
+
+    task: Task
+    fits: np.ndarray
+
+    @classmethod
+    def batches(cls, task: Task, open_: np.ndarray, width: int) -> Iterator[Samples]:
+        """The fits marked in `open_` that see the rows' own labels, a batch after the other.
+
+        None where they are few, or `width` columns have too many products.
+        """
+        if task.plan.flips is not None:
+            open_ = open_.copy()
+            open_[task.plan.flips.fit] = False
+        fits, n = np.flatnonzero(open_), task.plan.n_rows
+        if len(fits) < FEWEST or n * width * width > MOST_PRODUCTS:
+            return
+        size = max(1, MOST_WEIGHTS // n)
+        for start in range(0, len(fits), size):
+            yield cls(task, fits[start : start + size])
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """How often each fit sees each row."""
+        plan = self.task.plan
+        order, starts = plan.questions_of
+        return times_drawn(plan, order[starts[self.fits]])
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """How much each row counts in each fit."""
+        times = self.times.astype(np.float64)
+        return times if self.task.weights is None else times * self.task.weights
+
+    def only(self, which: np.ndarray) -> Samples:
+        """Some of the fits."""
+        some = Samples(self.task, self.fits[which])
+        some.__dict__["times"] = self.times[which]
+        return some
+
+    @cached_property
+    def asked(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of every answer the fit's place in the batch, the row, and where the answer goes."""
+        plan = self.task.plan
+        order, starts = plan.questions_of
+        offsets, inside = spread(starts, self.fits)
+        questions = order[inside]
+        sizes = np.diff(offsets)
+        ends, positions = spread(plan.test_offsets, questions)
+        line = np.repeat(np.repeat(np.arange(len(self.fits)), sizes), np.diff(ends))
+        return line, plan.positions[0][positions], positions
+
+    def asks(self, place: int) -> np.ndarray:
+        """In which fits the candidate at this place of the group is asked."""
+        only = self.task.run.only
+        if only is None:
+            return np.ones(len(self.fits), dtype=bool)
+        mine: np.ndarray = only[self.fits] == self.task.group.candidates[place]
+        return mine
+
+    def answer(self, place: int, answers: np.ndarray, open_: np.ndarray) -> None:
+        """Put one candidate's answers, in the order of `asked`, in their place."""
+        line, _, positions = self.asked
+        candidate = int(self.task.group.candidates[place])
+        self.task.values[candidate if self.task.run.only is None else 0, positions] = answers
+        for fit in np.unique(line[open_]):
+            self.task.leave_open(self.fits[fit], [candidate])
+
+
+def products_of(X: np.ndarray) -> np.ndarray:
+    """`(row, column * column)`: the products of the columns with each other."""
+    n, width = X.shape
+    products: np.ndarray = np.einsum("ij,ik->ijk", X, X)
+    return products.reshape(n, width * width)

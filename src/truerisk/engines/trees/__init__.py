@@ -1,0 +1,1 @@
+"""Parts of the engines of trees and of ensembles."""
