@@ -30,10 +30,12 @@ def test_classes_hold_means_and_deviations(times) -> None:
         rows = np.repeat(X[code == CODES], copies[code == CODES], axis=0)
         assert found.sizes[place] == len(rows)
         assert np.allclose(found.means[place], rows.mean(axis=0), rtol=1e-14)
-        assert np.allclose(found.centred[code == CODES] + found.means[place], X[code == CODES])
-        alone, factor = found.only(place).rows(np.ones(1))
+        block = found.block(place)
+        assert found.order[block].tolist() == np.flatnonzero(code == CODES).tolist()
+        assert np.allclose(found.centred[block] + found.means[place], X[code == CODES])
+        alone = found.of_class(place)
         expected = (rows - rows.mean(axis=0)).T @ (rows - rows.mean(axis=0))
-        assert np.allclose(factor * alone.T @ alone, expected)
+        assert np.allclose(alone.T @ alone, expected)
 
 
 @pytest.mark.parametrize("factors", [[0.5, 0.5, 0.5], [0.1, 2.0, 0.5]])
@@ -42,8 +44,20 @@ def test_each_class_has_its_factor(factors, times) -> None:
     """Products of the rows sum to the scatters of the classes times their factors."""
     classes = Classes.of(X, CODES, times)
     rows, factor = classes.rows(np.array(factors))
-    parts = [classes.only(place).rows(np.array([f])) for place, f in enumerate(factors)]
-    assert np.allclose(factor * rows.T @ rows, sum(own * part.T @ part for part, own in parts))
+    parts = [classes.of_class(place) for place in range(3)]
+    expected = sum(f * part.T @ part for f, part in zip(factors, parts, strict=True))
+    assert np.allclose(factor * rows.T @ rows, expected)
+
+
+def test_rows_are_seen_from_any_mean() -> None:
+    """Those of one class less the mean of another; those asked for by number, in their order."""
+    classes, out = Classes.of(X, CODES), np.empty((5, 3))
+    for of, code in enumerate(classes.present):
+        rows = np.flatnonzero(code == CODES)
+        for place, mean in enumerate(classes.means):
+            assert np.allclose(classes.seen_from(place, of, out), X[rows] - mean, atol=1e-13)
+        for some in (rows, rows[:2]):
+            assert np.allclose(classes.centred_rows(some, of), X[some] - classes.means[of])
 
 
 def test_flat_columns_are_seen() -> None:

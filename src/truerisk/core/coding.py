@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -44,9 +45,10 @@ class Blocks:
         counts = self.counts[self.offsets[block] : self.offsets[block + 1]]
         return None if (counts == 1).all() else counts
 
-    @property
+    @cached_property
     def sizes(self) -> np.ndarray:
-        return np.diff(self.offsets)
+        sizes: np.ndarray = self.offsets[1:] - self.offsets[:-1]
+        return sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,16 @@ class RowSets:
 
     def without(self, s: int) -> np.ndarray:
         return self.minus[self.offsets[s] : self.offsets[s + 1]]
+
+    @cached_property
+    def leave_one_block_out(self) -> bool:
+        """Whether every set is all rows but one block."""
+        one_each = len(self.minus) == len(self.base) and self.offsets[-1] == len(self.minus)
+        return bool(
+            one_each
+            and (self.base == ALL).all()
+            and (self.offsets[1:] > self.offsets[:-1]).all()  # as many as sets: one for each
+        )
 
     def take(self, which: np.ndarray) -> RowSets:
         offsets, inside = spread(self.offsets, which)

@@ -57,13 +57,14 @@ class Data:
         return tables.row_keys(self.X, self._row_sums)
 
     @cached_property
-    def _row_sums(self) -> np.ndarray | None:
+    def _row_sums(self) -> tables.RowSums | None:
         return tables.sums_of(self.X)
 
     @cached_property
     def non_finite(self) -> str | None:
         """A sentence on the first NaN or infinite cell of X, or None."""
-        return non_finite(self.X)
+        seen = self._row_sums  # which the fingerprint takes in any case
+        return None if seen is not None and seen.finite else non_finite(self.X)
 
     @classmethod
     def check(
@@ -255,7 +256,7 @@ def _classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             "use a regressor or turn y into classes."
         )
     try:
-        classes, codes = np.unique(target, return_inverse=True)
+        classes, codes = _sorted_classes(target)
     except TypeError:
         kinds = sorted({type(v).__name__ for v in target.tolist()})
         raise BadData(
@@ -266,7 +267,20 @@ def _classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             f"y has only one class, {_shown(classes[0])!r}: every classifier is right; "
             "there is no risk to estimate. Check the target column."
         )
-    return classes, codes.astype(np.int64)
+    return classes, codes.astype(np.int64, copy=False)
+
+
+def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels ascending, and where each label stands among them."""
+    if target.dtype.kind in "iu" and len(target):
+        least, largest = int(target.min()), int(target.max())
+        if largest - least < len(target):  # small whole numbers are counted, not sorted
+            shifted = (target - target.dtype.type(least)).astype(np.int64)
+            there = np.bincount(shifted) > 0
+            classes = (np.flatnonzero(there) + least).astype(target.dtype)
+            return classes, (np.cumsum(there) - 1)[shifted]
+    classes, codes = np.unique(target, return_inverse=True)
+    return classes, codes
 
 
 def _numbers(target: np.ndarray) -> np.ndarray:

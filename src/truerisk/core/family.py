@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -77,7 +78,7 @@ class Family:
     @cached_property
     def settings(self) -> tuple[dict[str, Any], ...]:
         """All parameters of the last step of every candidate, without making the models."""
-        prefix, common = self.prefix, self.last.get_params(deep=False)
+        prefix, common = self.prefix, _parameters(self.last)
         if not prefix:
             return tuple({**common, **given} for given in self.candidates)
         return tuple(
@@ -130,6 +131,21 @@ class Family:
     def is_random(self) -> bool:
         """Whether some candidate leaves a `random_state` at None."""
         return any(self.random_parameters(self.make(c)) for c in range(len(self)))
+
+
+_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # of parameters, by class
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """`get_params(deep=False)`; scikit-learn's own reads the signature anew at every call."""
+    from sklearn.base import BaseEstimator
+
+    kind = type(model)
+    if kind.get_params is BaseEstimator.get_params and kind in _NAMES:
+        return {name: getattr(model, name) for name in _NAMES[kind]}
+    found: dict[str, Any] = model.get_params(deep=False)
+    _NAMES[kind] = tuple(found)
+    return found
 
 
 def _seed(model: Any, seed: Sequence[int]) -> None:

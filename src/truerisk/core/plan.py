@@ -127,6 +127,8 @@ class Plan:
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
         """Questions sorted by fit, and where each fit's run starts (n_fits + 1 offsets)."""
+        if np.array_equal(self.fit, np.arange(self.n_fits)):  # one question each, in order
+            return np.arange(self.n_fits), np.arange(self.n_fits + 1)
         order = np.argsort(self.fit, kind="stable")
         return order, np.searchsorted(self.fit[order], np.arange(self.n_fits + 1))
 
@@ -357,6 +359,8 @@ class Plan:
         """Rows and counts of test sets that lack no block, all at once."""
         blocks, base = self.blocks, self.test.base
         rows, counts, offsets = blocks.rows, blocks.counts, blocks.offsets
+        if counts is None and np.array_equal(base, np.arange(len(blocks))):
+            return rows, None  # the blocks one after the other, as they lie
         if (base == ALL).any():  # all rows are one block more, the last
             rows = np.concatenate([rows, np.arange(self.n_rows, dtype=np.int32)])
             offsets = np.append(offsets, len(rows))
@@ -368,6 +372,12 @@ class Plan:
 
     def _sizes(self, sets: RowSets) -> np.ndarray:
         """Distinct rows of every set; only sets that lack several blocks are listed to count."""
+        if sets.leave_one_block_out:
+            rest: np.ndarray = self.n_rows - self.blocks.sizes[sets.minus]
+            return rest
+        if not len(sets.minus) and (sets.base != ALL).all():
+            found: np.ndarray = self.blocks.sizes[sets.base]
+            return found
         whole = np.where(sets.base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[sets.base])
         n_minus = np.diff(sets.offsets)
         one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))

@@ -76,13 +76,14 @@ class QuadraticDiscriminants(OnePass):
         shapes = _shapes(classes, task.group)
         if shapes is None:
             return done
-        scores, sound = _without_each(classes, shapes, task, out.rows)
+        scores, sound = _without_each(classes, shapes, task.group.settings[0])
+        at = classes.at[out.rows]
         done[out.fits] = True
         for place in range(len(scores)):
-            asked = out.asks(task, place)
-            settled = asked & sound[place]
-            out.take(settled).answer(task, place, scores[place, settled], classes.present)
-            done[out.fits[asked & ~sound[place]]] = False
+            asked, trusted = out.asks(task, place), sound[place, at]
+            settled = asked & trusted
+            out.take(settled).answer(task, place, scores[place, at[settled]], classes.present)
+            done[out.fits[asked & ~trusted]] = False
         return done
 
     def fit_pass(
@@ -111,35 +112,36 @@ def _shapes(classes: Classes, group: Group) -> list[Shape] | None:
         return None
     regs = group.values("reg_param").astype(np.float64)
     setting = group.settings[0]
-    found = [shape_of(classes.only(k), regs, setting) for k in range(len(classes.present))]
+    found = [shape_of(classes, k, regs, setting) for k in range(len(classes.present))]
     return None if any(shape is None for shape in found) else [s for s in found if s is not None]
 
 
 def _without_each(
-    classes: Classes, shapes: list[Shape], task: Task, rows: np.ndarray
+    classes: Classes, shapes: list[Shape], setting: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of every candidate for each row by the fit without it, and which can be trusted."""
-    assert task.X is not None
-    setting, member = task.group.settings[0], classes.member[rows]
-    X = task.X if np.array_equal(rows, np.arange(len(task.X))) else task.X[rows]
-    squares = [shape.squares(X) for shape in shapes]
-    pairs = zip(shapes, squares, strict=True)
-    scores = np.stack([shape.log_densities_of(of_shape) for shape, of_shape in pairs], axis=-1)
+    """Scores of every candidate for each row by the fit without it, and which can be trusted.
+
+    The rows stand as in `classes.centred`.
+    """
+    sizes, n_classes = classes.sizes, len(shapes)
     full_rank = np.array([shape.has_full_rank for shape in shapes])
+    scores = np.zeros((full_rank.shape[1], len(classes.centred), n_classes))
     sound = np.zeros(scores.shape[:2], dtype=bool)
-    priors = np.zeros((len(shapes), len(shapes)))  # of a row of class k without itself, in row k
-    for k, shape in enumerate(shapes):
-        sizes = classes.sizes.copy()
-        sizes[k] -= 1
-        fewer = shape.of_size(sizes[k])
+    seen = np.empty((int(sizes.max()), classes.n_features))
+    for of in range(n_classes):
+        fewer = shapes[of].of_size(sizes[of] - 1)
         if fewer is None:
             continue
-        priors[k], own = _log_priors(setting, sizes), member == k
-        others: np.ndarray = np.all(np.delete(full_rank, k, axis=0), axis=0)
-        densities, trusted = _without_own(fewer, squares[k])
-        np.copyto(scores[..., k], densities, where=own)
-        np.copyto(sound, trusted & others[:, None], where=own)
-    scores += priors[member]
+        block = classes.block(of)
+        others: np.ndarray = np.all(np.delete(full_rank, of, axis=0), axis=0)
+        for k, shape in enumerate(shapes):
+            squares = shape.squares(classes.seen_from(k, of, seen))
+            if k == of:
+                scores[:, block, k], trusted = _without_own(fewer, squares)
+                sound[:, block] = trusted & others[:, None]
+            else:
+                scores[:, block, k] = shape.log_densities_of(squares)
+        scores[:, block] += _log_priors(setting, sizes - (np.arange(n_classes) == of))
     return scores, sound
 
 

@@ -50,7 +50,7 @@ class Without:
         sizes = self.sizes(c)
         if not self.rule.can_fit(sizes, self.classes.n_features):
             return np.zeros((len(rows), len(sizes))), np.zeros(len(rows), dtype=bool)
-        centred = self.classes.centred[rows]
+        centred = self.classes.centred_rows(rows, c)
         found = self._shrunk(centred, c, shrinkage) if shrinkage else self._plain(centred, c)
         if found is None:
             return None

@@ -83,9 +83,11 @@ class Shape:
             fine = least > self.tol * CLEARLY
         return fine
 
-    def squares(self, rows: np.ndarray) -> np.ndarray:
-        """Squared coordinates of rows along the axes (their sum alone, where a root whitens)."""
-        centred = rows - self.mean
+    def squares(self, centred: np.ndarray) -> np.ndarray:
+        """Squared coordinates along the axes (their sum alone, where a root whitens).
+
+        Of rows less the mean, which are overwritten.
+        """
         if isinstance(self.axes, Root):
             white = self.axes.whiten(centred, overwrite=True)
             sums: np.ndarray = np.einsum("ij,ij->i", white, white)
@@ -106,7 +108,7 @@ class Shape:
         return found
 
     def log_densities(self, rows: np.ndarray) -> np.ndarray:
-        return self.log_densities_of(self.squares(rows))
+        return self.log_densities_of(self.squares(rows - self.mean))
 
     def _variances(self, divisor: float) -> np.ndarray:
         regs = self.regs[:, None]
@@ -114,18 +116,20 @@ class Shape:
         return variances
 
 
-def shape_of(one: Classes, regs: np.ndarray, setting: Mapping[str, Any]) -> Shape | None:
+def shape_of(
+    classes: Classes, place: int, regs: np.ndarray, setting: Mapping[str, Any]
+) -> Shape | None:
     """The shape of a class, None where its scatter cannot be inverted or has too few digits."""
-    size, p = one.n_rows, one.n_features
-    if len(one.centred) <= p:
+    rows, mean = classes.of_class(place), classes.means[place]
+    size, p = float(classes.sizes[place]), classes.n_features
+    if len(rows) <= p:
         return None
-    (rows, _), mean = one.rows(np.ones(1)), one.means[0]
     if len(regs) == 1 and regs[0] == 0:
         root = root_of(rows)
-        if root is None or (root.scale <= size**0.5 * FLAT * one.largest).any():
+        if root is None or (root.scale <= size**0.5 * FLAT * classes.largest).any():
             return None
         return Shape(mean, size, root, np.ones(p), regs, setting)
-    if (FLAT * one.farthest) ** 2 > regs.min() and one.has_flat_columns:
+    if (FLAT * classes.farthest) ** 2 > regs.min() and classes.is_flat(place):
         return None
     spectrum = spectrum_of(rows)
     if regs.min() == 0 and spectrum.values.min() <= FEWEST * spectrum.values.max():

@@ -1,6 +1,6 @@
 """Class means and scatter of what a fit sees, and two ways to invert a scatter.
 
-`Classes` holds the rows less the mean of their class. A `Root` whitens by Cholesky, in columns
+`Classes` holds the rows class by class, less the mean. A `Root` whitens by Cholesky, in columns
 scaled to variance 1; a `Spectrum` is a decomposition that serves any amount of shrinkage. Both
 know how far they can be trusted.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
@@ -17,41 +18,49 @@ __all__ = ["Classes", "Root", "Spectrum", "root_of", "spectrum_of"]
 
 FLAT = 1e-6  # a column varies less than this, beside its size: its centred cells are half noise
 LEAST = 1e-7  # of the mean eigenvalue of scaled columns; a product X'X knows smaller ones badly
+LONG = 8192  # cells: the loop over these hides what it costs to enter it
 ENOUGH = 1e-5  # of the largest eigenvalue; smaller ones are not taken from a product X'X
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Rows by class: codes that are present, how many rows (copies counted), means, and the rest.
+    """Rows class by class: codes that are present, how many rows (copies counted), and means.
 
-    `member[i]` is the place of row i's class in `present`, `centred[i]` the row less its mean;
-    no cell of a column is larger than its `largest`, whatever the sign.
+    `centred[t]` is row `order[t]` less the mean of its class, `times[t]` how often it counts (None:
+    once); those of class k are `centred[self.block(k)]`, in ascending order of the rows.
+    `member[i]` is the place of row i's class in `present`.
     """
 
     present: np.ndarray
     sizes: np.ndarray
     means: np.ndarray
     member: np.ndarray
+    order: np.ndarray
+    starts: np.ndarray
     centred: np.ndarray
     times: np.ndarray | None
-    largest: np.ndarray
 
     @classmethod
     def of(cls, X: np.ndarray, codes: np.ndarray, times: np.ndarray | None = None) -> Classes:
-        counted = np.bincount(codes, weights=times)
-        present = np.flatnonzero(counted)
-        member = np.searchsorted(present, codes)
-        sizes = counted[present].astype(np.float64)
-        belongs = (member == np.arange(len(present))[:, None]).astype(np.float64)
-        weighed = belongs if times is None else belongs * times
+        drawn = np.bincount(codes)
+        present = np.flatnonzero(drawn)
+        member = codes if len(present) == len(drawn) else np.searchsorted(present, codes)
+        order = np.argsort(codes, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(drawn[present])])
+        times = None if times is None else times[order]
         centre = X[0]  # first of all: sums of far-off numbers lose digits
-        centred = X - centre
-        means = (weighed @ centred) / sizes[:, None]
-        centred -= belongs.T @ means  # each row's own mean: all other terms are 0
+        centred = np.empty_like(X)
+        sizes, means = np.empty(len(present)), np.empty((len(present), X.shape[1]))
+        for k, (first, end) in enumerate(pairwise(starts)):  # what a cache holds, several times
+            part = centred[first:end]
+            X.take(order[first:end], axis=0, out=part, mode="clip")
+            _less(part, centre, part)
+            counts = np.ones(end - first) if times is None else times[first:end].astype(np.float64)
+            sizes[k] = counts.sum()
+            means[k] = (counts @ part) / sizes[k]
+            _less(part, means[k], part)
         means += centre
-        spread = np.sqrt(np.einsum("ij,ij->j", centred, centred))  # no cell lies farther out
-        largest = np.abs(means).max(axis=0) + spread
-        return cls(present, sizes, means, member, centred, times, largest)
+        return cls(present, sizes, means, member, order, starts, centred, times)
 
     @property
     def n_rows(self) -> float:
@@ -61,27 +70,58 @@ class Classes:
     def n_features(self) -> int:
         return int(self.centred.shape[1])
 
+    def block(self, place: int) -> slice:
+        """Where the rows of a class stand in `centred`."""
+        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+
+    @cached_property
+    def at(self) -> np.ndarray:
+        """Where each row stands in `centred`."""
+        at = np.empty(len(self.order), dtype=np.intp)
+        at[self.order] = np.arange(len(at))
+        return at
+
+    def centred_rows(self, rows: np.ndarray, place: int) -> np.ndarray:
+        """Rows of one class, less its mean."""
+        block = self.block(place)
+        if np.array_equal(rows, self.order[block]):
+            return self.centred[block]  # all of them: no copy
+        found: np.ndarray = self.centred[self.at[rows]]
+        return found
+
+    def seen_from(self, place: int, of: int, out: np.ndarray) -> np.ndarray:
+        """Rows of class `of` less the mean of another (or their own), written into `out`."""
+        rows = self.centred[self.block(of)]
+        seen: np.ndarray = out[: len(rows)]
+        if of == place:
+            np.copyto(seen, rows)
+        else:
+            _less(rows, self.means[place] - self.means[of], seen)
+        return seen
+
     def rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
         """Rows and a number, whose products sum to the scatter, each class's times its factor."""
         if self.times is None and (factors == factors[0]).all():
             return self.centred, float(factors[0])  # no copy
-        scale = factors[self.member]
+        scale = np.repeat(factors, np.diff(self.starts))
         if self.times is not None:
             scale = scale * self.times
         return np.sqrt(scale)[:, None] * self.centred, 1.0
 
-    def only(self, place: int) -> Classes:
-        """One of the classes alone."""
-        mine = self.member == place
-        return Classes(
-            self.present[place : place + 1],
-            self.sizes[place : place + 1],
-            self.means[place : place + 1],
-            np.zeros(int(mine.sum()), dtype=np.intp),
-            self.centred[mine],
-            None if self.times is None else self.times[mine],
-            self.largest,
-        )
+    def of_class(self, place: int) -> np.ndarray:
+        """Rows whose products sum to the scatter of one class."""
+        block = self.block(place)
+        if self.times is None:
+            return self.centred[block]
+        weighed: np.ndarray = np.sqrt(self.times[block])[:, None] * self.centred[block]
+        return weighed
+
+    @cached_property
+    def largest(self) -> np.ndarray:
+        """No cell of a column is larger, whatever its sign."""
+        spread = np.sqrt(np.einsum("ij,ij->j", self.centred, self.centred))  # none lies farther out
+        largest: np.ndarray = np.abs(self.means).max(axis=0) + spread
+        return largest
 
     @property
     def farthest(self) -> float:
@@ -91,8 +131,26 @@ class Classes:
     @cached_property
     def has_flat_columns(self) -> bool:
         """Whether some column hardly varies within classes, beside the size of its cells."""
-        squares = np.einsum("ij,ij->j", self.centred, self.centred)
-        return bool((squares <= len(self.centred) * (FLAT * self.largest) ** 2).any())
+        return self._flat(self.centred)
+
+    def is_flat(self, place: int) -> bool:
+        """Whether some column hardly varies within one class, beside the size of its cells."""
+        return self._flat(self.centred[self.block(place)])
+
+    def _flat(self, rows: np.ndarray) -> bool:
+        squares = np.einsum("ij,ij->j", rows, rows)
+        return bool((squares <= len(rows) * (FLAT * self.largest) ** 2).any())
+
+
+def _less(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
+    """Rows less a row, many short ones at a time: to turn to the next takes NumPy longer."""
+    n, p = rows.shape
+    at_once = max(1, min(n, LONG // p))
+    whole = n - n % at_once
+    shape = (-1, at_once * p)
+    repeated = np.concatenate([row] * at_once)
+    np.subtract(rows[:whole].reshape(shape), repeated, out=out[:whole].reshape(shape))
+    np.subtract(rows[whole:], row, out=out[whole:])
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.plan import Plan, spread
+from truerisk.core.plan import Plan
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.one_pass import Task
 from truerisk.engines.templates.single_row import single_row_fits
 
 __all__ = ["LeftOut"]
+
+NOWHERE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +46,11 @@ class LeftOut:
         """Answer each fit's questions from its row's scores; what rounding decides stays open."""
         plan, candidate = task.plan, int(task.group.candidates[place])
         answers = respond(scores, present, task.request, task.data.n_classes)
-        order, starts = plan.questions_of
-        offsets, inside = spread(starts, self.fits)
         line = candidate if task.run.only is None else 0
-        positions = plan.test_offsets[order[inside]]
-        task.values[line, positions] = np.repeat(answers, np.diff(offsets), axis=0)
+        here = np.full(plan.n_fits, NOWHERE)
+        here[self.fits] = np.arange(len(self.fits))
+        of_question = here[plan.fit]
+        ours = np.flatnonzero(of_question != NOWHERE)
+        task.values[line, plan.test_offsets[ours]] = answers[of_question[ours]]
         for fit in self.fits[undecided(scores, task.request)]:
             task.leave_open(fit, [candidate])

@@ -17,31 +17,32 @@ def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     The questions of such a fit ask about its row and no other. Found from the codes of the plan:
     O(fits + questions), no row set is written out.
     """
-    flips = np.zeros(plan.n_fits, dtype=np.int64)
-    flipped = np.full(plan.n_fits, NOTHING)
+    row = _only_one_taken(plan.train, plan.blocks)
     if plan.flips is not None:
         flips = np.bincount(plan.flips.fit, minlength=plan.n_fits)
+        flipped = np.full(plan.n_fits, NOTHING)
         flipped[plan.flips.fit] = plan.flips.row
-    taken = np.diff(plan.train.offsets)
-    everything = plan.train.base == ALL
-    row = np.where(everything & (taken == 0) & (flips == 1), flipped, NOTHING)
-    left_out = _only_one_taken(plan.train, plan.blocks)
-    row = np.where(everything & (flips == 0) & (left_out != NOTHING), left_out, row)
+        whole = (plan.train.base == ALL) & (np.diff(plan.train.offsets) == 0)
+        row = np.where(whole & (flips == 1), flipped, np.where(flips == 0, row, NOTHING))
     elsewhere = _only_row(plan.test, plan.blocks) != row[plan.fit]
     row[plan.fit[elsewhere]] = NOTHING
     return row != NOTHING, row
 
 
 def _only_one_taken(sets: RowSets, blocks: Blocks) -> np.ndarray:
-    """The row that a set lacks, where it lacks one block of one row."""
+    """The row that a set lacks, where it is all rows but one block of one row."""
+    if sets.leave_one_block_out:
+        return _row_of(blocks, sets.minus)
     found = np.full(len(sets), NOTHING)
-    one = np.flatnonzero(np.diff(sets.offsets) == 1)
+    one = np.flatnonzero((sets.base == ALL) & (np.diff(sets.offsets) == 1))
     found[one] = _row_of(blocks, sets.minus[sets.offsets[one]])
     return found
 
 
 def _only_row(sets: RowSets, blocks: Blocks) -> np.ndarray:
     """The row of a set that is one block of one row."""
+    if not len(sets.minus) and (sets.base != ALL).all():
+        return _row_of(blocks, sets.base)
     found = np.full(len(sets), NOTHING)
     plain = np.flatnonzero((sets.base != ALL) & (np.diff(sets.offsets) == 0))
     found[plain] = _row_of(blocks, sets.base[plain])
@@ -52,5 +53,8 @@ def _row_of(blocks: Blocks, which: np.ndarray) -> np.ndarray:
     """The row of each block of one row."""
     if not len(which):
         return np.empty(0, dtype=np.int64)
+    if len(blocks.rows) == len(blocks) and (blocks.sizes == 1).all():
+        rows: np.ndarray = blocks.rows[which].astype(np.int64)
+        return rows
     first = blocks.rows[np.minimum(blocks.offsets[which], len(blocks.rows) - 1)]
     return np.where(blocks.sizes[which] == 1, first, NOTHING)
