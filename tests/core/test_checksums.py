@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from truerisk.core import checksums
-from truerisk.core.checksums import row_sums
+from truerisk.core.checksums import row_sums, summed
 from truerisk.core.data import Data
 
 GOLDEN = [1276677212368797696, 13235198884428906496]
+NOT_THERE = SimpleNamespace(load=lambda: lambda array, factors: None)
 WHOLE = np.arange(60_000.0).reshape(-1, 3) % 251
 
 
@@ -22,9 +25,12 @@ def _by_definition(rows: np.ndarray) -> list[int]:
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int64, np.uint64])
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_sums_are_those_of_the_definition(dtype, order, monkeypatch) -> None:
-    """Blocks, types and memory order change nothing about a sum."""
+@pytest.mark.parametrize("compiled", [True, False])
+def test_sums_are_those_of_the_definition(dtype, order, compiled, monkeypatch) -> None:
+    """Blocks, types and memory order change nothing about a sum, compiled or not."""
     monkeypatch.setattr(checksums, "BYTES", 64)
+    if not compiled:
+        monkeypatch.setattr(checksums, "COMPILED", NOT_THERE)
     rows = np.random.default_rng(0).normal(size=(11, 3)) * 1e6
     found = row_sums(np.asarray(rows.astype(dtype), order=order))
     assert found.tolist() == _by_definition(rows.astype(dtype))
@@ -77,3 +83,28 @@ def test_the_fingerprint_of_data_sees_each_cell() -> None:
         prints.add(Data.check(other, y, task="classification").fingerprint)
     prints.add(Data.check(X[[1, 0, *range(2, 20)]], y, task="classification").fingerprint)
     assert len(prints) == 62
+
+
+def test_without_the_compiled_pass_the_sums_are_the_same(monkeypatch) -> None:
+    """A fingerprint does not depend on whether the compiled module is there, nor on the layout."""
+    table = np.random.default_rng(2).normal(size=(9, 40))
+    table[3, 5], table[4, 1] = np.nan, -0.0
+    tables = [table, np.asfortranarray(table), table[::-2, 3:], table.T[5:], table[:, ::3]]
+    tables += [part.astype(np.int64) for part in (1e6 * np.nan_to_num(table), tables[-1] * 0 + 7)]
+    tables += [np.frombuffer(b"\0" + table.tobytes(), offset=1).reshape(9, 40)]
+    compiled = [row_sums(part).tolist() for part in tables]
+    with monkeypatch.context() as patch:
+        patch.setattr(checksums, "COMPILED", NOT_THERE)
+        assert [row_sums(part).tolist() for part in tables] == compiled
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_pass_sees_whether_all_cells_are_finite(order) -> None:
+    """A NaN or an infinite cell anywhere is seen, the largest number is none of them."""
+    table = np.full((11, 5), np.finfo(float).max, order=order)
+    assert summed(table).finite
+    for cell in [(0, 0), (7, 3), (10, 4)]:
+        for value in (np.nan, np.inf, -np.inf):
+            other = table.copy(order="K")
+            other[cell] = value
+            assert not summed(other).finite

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.checksums import row_sums
+from truerisk.core.checksums import RowSums, row_sums, summed
 from truerisk.core.errors import BadData
 
 __all__ = [
+    "RowSums",
     "column_arrays",
     "column_names",
     "digest",
@@ -106,12 +107,12 @@ def _update(digest_: Any, array: np.ndarray) -> None:
         digest_.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
 
 
-def sums_of(table: Any) -> np.ndarray | None:
-    """A checksum of every row where the table has one (`row_sums`)."""
-    return row_sums(table) if isinstance(table, np.ndarray) else None
+def sums_of(table: Any) -> RowSums | None:
+    """A checksum of every row where the table has one (`checksums.summed`)."""
+    return summed(table) if isinstance(table, np.ndarray) else None
 
 
-def digest(*tables: Any, sums: np.ndarray | None = None) -> str:
+def digest(*tables: Any, sums: RowSums | None = None) -> str:
     """SHA-256 of the content, 16 hexadecimal digits; None counts as absent.
 
     With `sums` (`sums_of` the first table) these are hashed in its place, which is quicker.
@@ -123,7 +124,7 @@ def digest(*tables: Any, sums: np.ndarray | None = None) -> str:
             continue
         if j == 0 and sums is not None:
             total.update(f"{table.dtype.str}{table.shape}".encode())
-            total.update(sums.data.cast("B"))
+            total.update(sums.sums.data.cast("B"))
             continue
         for name in column_names(table) or ():
             total.update(name.encode("utf-8", "surrogatepass"))
@@ -132,13 +133,13 @@ def digest(*tables: Any, sums: np.ndarray | None = None) -> str:
     return total.hexdigest()[:16]
 
 
-def row_keys(table: Any, sums: np.ndarray | None = None) -> np.ndarray | None:
+def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
     """One integer per row, equal exactly for rows of equal content; None where undefined.
 
     Where `sums` (`sums_of` the table) tell all rows apart, the rows are not looked at.
     """
-    if sums is not None and _all_differ(sums):
-        return np.arange(len(sums))
+    if sums is not None and _all_differ(sums.sums):
+        return np.arange(len(sums.sums))
     if _is_sparse(table):
         return _keys(_sparse_rows(table))
     if _is_frame(table):

@@ -20,7 +20,7 @@ from scipy.special import expit, softmax
 
 from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
-from truerisk.core.data import Data, non_finite
+from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import ALL, Plan
@@ -84,7 +84,7 @@ class LogisticPaths(OnePass):
             return "X is no table of numbers."
         if single and not own:
             return "X is in single precision, and scikit-learn would compute in it."
-        return "X has cells that are not finite." if non_finite(data.X) else None
+        return "X has cells that are not finite." if data.non_finite else None
 
     def table(self, group: Group, data: Data) -> Any:
         if group.rowwise is None:

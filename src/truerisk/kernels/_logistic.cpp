@@ -79,8 +79,9 @@ void solve(Columns& columns, const logistic::Rows& rows, const Asked& asked) {
 logistic::Found found_in(Output<double, nb::ndim<3>>& coefficients,
                          Output<double, nb::ndim<2>>& intercepts,
                          Output<std::int64_t, nb::ndim<1>>& passes,
-                         Output<std::uint8_t, nb::ndim<1>>& converged) {
-    return {coefficients.data(), intercepts.data(), passes.data(), converged.data()};
+                         Output<std::uint8_t, nb::ndim<1>>& converged,
+                         Output<std::uint8_t, nb::ndim<1>>& used) {
+    return {coefficients.data(), intercepts.data(), passes.data(), converged.data(), used.data()};
 }
 
 void dense_path(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows_asked,
@@ -90,11 +91,12 @@ void dense_path(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows_asked,
                 double ratio, double l1_ratio, bool standardize, double tolerance,
                 std::int64_t max_passes, Output<double, nb::ndim<3>> coefficients,
                 Output<double, nb::ndim<2>> intercepts, Output<std::int64_t, nb::ndim<1>> passes,
-                Output<std::uint8_t, nb::ndim<1>> converged) {
+                Output<std::uint8_t, nb::ndim<1>> converged,
+                Output<std::uint8_t, nb::ndim<1>> used) {
     const Asked asked{X.shape(0), rows_asked.shape(0) ? rows_asked.data() : nullptr,
                       weights, codes, n_classes, lambdas, aside, ratio,
                       {l1_ratio, tolerance, standardize, max_passes},
-                      found_in(coefficients, intercepts, passes, converged)};
+                      found_in(coefficients, intercepts, passes, converged, used)};
     nb::gil_scoped_release no_gil;
     const logistic::Rows rows = rows_of<logistic::Dense>(asked);
     logistic::Dense columns(X.data(), static_cast<std::int64_t>(X.shape(0)), X.shape(1), rows);
@@ -109,10 +111,11 @@ void sparse_path(Input<double, nb::ndim<1>> value, Input<Index, nb::ndim<1>> row
                  double ratio, double l1_ratio, bool standardize, double tolerance,
                  std::int64_t max_passes, Output<double, nb::ndim<3>> coefficients,
                  Output<double, nb::ndim<2>> intercepts, Output<std::int64_t, nb::ndim<1>> passes,
-                 Output<std::uint8_t, nb::ndim<1>> converged) {
+                 Output<std::uint8_t, nb::ndim<1>> converged,
+                 Output<std::uint8_t, nb::ndim<1>> used) {
     const Asked asked{weights.shape(0), nullptr, weights, codes, n_classes, lambdas, aside, ratio,
                       {l1_ratio, tolerance, standardize, max_passes},
-                      found_in(coefficients, intercepts, passes, converged)};
+                      found_in(coefficients, intercepts, passes, converged, used)};
     nb::gil_scoped_release no_gil;
     using Columns = logistic::Sparse<Index>;
     const logistic::Rows rows = rows_of<Columns>(asked);

@@ -24,12 +24,14 @@ struct Setting {
     std::int64_t max_passes;
 };
 
-// Where the solutions go: lines of lambda × fitted × p, and of lambda × fitted.
+// Where the solutions go: lines of lambda × fitted × p, and of lambda × fitted; which of the p
+// columns have a coefficient somewhere.
 struct Found {
     double* coefficients;
     double* intercepts;
     std::int64_t* passes;
     std::uint8_t* converged;
+    std::uint8_t* used;
 };
 
 constexpr std::size_t FEW = 48;  // columns whose gradients are computed sooner than bounded
@@ -537,6 +539,7 @@ class Path {
             for (const std::int32_t column : state_.set[k]) {
                 const auto j = static_cast<std::size_t>(column);
                 out[j] = b_of(k)[j];
+                if (out[j] != 0.0) found.used[j] = 1;
                 intercept -= out[j] * columns_.mean_shift(j);
             }
             found.intercepts[l * fitted_ + k] = intercept;

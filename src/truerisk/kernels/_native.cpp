@@ -69,6 +69,7 @@ void register_interval(nb::module_& m);
 void register_logistic(nb::module_& m);
 void register_svm(nb::module_& m);
 void register_equations(nb::module_& m);
+void register_row_sums(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Compiled loops of truerisk; call them through their Python callers, which check.";
@@ -82,4 +83,5 @@ NB_MODULE(_native, m) {
     register_logistic(m);
     register_svm(m);
     register_equations(m);
+    register_row_sums(m);
 }

@@ -19,7 +19,7 @@ class Solutions:
     `coefficients` (λ, f, p) and `intercepts` (λ, f), in the units of X: f is 1 for two classes
     (the second against the first), else the number of classes. `passes[l]` is how often the
     coefficients were gone through at λ number l; `converged[l]` is False where `max_passes` ended
-    it, and then the line is not the minimiser.
+    it, and then the line is not the minimiser. `used` are the columns with a coefficient at some λ.
     """
 
     lambdas: np.ndarray
@@ -27,6 +27,7 @@ class Solutions:
     intercepts: np.ndarray
     passes: np.ndarray
     converged: np.ndarray
+    used: np.ndarray
 
 
 def column_major(X: Any) -> Any:
@@ -113,6 +114,7 @@ def logistic_path(
     coefficients = np.zeros((n, fitted, X.shape[1]))
     intercepts = np.zeros((n, fitted))
     passes, converged = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.uint8)
+    used = np.zeros(X.shape[1], dtype=np.uint8)
     is_aside = np.repeat(np.array([0, 1], dtype=np.uint8), [len(main), len(more)])
     given = (
         weights,
@@ -129,13 +131,15 @@ def logistic_path(
         intercepts,
         passes,
         converged,
+        used,
     )
     if hasattr(X, "indptr"):
         native().logistic_path_sparse(X.data, X.indices, X.indptr, *given)
     else:
         picked = np.empty(0) if rows is None else rows
         native().logistic_path_dense(X, np.ascontiguousarray(picked, dtype=np.int64), *given)
-    return Solutions(penalties, coefficients, intercepts, passes, converged.astype(bool))
+    where = np.flatnonzero(used)
+    return Solutions(penalties, coefficients, intercepts, passes, converged.astype(bool), where)
 
 
 def _check(

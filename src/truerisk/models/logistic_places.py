@@ -208,6 +208,7 @@ def _part(solved: Solutions, where: slice) -> Solutions:
         solved.intercepts[where],
         solved.passes[where],
         solved.converged[where],
+        solved.used,
     )
 
 

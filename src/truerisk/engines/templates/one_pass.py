@@ -20,7 +20,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data, non_finite
+from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan import Plan
@@ -218,7 +218,7 @@ class OnePass(Engine):
             return "X is in single precision, and scikit-learn would compute in it."
         if dtype.kind not in "biuf" and not hasattr(family.estimator, "steps"):
             return "X holds more than numbers."
-        return "X has cells that are not finite." if non_finite(data.X) else None
+        return "X has cells that are not finite." if data.non_finite else None
 
     def table(self, group: Group, data: Data) -> Any:
         """X after the steps that treat each row by itself."""

@@ -1,0 +1,42 @@
+"""The compiled pass over rows: the sums of NumPy's, from wherever the rows lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk.core.checksums import mixed
+from truerisk.kernels.row_sums import row_sums
+
+TABLE = np.random.default_rng(0).integers(0, 2**63, size=(1030, 9), dtype=np.uint64)
+FACTORS = mixed(np.arange(9)) | np.uint64(1)
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns", "every other"])
+def test_sums_are_those_of_numpy(layout) -> None:
+    """A row is the sum of its folded cells times the factors, modulo 2⁶⁴, in every layout."""
+    table = {
+        "columns": np.asfortranarray(TABLE),
+        "every other": np.repeat(TABLE, 2, axis=1)[:, ::2],
+    }
+    given = table.get(layout, TABLE)
+    sums, finite = row_sums(given, FACTORS)
+    assert sums.tolist() == ((TABLE ^ (TABLE >> np.uint64(32))) @ FACTORS).tolist()
+    assert finite  # whole numbers are
+
+
+def test_an_array_that_is_not_aligned_is_left_to_numpy() -> None:
+    """Cells that do not lie on multiples of eight bytes are not read."""
+    shifted = np.frombuffer(b"\0" + TABLE.tobytes(), np.uint8)[1:].view(np.uint64).reshape(-1, 9)
+    assert row_sums(shifted, FACTORS) is None
+
+
+@pytest.mark.parametrize(
+    ("array", "factors"),
+    [(TABLE.astype(np.float32), FACTORS), (TABLE[0], FACTORS), (TABLE, FACTORS[1:])],
+    ids=["4 bytes", "one row", "a factor less"],
+)
+def test_what_it_would_read_out_of_bounds_is_refused(array, factors) -> None:
+    """The loop trusts shapes and types, so the caller checks them."""
+    with pytest.raises(ValueError, match=r"summed|factor"):
+        row_sums(array, factors)
