@@ -24,6 +24,7 @@ from truerisk.core.contracts import (
     Setting,
     Streams,
     std_errors_of,
+    values_of,
 )
 from truerisk.core.data import Data
 from truerisk.core.errors import NoEngine, UnknownName
@@ -176,11 +177,9 @@ def curve_of(computed: Computed) -> RiskCurve:
     """The risk curve of a computation."""
     problem, evaluation = computed.problem, computed.evaluation
     common = _common(computed)
-    tested = evaluation.tested
-    values = np.array([t.value for t in tested])
     return RiskCurve(
         candidates=problem.family.candidates,
-        values=values,
+        values=values_of(evaluation.tested),
         best=_best(computed),
         rule=problem.rule.word,
         ties=problem.rule.ties,

@@ -6,9 +6,9 @@ A method never sees a learner and an engine never sees a method; they meet in Pl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, overload
 
 import numpy as np
 
@@ -28,6 +28,7 @@ __all__ = [
     "Later",
     "Method",
     "Request",
+    "RisksByColumn",
     "Rule",
     "Run",
     "Setting",
@@ -36,7 +37,9 @@ __all__ = [
     "Target",
     "Tested",
     "Unit",
+    "ranks_of",
     "std_errors_of",
+    "values_of",
 ]
 
 Target = Literal["Err", "Err_XY", "CER", "training"]
@@ -85,6 +88,48 @@ class Tested:
         return self.interval if self.later is None else self.later.interval()
 
 
+@dataclass(frozen=True, eq=False)
+class RisksByColumn(Sequence[Tested]):
+    """Risks of many candidates, of which a rule reads two columns and a reader a few lines.
+
+    `one(c)` puts candidate c's together when it is read.
+    """
+
+    values: np.ndarray
+    ranks: np.ndarray
+    one: Callable[[int], Tested]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @overload
+    def __getitem__(self, candidate: int) -> Tested: ...
+
+    @overload
+    def __getitem__(self, candidate: slice) -> tuple[Tested, ...]: ...
+
+    def __getitem__(self, candidate: int | slice) -> Tested | tuple[Tested, ...]:
+        numbers = range(len(self))[candidate]
+        if isinstance(numbers, range):
+            return tuple(self.one(c) for c in numbers)
+        return self.one(numbers)
+
+
+def values_of(tested: Sequence[Tested]) -> np.ndarray:
+    """The value of every risk."""
+    if isinstance(tested, RisksByColumn):
+        return tested.values
+    return np.array([one.value for one in tested])
+
+
+def ranks_of(tested: Sequence[Tested]) -> np.ndarray | None:
+    """The rank of every risk, None where some have none."""
+    if isinstance(tested, RisksByColumn):
+        return tested.ranks
+    ranks = [one.rank for one in tested if one.rank is not None]
+    return np.array(ranks) if len(ranks) == len(tested) else None
+
+
 def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
     """The standard error of every risk, NaN where there is none."""
     errors = (one.read_std_error() for one in tested)
@@ -114,7 +159,7 @@ class Evaluation:
     """
 
     plan: Plan
-    tested: tuple[Tested, ...]
+    tested: Sequence[Tested]
     n_fits: int
     procedure: Tested | None = None
     units: tuple[Unit, ...] = ()
@@ -211,12 +256,14 @@ class Method(ABC):
         """Draw the plan; the same data and seed give the same plan."""
 
     @abstractmethod
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(
+        self, answers: Answers, data: Data, loss: Loss, setting: Setting
+    ) -> Sequence[Tested]:
         """One estimate per candidate from the answers to this method's plan."""
 
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, setting: Setting
-    ) -> list[list[Tested]]:
+    ) -> Sequence[Sequence[Tested]]:
         """`reduce` of the questions of outer split 0, 1, ... each by itself."""
         unit = answers.plan.unit
         return [
@@ -230,7 +277,8 @@ class Method(ABC):
         """Ask the whole plan at once and reduce; methods that tune ask in two passes."""
         answers = ask(plan)
         tested = self.reduce(answers, data, loss, setting)
-        return Evaluation(plan, tuple(tested), answers.n_fits, answers=answers)
+        tested = tested if isinstance(tested, RisksByColumn) else tuple(tested)
+        return Evaluation(plan, tested, answers.n_fits, answers=answers)
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse data or a loss this method cannot serve; called before anything is drawn."""

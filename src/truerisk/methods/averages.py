@@ -7,6 +7,7 @@ Two averages differ where folds are unequal: *pooled* (every tested row counts a
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import ClassVar, Literal
@@ -53,7 +54,7 @@ class Averaged(Method):
 
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, setting: Setting
-    ) -> list[list[Tested]]:
+    ) -> Sequence[Sequence[Tested]]:
         unit = answers.plan.unit
         in_order = (np.diff(unit) >= 0).all() and answers.answered.all()
         if setting.with_errors or not isinstance(loss, RowLoss) or not in_order:

@@ -17,18 +17,16 @@ from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import failure_notes
-from truerisk.methods.rule_errors import Credible, Prior, RuleErrors, check_prior, pairwise
+from truerisk.methods.rule_errors import Prior, check_prior, pairwise
+from truerisk.methods.rule_risks import RuleRisks, risks_of
 from truerisk.methods.scaled_rows import ScaledRows, scaled_rows
 
 __all__ = ["BayesianError", "ImproperBayesianError", "check_gamma", "check_rows", "ruled_plan"]
 
-_LEAST_RANK = -1e300  # below every log of an error: rules whose error is 0 for sure
 _PAIRWISE = (
     "pairwise error: the errors between two classes, added over all pairs; it is not below the "
     "error and may exceed 1. For choosing only: no standard error or interval is stated."
 )
-_SURE = "the rule is constant, or a class has no spread: its error is sure, so there is no interval"
 
 
 @dataclass(frozen=True)
@@ -96,22 +94,13 @@ class BayesianError(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         return ruled_plan(data.n_rows)
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(
+        self, answers: Answers, data: Data, loss: Loss, setting: Setting
+    ) -> Sequence[Tested]:
         if answers.rules is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
-        tested = [Tested(np.nan, rank=np.nan)] * answers.n_candidates
-        for rules in answers.rules:
-            rules, rows = self._seen(answers, rules, data)
-            pairs = pairwise(rows, rules, self.shares(rows, rules), self.prior)
-            found = self._tested(rows, rules, pairs, setting)
-            for c, one in zip(rules.candidates, found, strict=True):
-                tested[int(c)] = one
-        if answers.failures:
-            return [
-                replace(one, notes=one.notes + failure_notes(answers, c))
-                for c, one in enumerate(tested)
-            ]
-        return tested
+        blocks = [self._risks(answers, rules, data, setting) for rules in answers.rules]
+        return risks_of(blocks, answers)
 
     def _seen(
         self, answers: Answers, rules: LinearRules, data: Data
@@ -135,38 +124,16 @@ class BayesianError(Method):
             given = np.append(given, 1 - given)
         return {code: float(given[code]) for code in rules.codes}
 
-    def _tested(
-        self, rows: ScaledRows, rules: LinearRules, pairs: list[RuleErrors], setting: Setting
-    ) -> list[Tested]:
-        """One estimate per rule."""
+    def _risks(
+        self, answers: Answers, rules: LinearRules, data: Data, setting: Setting
+    ) -> RuleRisks:
+        """Those of one block of rules."""
+        rules, rows = self._seen(answers, rules, data)
+        pairs = pairwise(rows, rules, self.shares(rows, rules), self.prior)
         logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
-        values, ranks = np.exp(logs), np.maximum(logs, _LEAST_RANK)
+        stated = pairs[0] if setting.with_errors and len(pairs) == 1 else None
         notes = self._notes(rows, rules, logs)
-        if not setting.with_errors or len(pairs) > 1:
-            return [
-                Tested(float(value), split_risks=values[i : i + 1], notes=notes[i], rank=rank)
-                for i, (value, rank) in enumerate(zip(values, ranks.tolist(), strict=True))
-            ]
-        sure, level = pairs[0].are_sure(), setting.confidence_level
-        return [
-            Tested(
-                value,
-                split_risks=split,
-                notes=(*note, _SURE) if is_sure else note,
-                later=None if is_sure else Credible(pairs[0], i, level),
-                rank=rank,
-            )
-            for i, (value, split, note, is_sure, rank) in enumerate(
-                zip(
-                    values.tolist(),
-                    values[:, None],
-                    notes,
-                    sure.tolist(),
-                    ranks.tolist(),
-                    strict=True,
-                )
-            )
-        ]
+        return RuleRisks(rules.candidates, logs, notes, stated, setting.confidence_level)
 
     def _notes(
         self, rows: ScaledRows, rules: LinearRules, logs: np.ndarray

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -9,7 +10,15 @@ import numpy as np
 
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.bulk import merge_equal_fits, nest
-from truerisk.core.contracts import Evaluation, Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import (
+    Evaluation,
+    Method,
+    Setting,
+    Streams,
+    Target,
+    Tested,
+    values_of,
+)
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Loss
@@ -95,7 +104,7 @@ class Nested(Method):
         self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
     ) -> Evaluation:
         outside = plan.only(plan.questions("outer"))
-        inner: list[list[Tested]] = []
+        inner: Sequence[Sequence[Tested]] = []
         n_fits = 0
         if setting.n_candidates > 1 or self.compare:
             answers = ask(plan.only(plan.questions("inner")))
@@ -114,12 +123,14 @@ class Nested(Method):
             answers=outer,
         )
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(
+        self, answers: Answers, data: Data, loss: Loss, setting: Setting
+    ) -> Sequence[Tested]:
         return self.outer_method.reduce(answers, data, loss, setting)
 
 
-def _averaged(inner: list[list[Tested]]) -> tuple[Tested, ...]:
+def _averaged(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
     """Each candidate's inner risk, averaged over the outer splits."""
     note = "mean of the inner risks over the outer splits; the honest risk is `procedure`"
-    values = np.array([[t.value for t in unit] for unit in inner])
+    values = np.array([values_of(unit) for unit in inner])
     return tuple(Tested(float(v), notes=(note,)) for v in values.mean(axis=0)) if inner else ()

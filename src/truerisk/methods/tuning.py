@@ -8,7 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Rule, Setting, Tested, Unit, std_errors_of
+from truerisk.core.contracts import (
+    Method,
+    Rule,
+    Setting,
+    Tested,
+    Unit,
+    ranks_of,
+    std_errors_of,
+    values_of,
+)
 from truerisk.core.data import Data
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
@@ -18,13 +27,13 @@ __all__ = ["asks_own_rows", "by_fit", "by_rule", "choose", "inner_risks", "units
 
 def inner_risks(
     inner: Method, answers: Answers, data: Data, loss: Loss, setting: Setting
-) -> list[list[Tested]]:
+) -> Sequence[Sequence[Tested]]:
     """For every outer split, one estimate per candidate from its inner questions."""
     quick = replace(setting, with_errors=setting.rule.needs_std_errors, interval=None)
     return inner.reduce_units(answers, data, loss, quick)
 
 
-def choose(tested: list[Tested], setting: Setting) -> int:
+def choose(tested: Sequence[Tested], setting: Setting) -> int:
     """The rule's candidate; a single one is not chosen, so it may have failed."""
     if len(tested) == 1:
         return 0
@@ -36,13 +45,10 @@ def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
 
     A rule that needs standard errors compares values: ranks are on another scale.
     """
-    values = np.array([t.value for t in tested])
-    none = np.full(len(values), np.nan)
-    errors = std_errors_of(tested) if rule.needs_std_errors else none
-    ranks = [t.rank for t in tested if t.rank is not None]
-    if len(ranks) == len(tested) and not rule.needs_std_errors:
-        return rule.choose(np.array(ranks), errors)
-    return rule.choose(values, errors)
+    if rule.needs_std_errors:
+        return rule.choose(values_of(tested), std_errors_of(tested))
+    ranks, none = ranks_of(tested), np.full(len(tested), np.nan)
+    return rule.choose(values_of(tested) if ranks is None else ranks, none)
 
 
 def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
@@ -53,7 +59,7 @@ def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
 
 
 def units_of(
-    plan: Plan, chosen: np.ndarray, inner: list[list[Tested]], procedure: Tested
+    plan: Plan, chosen: np.ndarray, inner: Sequence[Sequence[Tested]], procedure: Tested
 ) -> tuple[Unit, ...]:
     """The story of every outer split; a fit that is asked about its own rows is none."""
     assert procedure.split_risks is not None
@@ -62,7 +68,7 @@ def units_of(
             repeat=int(plan.repeat[q]),
             fold=int(plan.fold[q]),
             candidate=int(chosen[q]),
-            inner_risk=inner[q][chosen[q]].value if inner else float("nan"),
+            inner_risk=inner[int(q)][int(chosen[q])].value if inner else float("nan"),
             risk=float(procedure.split_risks[q]),
             n_train=int(plan.train_sizes[plan.fit[q]]),
             n_test=int(plan.test_sizes[q]),
