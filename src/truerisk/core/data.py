@@ -278,7 +278,7 @@ def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             shifted = (target - target.dtype.type(least)).astype(np.int64)
             there = np.bincount(shifted) > 0
             classes = (np.flatnonzero(there) + least).astype(target.dtype)
-            return classes, (np.cumsum(there) - 1)[shifted]
+            return classes, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
     classes, codes = np.unique(target, return_inverse=True)
     return classes, codes
 

@@ -125,8 +125,8 @@ def _without_each(
     """
     sizes, n_classes = classes.sizes, len(shapes)
     full_rank = np.array([shape.has_full_rank for shape in shapes])
-    scores = np.zeros((full_rank.shape[1], len(classes.centred), n_classes))
-    sound = np.zeros(scores.shape[:2], dtype=bool)
+    scores = np.zeros((full_rank.shape[1], n_classes, len(classes.centred)))
+    sound = np.zeros((len(scores), len(classes.centred)), dtype=bool)
     seen = np.empty((int(sizes.max()), classes.n_features))
     for of in range(n_classes):
         fewer = shapes[of].of_size(sizes[of] - 1)
@@ -134,27 +134,35 @@ def _without_each(
             continue
         block = classes.block(of)
         others: np.ndarray = np.all(np.delete(full_rank, of, axis=0), axis=0)
+        log_priors = _log_priors(setting, sizes - (np.arange(n_classes) == of))
         for k, shape in enumerate(shapes):
             squares = shape.squares(classes.seen_from(k, of, seen))
             if k == of:
-                scores[:, block, k], trusted = _without_own(fewer, squares)
+                densities, trusted = _without_own(fewer, squares)
                 sound[:, block] = trusted & others[:, None]
             else:
-                scores[:, block, k] = shape.log_densities_of(squares)
-        scores[:, block] += _log_priors(setting, sizes - (np.arange(n_classes) == of))
-    return scores, sound
+                densities = shape.log_densities_of(squares)
+            np.add(densities, log_priors[k], out=scores[:, k, block])
+    return scores.transpose(0, 2, 1), sound
 
 
 def _without_own(fewer: Shape, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Log densities of rows after each is gone from its class; which can be trusted."""
     gained = (fewer.size + 1) / fewer.size
     own = fewer.distances(squares)
-    kept = 1 - gained * ((1 - fewer.regs) / fewer.divisor)[:, None] * own
-    sound: np.ndarray = kept > LEAST_KEPT
-    safe = np.where(sound, kept, 1)
-    sound &= fewer.least_of_theirs[:, None] * safe > fewer.tol * CLEARLY
-    logs = fewer.log_determinants[:, None] + np.log(safe)
-    return -(gained**2 * own / safe + logs) / 2, sound
+    kept = (-gained * (1 - fewer.regs) / fewer.divisor)[:, None] * own
+    kept += 1
+    enough = np.maximum(LEAST_KEPT, fewer.tol * CLEARLY / fewer.least_of_theirs)
+    sound: np.ndarray = kept > enough[:, None]
+    if not sound.all():
+        kept[~sound] = 1
+    own /= kept
+    own *= -(gained**2) / 2
+    logs = np.log(kept, out=kept)
+    logs += fewer.log_determinants[:, None]
+    logs /= 2
+    own -= logs
+    return own, sound
 
 
 def _log_priors(setting: Mapping[str, Any], sizes: np.ndarray) -> np.ndarray:

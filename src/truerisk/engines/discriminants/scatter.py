@@ -19,6 +19,7 @@ __all__ = ["Classes", "Root", "Spectrum", "root_of", "spectrum_of"]
 FLAT = 1e-6  # a column varies less than this, beside its size: its centred cells are half noise
 LEAST = 1e-7  # of the mean eigenvalue of scaled columns; a product X'X knows smaller ones badly
 LONG = 8192  # cells: the loop over these hides what it costs to enter it
+DRIFT = 1e-13  # of the spread of a column: a mean that is off by less is right
 ENOUGH = 1e-5  # of the largest eigenvalue; smaller ones are not taken from a product X'X
 
 
@@ -27,7 +28,8 @@ class Classes:
     """Rows class by class: codes that are present, how many rows (copies counted), and means.
 
     `centred[t]` is row `order[t]` less the mean of its class, `times[t]` how often it counts (None:
-    once); those of class k are `centred[self.block(k)]`, in ascending order of the rows.
+    once); those of class k are `centred[self.block(k)]`, in ascending order of the rows, and the
+    squares in a column sum to `squares[k]`.
     `member[i]` is the place of row i's class in `present`.
     """
 
@@ -38,6 +40,7 @@ class Classes:
     order: np.ndarray
     starts: np.ndarray
     centred: np.ndarray
+    squares: np.ndarray
     times: np.ndarray | None
 
     @classmethod
@@ -48,19 +51,15 @@ class Classes:
         order = np.argsort(codes, kind="stable")
         starts = np.concatenate([[0], np.cumsum(drawn[present])])
         times = None if times is None else times[order]
-        centre = X[0]  # first of all: sums of far-off numbers lose digits
         centred = np.empty_like(X)
-        sizes, means = np.empty(len(present)), np.empty((len(present), X.shape[1]))
+        sizes = np.empty(len(present))
+        means, squares = (np.empty((len(present), X.shape[1])) for _ in range(2))
         for k, (first, end) in enumerate(pairwise(starts)):  # what a cache holds, several times
-            part = centred[first:end]
-            X.take(order[first:end], axis=0, out=part, mode="clip")
-            _less(part, centre, part)
+            part = X.take(order[first:end], axis=0, out=centred[first:end], mode="clip")
             counts = np.ones(end - first) if times is None else times[first:end].astype(np.float64)
             sizes[k] = counts.sum()
-            means[k] = (counts @ part) / sizes[k]
-            _less(part, means[k], part)
-        means += centre
-        return cls(present, sizes, means, member, order, starts, centred, times)
+            means[k], squares[k] = _centre(part, counts / sizes[k])
+        return cls(present, sizes, means, member, order, starts, centred, squares, times)
 
     @property
     def n_rows(self) -> float:
@@ -119,7 +118,7 @@ class Classes:
     @cached_property
     def largest(self) -> np.ndarray:
         """No cell of a column is larger, whatever its sign."""
-        spread = np.sqrt(np.einsum("ij,ij->j", self.centred, self.centred))  # none lies farther out
+        spread = np.sqrt(self.squares.sum(axis=0))  # no cell lies farther out
         largest: np.ndarray = np.abs(self.means).max(axis=0) + spread
         return largest
 
@@ -131,15 +130,30 @@ class Classes:
     @cached_property
     def has_flat_columns(self) -> bool:
         """Whether some column hardly varies within classes, beside the size of its cells."""
-        return self._flat(self.centred)
+        return self._flat(self.squares.sum(axis=0), len(self.centred))
 
     def is_flat(self, place: int) -> bool:
         """Whether some column hardly varies within one class, beside the size of its cells."""
-        return self._flat(self.centred[self.block(place)])
+        return self._flat(self.squares[place], int(np.diff(self.starts)[place]))
 
-    def _flat(self, rows: np.ndarray) -> bool:
+    def _flat(self, squares: np.ndarray, n: int) -> bool:
+        return bool((squares <= n * (FLAT * self.largest) ** 2).any())
+
+
+def _centre(rows: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Take the mean away from rows; the mean, and the sums of squares that are left.
+
+    The mean of what is left is what rounding took from the mean, and goes as well where it counts
+    (Chan, Golub and LeVeque, 1983).
+    """
+    mean = shares @ rows
+    _less(rows, mean, rows)
+    rest = shares @ rows
+    squares = np.einsum("ij,ij->j", rows, rows)
+    if (len(rows) * rest**2 > DRIFT**2 * squares).any():
+        _less(rows, rest, rows)
         squares = np.einsum("ij,ij->j", rows, rows)
-        return bool((squares <= len(rows) * (FLAT * self.largest) ** 2).any())
+    return mean + rest, squares
 
 
 def _less(rows: np.ndarray, row: np.ndarray, out: np.ndarray) -> None:
@@ -212,20 +226,20 @@ def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
     if n < p:
         return None
     product = blas.dsyrk(1.0, rows.T, lower=1)
-    scale = np.sqrt(np.diag(product))
+    scale = np.sqrt(product.diagonal())
     if not (scale > 0).all():
         return None
-    product /= scale
-    product /= scale[:, None]
     lower, failed = lapack.dpotrf(product, lower=1, overwrite_a=1, clean=1)
     if failed:
         return None
     inverse, failed = lapack.dtrtri(lower, lower=1, overwrite_c=1)
-    trace = float(np.einsum("ij,ij->", inverse, inverse))
+    scaled = inverse * scale  # as if the columns had been scaled before: the same digits
+    trace = float(np.einsum("ij,ij->", scaled, scaled))
     if failed or not trace * LEAST <= p:
         return None
-    scale *= np.sqrt(factor)
-    inverse /= scale
+    if factor != 1:
+        scale *= np.sqrt(factor)
+        inverse /= np.sqrt(factor)
     return Root(inverse, scale, trace)
 
 
