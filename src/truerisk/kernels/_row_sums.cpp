@@ -42,21 +42,32 @@ ROW_SUMS_INLINE Word folded(Word bits, Word& high) {
     return bits ^ (bits >> 32);
 }
 
-// Every row by itself, its cells `step` apart.
+// Some rows side by side: four streams of cells keep the memory busy where one would wait for it.
+template <bool real, std::size_t some>
+ROW_SUMS_INLINE void beside(const Word* rows, std::size_t p, std::int64_t next, std::int64_t step,
+                            const Word* factors, Word* sums, Word& high) {
+    Word sum[some] = {}, seen[some] = {};
+    for (std::size_t j = 0; j < p; ++j) {
+        const Word* const cell = rows + static_cast<std::int64_t>(j) * step;
+        for (std::size_t r = 0; r < some; ++r)
+            sum[r] += folded<real>(cell[static_cast<std::int64_t>(r) * next], seen[r]) * factors[j];
+    }
+    for (std::size_t r = 0; r < some; ++r) {
+        sums[r] = sum[r];
+        high |= seen[r];
+    }
+}
+
 template <bool real>
 ROW_SUMS_INLINE void by_row(const Word* cells, std::size_t n, std::size_t p, std::int64_t next,
                             std::int64_t step, const Word* factors, Word* sums, Word& high) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const Word* const row = cells + static_cast<std::int64_t>(i) * next;
-        Word sum = 0, seen = 0;
-        if (step == 1)
-            for (std::size_t j = 0; j < p; ++j) sum += folded<real>(row[j], seen) * factors[j];
-        else
-            for (std::size_t j = 0; j < p; ++j)
-                sum += folded<real>(row[static_cast<std::int64_t>(j) * step], seen) * factors[j];
-        sums[i] = sum;
-        high |= seen;
-    }
+    constexpr std::size_t SIDE = 4;
+    const auto row = [&](std::size_t i) { return cells + static_cast<std::int64_t>(i) * next; };
+    std::size_t i = 0;
+    for (; step == 1 && i + SIDE <= n; i += SIDE)
+        beside<real, SIDE>(row(i), p, next, 1, factors, sums + i, high);
+    for (; step == 1 && i < n; ++i) beside<real, 1>(row(i), p, next, 1, factors, sums + i, high);
+    for (; i < n; ++i) beside<real, 1>(row(i), p, next, step, factors, sums + i, high);
 }
 
 // Column after column, for a table whose columns lie in one piece.
