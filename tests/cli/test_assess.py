@@ -267,3 +267,24 @@ def test_numbers_are_not_lost_in_long_settings(call, table, quick):
     said = call("assess", table, "--target", "y", "--models", "svm", *quick)
     assert "C=" in said.out
     assert max(map(len, said.out.splitlines())) <= 100
+
+
+def test_groups_reach_every_split_and_the_command_line_of_the_page(call, table, tmp_path, quick):
+    """The numbers are those of Python with groups; the dry run counts the same fits."""
+    head, *lines = table.read_text().splitlines()
+    path = tmp_path / "grouped.csv"
+    path.write_text("\n".join([f"{head},g", *(f"{x},{i % 9}" for i, x in enumerate(lines))]))
+    words = ("assess", path, "--target", "y", "--models", "lda,tree", *quick, "--groups", "g")
+    said = call(*words, "--json").content
+    read = tr.datasets.read_table(path, "y", groups="g")
+    found = tr.assess(
+        ["lda", "tree"], read.X, read.y, methods=["2-fold"], outer="3-fold", groups=read.groups
+    )
+    found = replace(
+        found, source=said["source"], command=said["command"], column_names=read.feature_names
+    )
+    assert timeless(said) == timeless(json.loads(found.to_json()))
+    assert "--groups g" in said["command"]
+    assert read.feature_names == ("a", "b")
+    fits = call(*words, "--dry-run", "--json").content["fits"]
+    assert fits == sum(one.n_fits for one in found.learners.values())

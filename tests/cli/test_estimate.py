@@ -105,3 +105,29 @@ def test_non_convergence_is_said_once_with_its_count(estimate):
     assert len(said.sentences) == 1
     assert said.sentences[0].startswith("warning: lbfgs failed to converge")
     assert said.sentences[0].endswith("[3 times in 3 fits]")
+
+
+def test_groups_are_a_column_that_stays_on_one_side(call, table, tmp_path):
+    """The number is that of Python with the groups, and not the one without."""
+    head, *lines = table.read_text().splitlines()
+    path = tmp_path / "grouped.csv"
+    rows = [f"{line},p{number % 7}" for number, line in enumerate(lines)]
+    path.write_text("\n".join([f"{head},patient", *rows]) + "\n")
+    words = ("estimate", path, "--target", "y", "--model", "knn", "--method", "3-fold", "--json")
+    said = call(*words, "--groups", "patient").content
+    read = tr.datasets.read_table(path, "y", groups="patient")
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    given = {"method": "3-fold", "random_state": 0}
+    expected = tr.estimate_risk(model, read.X, read.y, groups=read.groups, **given)
+    assert said["losses"] == expected.to_dict()["losses"]
+    assert said["n_groups"] == 7
+    assert expected.plan_fingerprint != (
+        tr.estimate_risk(model, read.X, read.y, **given).plan_fingerprint
+    )
+
+
+def test_a_bundled_data_set_has_no_column_of_groups(call):
+    """It is refused, not ignored."""
+    said = call("estimate", "--dataset", "iris", "--groups", "a", "--model", "knn")
+    assert said.code == 2
+    assert "--groups names a column of a FILE" in said.err

@@ -10,7 +10,7 @@ from truerisk.core.errors import BadData, UnknownName
 from truerisk.datasets import load
 
 NOTHING = dict.fromkeys(
-    ("file", "target", "target_type", "delimiter", "max_cells", "max_bytes", "dataset")
+    ("file", "target", "groups", "target_type", "delimiter", "max_cells", "max_bytes", "dataset")
 )
 
 

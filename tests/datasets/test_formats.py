@@ -146,7 +146,7 @@ def test_a_comment_of_a_libsvm_file_ends_with_its_line(tmp_path: Path) -> None:
 
 
 def test_libsvm_is_what_scikit_learn_reads(tmp_path: Path) -> None:
-    """Labels and values equal those of load_svmlight_file, comments and qid left out."""
+    """Labels and values equal those of load_svmlight_file, comments left out."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 6)) * (rng.random((30, 6)) < 0.6)
     path = tmp_path / "t.libsvm"
@@ -156,12 +156,30 @@ def test_libsvm_is_what_scikit_learn_reads(tmp_path: Path) -> None:
     assert np.array_equal(table.X, theirs.toarray())
     assert table.y.tolist() == labels.astype(int).tolist()
     assert table.feature_names == tuple(f"x{j}" for j in range(1, 7))
-    path.write_text("# head\n1 qid:3 1:2 3:1 # tail\n0 2:5\n1 1:1\n0 3:2\n")
+    path.write_text("# head\n1 1:2 3:1 # tail\n0 2:5\n1 1:1\n0 3:2\n")
     assert read_table(path, "label").X.tolist() == [[2, 0, 1], [0, 5, 0], [1, 0, 0], [0, 0, 2]]
+
+
+def test_queries_of_libsvm_are_groups_and_no_feature(tmp_path: Path) -> None:
+    """Not asked for they stand aside with a note; asked for they are the groups of the rows."""
+    path = tmp_path / "t.svm"
+    path.write_text("1 qid:3 1:2 3:1\n0 qid:3 2:5\n1 qid:10 1:1\n0 qid:10 3:2\n")
+    aside, together = read_table(path, "label"), read_table(path, "label", groups="qid")
+    assert aside.groups is None
+    assert aside.notes[-1] == (
+        "column 'qid' is no feature; if its rows belong together: --groups qid"
+    )
+    assert together.groups is not None
+    assert together.groups.tolist() == ["3", "3", "10", "10"]
+    assert together.notes == aside.notes[:-1]
+    assert aside.X.tolist() == together.X.tolist()
+    assert aside.feature_names == ("x1", "x2", "x3")
 
 
 HEAD = "@relation r\n@attribute a numeric\n@attribute y {u,v}\n"
 BAD = {
+    "libsvm some queries": ("t.svm", "1 qid:1 1:2\n0 1:1\n", "line 2 has no qid, and other"),
+    "libsvm query": ("t.svm", "1 qid:a 1:2\n0 qid:1 1:1\n", "line 1: 'qid:a' names no query"),
     "arff without data": ("t.arff", HEAD + "1,u\n", "line 4 of the header is neither"),
     "arff never begins": ("t.arff", HEAD, "no line @data"),
     "arff without rows": ("t.arff", HEAD + "@data\n", "no rows after @data"),

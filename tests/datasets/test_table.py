@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.datasets.columns import MISSING, number
 from truerisk.datasets.table import Table, read_table
 
@@ -132,6 +132,45 @@ def test_what_carries_nothing_is_left_out_with_a_note(read: Reader) -> None:
         "column 'e' has no value and is left out",
         "column 't' has a different value in every row and is left out",
     )
+
+
+GROUPED = "who,a,y\np1,5,u\np2,4,v\np1 ,7,u\np3,2,v\n"
+
+
+def test_a_column_of_groups_is_no_feature(read: Reader) -> None:
+    """Its cells are the labels; the other columns read as if it were not there."""
+    table, without = read(GROUPED, groups="who"), read("a,y\n5,u\n4,v\n7,u\n2,v\n")
+    assert table.groups is not None
+    assert table.groups.tolist() == ["p1", "p2", "p1", "p3"]
+    assert table.feature_names == without.feature_names == ("a",)
+    assert table.X.tolist() == without.X.tolist()
+    assert table.notes == without.notes
+    assert without.groups is None
+
+
+def test_groups_that_number_the_rows_or_differ_everywhere_can_be_named(read: Reader) -> None:
+    """What is left out as a feature can say which rows belong together."""
+    table = read(GROUPED.replace("p1 ", "p4"), groups="who")
+    assert table.groups is not None
+    assert len(set(table.groups.tolist())) == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "groups", "kind", "message"),
+    [
+        (GROUPED, "whom", UnknownName, "no column 'whom'; did you mean 'who'"),
+        (GROUPED, "y", BadData, "'y' is named as the target and as the groups"),
+        (GROUPED.replace("p2", ""), "who", BadData, "'who' says no group on line 3"),
+        (GROUPED, 3, BadArgument, "groups=3: give the name of the column of groups"),
+    ],
+    ids=["unknown", "target", "empty", "number"],
+)
+def test_groups_that_cannot_be_are_a_sentence(
+    read: Reader, content: str, groups: Any, kind: type[Exception], message: str
+) -> None:
+    """What is wrong, and where."""
+    with pytest.raises(kind, match=message):
+        read(content, groups=groups)
 
 
 def test_a_lone_counting_column_stays(read: Reader) -> None:

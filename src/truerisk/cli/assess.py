@@ -86,6 +86,7 @@ def assess(
     for note in source.notes:
         say(f"note: {note}")
     options: dict[str, Any] = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
+    options["groups"] = source.groups
     families = _families(source, models)
     _say_plan(len(source.y), method, outer)
     if dry_run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -26,7 +27,6 @@ REFUTED = 4
     help="How honest: the kept scores, a replay, or the search repeated.",
 )
 @click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 10-fold]")
-@click.option("--groups", metavar="COL", help="The column with the group of each row.")
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -36,7 +36,6 @@ def audit(
     search: str,
     level: str,
     outer: str | None,
-    groups: str | None,
     confidence: float,
     allow_import: bool,
     as_json: bool,
@@ -55,12 +54,11 @@ def audit(
     factory = load_factory(search, allowed=allow_import)
     source = read_source(**where)
     _say_notes(source)
-    X, column = _without(source, groups)
     found = _audited(
         factory,
-        X,
+        source.X,
         source.y,
-        column,
+        source.groups,
         level=level,
         outer=outer,
         confidence_level=confidence,
@@ -68,7 +66,7 @@ def audit(
         executor=jobs,
     )
     click.echo(found.to_json() if as_json else str(found))
-    _say_columns(found.codes, [name for name in source.columns if name != groups])
+    _say_columns(found.codes, source.columns)
     if found.refuted is None and level != "scores":
         say("no interval, so nothing is refuted: this gate is open.")
     return REFUTED if found.refuted else 0
@@ -97,22 +95,6 @@ def _fitted(search: Any, X: Any, y: Any, groups: Any) -> Any:
     return search
 
 
-def _without(source: Source, groups: str | None) -> tuple[Any, Any]:
-    """The table without its column of groups, and that column."""
-    if groups is None:
-        return source.X, None
-    from truerisk.core.errors import BadData
-    from truerisk.core.registry import closest
-
-    if groups not in source.columns:
-        hint = closest(groups, source.columns) or "."
-        raise BadData(f"the file has no column {groups!r} for --groups{hint}")
-    import numpy as np
-
-    place = source.columns.index(groups)
-    return np.delete(source.X, place, axis=1), source.X[:, place]
-
-
 def _say_notes(source: Source) -> None:
     """What was inferred; text and gaps are left to the user's own search."""
     for note in source.notes:
@@ -124,7 +106,7 @@ def _say_notes(source: Source) -> None:
         say("note: empty cells are handed to the search as NaN")
 
 
-def _say_columns(codes: tuple[str, ...], names: list[str]) -> None:
+def _say_columns(codes: tuple[str, ...], names: Sequence[str]) -> None:
     """Findings number the columns of an array; a file has names for them."""
     if {"column-predicts-alone", "groups-suspected", "imputed-outside"} & set(codes):
         from truerisk.core.present import clean

@@ -25,6 +25,7 @@ class Source:
     layout: Mapping[str, Any]
     notes: tuple[str, ...]
     columns: tuple[str, ...] = ()
+    groups: Any = None
 
 
 def _one(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -38,6 +39,9 @@ _OPTIONS = [
     click.argument("file", required=False, type=click.Path()),
     click.option(
         "--target", metavar="COL", multiple=True, callback=_one, help="The column to predict."
+    ),
+    click.option(
+        "--groups", metavar="COL", help="The column of rows that belong together; no feature."
     ),
     click.option(
         "--target-type",
@@ -63,6 +67,7 @@ def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def read_source(
     file: str | None,
     target: str | None,
+    groups: str | None,
     target_type: Any,
     delimiter: str | None,
     max_cells: int | None,
@@ -75,6 +80,8 @@ def read_source(
             raise click.UsageError("give a FILE or --dataset, not both.")
         if target is not None or target_type is not None:
             raise click.UsageError("a --dataset has its own target: leave --target out.")
+        if groups is not None:
+            raise click.UsageError("--groups names a column of a FILE: a --dataset has none.")
         return _bundled(dataset)
     if not file:
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
@@ -87,9 +94,14 @@ def read_source(
     from truerisk.datasets import read_table
 
     limits = {"max_cells": max_cells, "max_bytes": max_bytes}
-    given = {name: value for name, value in limits.items() if value is not None}
+    given: dict[str, Any] = {
+        "groups": groups,
+        "target_type": target_type,
+        "delimiter": delimiter,
+        **{name: value for name, value in limits.items() if value is not None},
+    }
     try:
-        table = read_table(file, target, target_type=target_type, delimiter=delimiter, **given)
+        table = read_table(file, target, **given)
     except UnknownName as error:  # a column that the file lacks is a fault of the data
         raise BadData(str(error)) from error
     return Source(
@@ -106,6 +118,7 @@ def read_source(
         },
         notes=table.notes,
         columns=table.feature_names,
+        groups=table.groups,
     )
 
 

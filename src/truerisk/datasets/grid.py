@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from truerisk.core.errors import BadData
 from truerisk.datasets.wording import counted, quoted
@@ -38,12 +38,14 @@ class Columns:
     """Names and cells of the columns of any file; `text` are those that the file says are text.
 
     `lines` are where the rows start; in a file without lines they count the rows from 1.
+    `aside` are columns that the file says are no features.
     """
 
     names: list[str]
     cells: Sequence[Sequence[str]]
     lines: Sequence[int]
     text: frozenset[str]
+    aside: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def cut(text: str, *, delimiter: str | None, max_cells: int) -> Grid:

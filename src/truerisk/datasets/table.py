@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import closest
-from truerisk.datasets.columns import Column, Kind, number, numbers_rows, read_column
+from truerisk.datasets.columns import MISSING, Column, Kind, number, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
 from truerisk.datasets.grid import Columns
 from truerisk.datasets.target import Target, Task, read_target
@@ -47,6 +47,8 @@ class Table:
         Columns that carry nothing and are no features.
     notes : tuple of str
         What was inferred or left out, one sentence each.
+    groups : array (n_rows,) of text, optional
+        The cells of the column that was named as groups; it is no feature.
     """
 
     X: NDArray[np.float64]
@@ -59,6 +61,7 @@ class Table:
     missing: tuple[int, ...]
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
+    groups: NDArray[Any] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -92,6 +95,7 @@ def read_table(
     path: str | os.PathLike[str],
     target: str,
     *,
+    groups: str | None = None,
     target_type: Task | None = None,
     delimiter: str | None = None,
     max_cells: int = MAX_CELLS,
@@ -108,6 +112,9 @@ def read_table(
     path : str or path
     target : str
         The column to predict.
+    groups : str, optional
+        The column that says which rows belong together, such as those of one patient. It is
+        no feature. Of a LIBSVM file it may be ``qid``.
     target_type : "classification" or "regression", optional
         By default text is classified, integers with at most ten different values too,
         and all other numbers are regressed on.
@@ -125,16 +132,19 @@ def read_table(
         names are those of the command line; here they are arguments (--target-type is
         `target_type`).
     UnknownName
-        The file has no column `target`; the closest one is named.
+        The file has no column `target` or `groups`; the closest one is named.
     """
     if not isinstance(path, str | os.PathLike):
         raise BadArgument(f"path={shown(path)}: give the path of a file.")
     if not isinstance(target, str):
         raise BadArgument(f"target={shown(target)}: give the name of the column to predict.")
+    if groups is not None and not isinstance(groups, str):
+        raise BadArgument(f"groups={shown(groups)}: give the name of the column of groups.")
     found = read_columns(
         path, delimiter=_checked(delimiter), max_cells=max_cells, max_bytes=max_bytes
     )
-    place = _place_of(target, found)
+    found, together = _apart(found, groups)
+    place = _place_of(target, found, groups)
     names, cells, lines = found.names, found.cells, found.lines
     if names[place] in found.text and target_type is None:
         target_type = "classification"
@@ -146,7 +156,38 @@ def read_table(
     ]
     if place > 0:
         columns = _without_numbering(columns)
-    return _table(names[place], goal, columns)
+    table = _table(names[place], goal, columns)
+    said = [
+        f"column {quoted(name)} is no feature; if its rows belong together: --groups {name}"
+        for name in found.aside
+        if name != groups
+    ]
+    return replace(table, groups=together, notes=table.notes + tuple(said))
+
+
+def _apart(found: Columns, groups: str | None) -> tuple[Columns, NDArray[Any] | None]:
+    """The columns without that of the groups, and its cells."""
+    if groups is None:
+        return found, None
+    bare = groups.strip()
+    if bare in found.aside:
+        return found, _group_labels(bare, found.aside[bare], found.lines)
+    place = _place_of(groups, replace(found, names=[*found.names, *found.aside]))
+    labels = _group_labels(bare, found.cells[place], found.lines)
+    kept = [j for j in range(len(found.names)) if j != place]
+    names, cells = [found.names[j] for j in kept], [found.cells[j] for j in kept]
+    return replace(found, names=names, cells=cells), labels
+
+
+def _group_labels(name: str, cells: Sequence[str], lines: Sequence[int]) -> NDArray[Any]:
+    labels = [cell.strip() for cell in cells]
+    for line, label in zip(lines, labels, strict=True):
+        if label in MISSING:
+            raise BadData(
+                f"column {quoted(name)} says no group on line {line}: give every row one, a "
+                "group of its own if it stands alone."
+            )
+    return np.array(labels)
 
 
 def _checked(delimiter: str | None) -> str | None:
@@ -156,8 +197,10 @@ def _checked(delimiter: str | None) -> str | None:
     return named
 
 
-def _place_of(target: str, grid: Columns) -> int:
+def _place_of(target: str, grid: Columns, groups: str | None = None) -> int:
     bare = target.strip()
+    if groups is not None and bare == groups.strip():
+        raise BadData(f"column {quoted(bare)} is named as the target and as the groups.")
     if bare in grid.names:
         return grid.names.index(bare)
     folded = [name.casefold() for name in grid.names]

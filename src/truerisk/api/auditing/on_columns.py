@@ -176,7 +176,8 @@ def _groups(data: Data, columns: Columns) -> Iterator[Finding]:
             "groups-suspected",
             f"{_listed(suspects)} looks like the number of a group: its values repeat"
             + (" and each has one class." if data.codes is not None else "."),
-            "If rows of one group belong together, search with GroupKFold and give groups.",
+            "If rows of one group belong together, give groups (--groups at the command line) and "
+            "split by them, as GroupKFold does.",
         )
 
 
