@@ -52,3 +52,15 @@ def test_other_scores_are_other_blocks():
     wide = LinearRules(0, np.array([1]), np.zeros((1, 1, 3)), np.zeros((1, 1)))
     lettered = replace(plain, candidates=np.array([2]), codes=(0, 2))
     assert len(gathered([plain, wide, lettered])) == 3
+
+
+def test_columns_are_looked_for_among_those_that_are_known():
+    """What is known to be 0 elsewhere changes no answer, and a cut or joined block forgets it."""
+    sparse = np.zeros((2, 1, 6))
+    sparse[0, 0, [1, 4]] = 1.0
+    told = LinearRules(0, np.arange(2), sparse, np.zeros((2, 1)), among=np.array([1, 3, 4]))
+    assert told.used.tolist() == replace(told, among=None).used.tolist() == [1, 4]
+    assert told.cut(np.array([0, 4])).used.tolist() == [1]
+    shifted = np.roll(sparse, 1, axis=2)
+    other = replace(told, candidates=np.array([2, 3]), coefficients=shifted, among=None)
+    assert gathered([told, other])[0].used.tolist() == [1, 2, 4, 5]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import KFold, ShuffleSplit, TimeSeriesSplit
 
 from truerisk.core.plan import ALL
-from truerisk.core.planning import PlanBuilder, split_plan
+from truerisk.core.planning import PlanBuilder, one_fit, split_plan
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,13 @@ def test_flips_make_another_fit() -> None:
     for flips in ([], [(1, 0), (2, 1)], [(2, 1), (1, 0)], [(1, 1), (2, 1)]):
         builder.ask((ALL, ()), (one, ()), flips=flips)
     assert builder.build().fit.tolist() == [0, 1, 1, 2]
+
+
+def test_one_fit_is_the_plan_that_the_builder_makes() -> None:
+    """The plan of a single question is written down at once, and is the same to the last type."""
+    builder = PlanBuilder(5)
+    builder.ask(train=(ALL, ()), test=(builder.block(np.array([0, 3])), ()), part="apparent")
+    assert one_fit(5, np.array([0, 3])).to_dict() == builder.build().to_dict()
 
 
 def test_repeated_rows_become_counts() -> None:

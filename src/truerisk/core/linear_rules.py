@@ -22,7 +22,8 @@ class LinearRules:
     for two classes, positive for the second; with more one per class, of which the largest wins,
     or (`pairs`) one per pair in the order of `itertools.combinations`, positive for its second.
     A model for numbers has one score and no codes. `rows` are the training rows as the last step
-    sees them, in the order of `Plan.train_rows`, or None where they are the data's own.
+    sees them, in the order of `Plan.train_rows`, or None where they are the data's own. Where it
+    is known, no rule has a coefficient outside the columns `among`.
 
     >>> rules = LinearRules(0, np.array([0]), np.array([[[1.0, 0.5]]]), np.array([[-2.5]]))
     >>> rules.between(0, 1)
@@ -36,11 +37,19 @@ class LinearRules:
     codes: tuple[int, ...] = (0, 1)
     pairs: bool = False
     rows: Any = None
+    among: np.ndarray | None = None
 
     @cached_property
     def used(self) -> np.ndarray:
         """Columns that some rule uses: some coefficient is not 0."""
-        return np.flatnonzero(self.coefficients.any(axis=(0, 1)))
+        if self.among is None:
+            return np.flatnonzero(self.coefficients.any(axis=(0, 1)))
+        found: np.ndarray = self.among[self.coefficients[:, :, self.among].any(axis=(0, 1))]
+        return found
+
+    def cut(self, columns: np.ndarray) -> LinearRules:
+        """The same rules for rows that have these columns only."""
+        return replace(self, coefficients=self.coefficients[:, :, columns], rows=None, among=None)
 
     def between(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and intercepts of the score that is positive for code `second`."""
@@ -83,6 +92,7 @@ def _one_block(group: list[LinearRules]) -> LinearRules:
         candidates=np.concatenate([r.candidates for r in group]),
         coefficients=np.concatenate([r.coefficients for r in group]),
         intercepts=np.concatenate([r.intercepts for r in group]),
+        among=None,
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.core.plan import ALL, Blocks, Flips, Plan, RowSets
 
-__all__ = ["PlanBuilder", "split_plan"]
+__all__ = ["PlanBuilder", "one_fit", "split_plan"]
 
 RowSet = tuple[int, tuple[int, ...]]  # (base, blocks taken away)
 
@@ -127,6 +127,29 @@ class PlanBuilder:
             for number, of_block in self._counts.items():
                 counts[offsets[number] : offsets[number + 1]] = of_block
         return Blocks(rows.astype(np.int32), offsets, counts)
+
+
+def one_fit(n_rows: int, asked: np.ndarray) -> Plan:
+    """One fit on all rows, asked about some of them (ascending, each once).
+
+    >>> plan = one_fit(3, np.array([0]))
+    >>> plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist(), plan.parts
+    ([0, 1, 2], [0], ('apparent',))
+    """
+    one, none = np.zeros(1, np.int32), np.empty(0, np.int32)
+    nothing_less = np.zeros(2, np.int64)
+    return Plan(
+        n_rows=n_rows,
+        blocks=Blocks(np.asarray(asked, dtype=np.int32), np.array([0, len(asked)], np.int64)),
+        train=RowSets(np.full(1, ALL, np.int32), none, nothing_less),
+        test=RowSets(one, none, nothing_less),
+        fit=one,
+        part=np.zeros(1, np.int8),
+        repeat=one,
+        fold=one,
+        unit=np.full(1, -1, np.int32),
+        parts=("apparent",),
+    )
 
 
 def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> Plan:

@@ -69,9 +69,10 @@ class LogisticPaths(OnePass):
         return LogisticPath, LogisticRegression
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        if "C" in setting:
-            return regression_refusal(setting, self.minimiser)
-        return path_refusal(setting)
+        return regression_refusal(setting, self.minimiser)
+
+    def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
+        return super().settings_refusal(settings) if "C" in settings[0] else path_refusal(settings)
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
         own = "at" in settings_of(family)[0]  # LogisticPath computes in double precision
@@ -174,14 +175,16 @@ class _Table:
 class _Rule:
     """Score functions of every candidate: coefficients (candidate, f, p), intercepts.
 
-    `present` are the classes that the train set holds; `sure` is how far from a tie a score must
-    be. `candidates` are numbered as the family numbers them.
+    `among` are the columns that some candidate may use, `present` the classes that the train set
+    holds; `sure` is how far from a tie a score must be. `candidates` are numbered as the family
+    numbers them.
     """
 
     candidates: np.ndarray
     coefficients: np.ndarray
     intercepts: np.ndarray
     converged: np.ndarray
+    among: np.ndarray
     present: np.ndarray
     sure: float
     penalty: Penalty
@@ -209,7 +212,7 @@ class _Rule:
         """The rules; they and the degrees of freedom are noted where the plan asks for them."""
         lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
         codes = tuple(int(code) for code in self.present)
-        rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes)
+        rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes, among=self.among)
         if fit in task.plan.ruled_fits:
             task.rules.append(rules)
         if task.freedom is not None and fit in task.plan.free_fits:
@@ -262,7 +265,7 @@ def _fitted(
             tolerance=EXACT,
             max_passes=MANY_PASSES,
         )
-        solution = solved.coefficients, solved.intercepts, solved.converged
+        solution = solved.coefficients, solved.intercepts, solved.converged, solved.used
         penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
         return _Rule(group.candidates, *solution, present, OPEN, penalty)
     ats = [setting["at"] for setting in group.settings]
@@ -275,9 +278,8 @@ def _fitted(
     ratio = float(setting["l1_ratio"])
     ridges = (1 - ratio) * found.lambdas * weights.sum()
     penalty = Penalty(ridges, ratio > 0, bool(setting["standardize"]))
-    return _Rule(
-        group.candidates, found.coefficients, found.intercepts, every, present, 0.0, penalty
-    )
+    solution = found.coefficients, found.intercepts, every, found.path.used
+    return _Rule(group.candidates, *solution, present, 0.0, penalty)
 
 
 def _own_rows_refusal(settings: Sequence[Mapping[str, Any]], data: Data, plan: Plan) -> str | None:

@@ -90,10 +90,11 @@ def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
     """The candidates by everything but these parameters of the last step."""
     prefix = prefix_of(family)
     free = {prefix + name for name in names}
+    if all(params.keys() <= free for params in family.candidates):  # as in most grids
+        return [_group(family, range(len(family)), family.settings)]
     members: dict[str, list[int]] = {}
     for number, params in enumerate(family.candidates):
-        rest = params.keys() - free  # of most grids along a pass nothing is left
-        key = _key({name: params[name] for name in rest}) if rest else ""
+        key = _key({name: params[name] for name in params.keys() - free})
         members.setdefault(key, []).append(number)
     return [_group(family, numbers, family.settings) for numbers in members.values()]
 
@@ -104,7 +105,7 @@ def _key(params: Mapping[str, Any]) -> str:
     return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))
 
 
-def _group(family: Family, numbers: list[int], settings: Sequence[Mapping[str, Any]]) -> Group:
+def _group(family: Family, numbers: Sequence[int], settings: Sequence[Mapping[str, Any]]) -> Group:
     piped = hasattr(family.estimator, "steps")  # making a model takes time
     steps = family.make(numbers[0]).steps[:-1] if piped else []
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]

@@ -15,8 +15,8 @@ from truerisk.core.data import Data
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan import Plan
+from truerisk.core.planning import one_fit
 from truerisk.methods.rule_errors import Prior, check_prior, pairwise
 from truerisk.methods.rule_risks import RuleRisks, risks_of
 from truerisk.methods.scaled_rows import ScaledRows, scaled_rows
@@ -111,9 +111,7 @@ class BayesianError(Method):
         rows = scaled_rows(
             answers, rules, data, self.word, standardize=self.standardize, columns=columns
         )
-        if columns is not None:
-            rules = replace(rules, coefficients=rules.coefficients[:, :, columns], rows=None)
-        return rules, rows
+        return rules if columns is None else rules.cut(columns), rows
 
     def shares(self, rows: ScaledRows, rules: LinearRules) -> dict[int, float]:
         """γ by class code."""
@@ -164,10 +162,7 @@ class ImproperBayesianError(BayesianError):
 
 def ruled_plan(n_rows: int) -> Plan:
     """One fit on all rows, asked for its rule; a plan asks about some row, here the first."""
-    builder = PlanBuilder(n_rows)
-    first = builder.block(np.zeros(1, np.int32))
-    builder.ask(train=(ALL, ()), test=(first, ()), part="apparent")
-    return replace(builder.build(), rules=np.zeros(1, np.int32))
+    return replace(one_fit(n_rows, np.zeros(1, np.int32)), rules=np.zeros(1, np.int32))
 
 
 def check_rows(word: str, data: Data, loss: Loss) -> None:

@@ -201,6 +201,11 @@ class OnePass(Engine):
         """Why one setting of the learner is not served, or None."""
         return None
 
+    def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
+        """Why one of the settings is not served, or None."""
+        reasons = map(self.setting_refusal, settings)
+        return next((reason for reason in reasons if reason is not None), None)
+
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         """What else stands against it; asked last."""
         return None
@@ -234,8 +239,7 @@ class OnePass(Engine):
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = family_refusal(family, self.learners())
         if reason is None:
-            reasons = (self.setting_refusal(setting) for setting in settings_of(family))
-            reason = next((r for r in reasons if r is not None), None)
+            reason = self.settings_refusal(settings_of(family))
         if reason is not None:
             return reason
         if request.response == "scored":
