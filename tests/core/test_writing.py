@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -37,11 +41,54 @@ def test_what_is_no_path_is_refused(path) -> None:
         place_of(path)
 
 
-def test_nothing_half_written_is_left(tmp_path: Path) -> None:
-    """Where writing fails in the middle, a new file is taken away again."""
+@pytest.mark.parametrize("was_there", [False, True])
+def test_nothing_half_written_is_left(tmp_path: Path, was_there: bool) -> None:
+    """Where writing fails in the middle, a new file is taken away and an old one stays."""
+    place = tmp_path / "a.txt"
+    if was_there:
+        place.write_text("old")
     with pytest.raises(UnicodeEncodeError):
-        write_text("a" * 100_000 + "\udcff", tmp_path / "a.txt")
-    assert not list(tmp_path.iterdir())
+        write_text("a" * 100_000 + "\udcff", place)
+    assert [one.name for one in tmp_path.iterdir()] == ["a.txt"] * was_there
+    assert not was_there or place.read_text() == "old"
+
+
+def test_permissions_and_links_stay(tmp_path: Path) -> None:
+    """A file that others may read stays one, and a link leads where it led."""
+    place, link = tmp_path / "a.txt", tmp_path / "latest.txt"
+    place.write_text("old")
+    place.chmod(0o640)
+    link.symlink_to(place)
+    write_text("new", link)
+    assert link.is_symlink()
+    assert (place.read_text(), place.stat().st_mode & 0o777) == ("new", 0o640)
+    write_text("first", tmp_path / "b.txt")
+    (tmp_path / "c.txt").touch()
+    modes = [(tmp_path / name).stat().st_mode for name in ("b.txt", "c.txt")]
+    assert modes[0] == modes[1]
+
+
+def test_a_stream_that_leads_to_a_file_is_written_to(tmp_path: Path) -> None:
+    """What is printed later lands behind it, in the same file."""
+    code = (
+        "from truerisk.core.writing import write_text\n"
+        "write_text('page', '/dev/stdout')\n"
+        "print('\\nlater')"
+    )
+    with (tmp_path / "out.txt").open("a") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out.txt").read_text().split() == ["page", "later"]
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    """It is not replaced by a file."""
+    place = tmp_path / "pipe"
+    os.mkfifo(place)
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(place.read_text)
+        write_text("text", place)
+        assert read.result(10) == "text"
+    assert place.is_fifo()
 
 
 def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:
     from truerisk.papers.report import Report
@@ -98,7 +99,7 @@ def _write(report: Report, folder: Path) -> None:
 
     for suffix, text in ((".txt", str(report)), (".json", report.to_json())):
         path = folder / f"{report.word}{suffix}"
-        path.write_text(f"{text}\n", "utf-8")
+        write_text(f"{text}\n", path)
         say(f"wrote {path}")
     for path in draw(report.findings.figures, folder):
         say(f"wrote {path}")

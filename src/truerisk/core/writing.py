@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from truerisk.core.arguments import shown
@@ -31,14 +32,33 @@ def place_of(path: Any) -> Path:
 
 
 def write_text(text: str, path: Any) -> None:
-    """Write a whole file, or leave none behind and say why."""
+    """Write a whole file; where that fails, what was there stays, and the reason is said."""
     place = place_of(path)
-    was_there = place.exists()
     try:
-        place.write_text(text, encoding="utf-8")
-    except BaseException as error:
-        if not was_there:
-            place.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise NotWritten(f"{place} cannot be written: {error.strerror}.") from error
+        if _can_be_swapped(place):
+            _swap(place.resolve(), text)
+        else:
+            place.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise NotWritten(f"{place} cannot be written: {error.strerror}.") from error
+
+
+def _can_be_swapped(place: Path) -> bool:
+    """Not a pipe, a device or an open stream, nor a file in a folder that takes no other."""
+    if place.absolute().parts[1:2] in (("dev",), ("proc",)):
+        return False  # /dev/stdout may lead to a file that is being written
+    folder = place.resolve().parent
+    return (place.is_file() or not place.exists()) and os.access(folder, os.W_OK)
+
+
+def _swap(place: Path, text: str) -> None:
+    """Written beside and moved over the old file, which keeps its permissions."""
+    beside = place.with_name(f".truerisk-{os.getpid()}-{token_hex(4)}.part")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        if place.exists():
+            beside.chmod(place.stat().st_mode & 0o7777)
+        beside.replace(place)
+    except BaseException:
+        beside.unlink(missing_ok=True)
         raise
