@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,11 @@ class Said:
 
 
 @pytest.fixture
-def call(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Run a command line in this process."""
+def call(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Said]:
+    """Run a command line in this process, without progress however slow the machine is."""
+    monkeypatch.setattr("truerisk.cli.output.QUIET", inf)
 
     def called(*words: object) -> Said:
         capsys.readouterr()
