@@ -133,8 +133,9 @@ def _without_each(
         if fewer is None:
             continue
         block = classes.block(of)
-        others: np.ndarray = np.all(np.delete(full_rank, of, axis=0), axis=0)
-        log_priors = _log_priors(setting, sizes - (np.arange(n_classes) == of))
+        here = np.arange(n_classes) == of
+        others = full_rank[~here].all(axis=0)
+        log_priors = _log_priors(setting, sizes - here)
         for k, shape in enumerate(shapes):
             squares = shape.squares(classes.seen_from(k, of, seen))
             if k == of:

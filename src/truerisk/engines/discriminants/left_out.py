@@ -23,6 +23,7 @@ from truerisk.engines.discriminants.scatter import (
     Classes,
     Root,
     Spectrum,
+    lengths,
     root_of,
     spectrum_of,
 )
@@ -100,7 +101,7 @@ class Without:
         if root is None:
             return None
         white, gaps = root.whiten(centred), root.whiten(self._gaps(c))
-        own, part = np.einsum("ij,ij->i", white, white), self._own_part(c)
+        own, part = lengths(white), self._own_part(c)
         between = gaps @ gaps.T
         kept = 1 - part * own
         sound = self.rule.has_full_rank(root.least * kept)

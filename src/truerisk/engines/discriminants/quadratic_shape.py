@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.discriminants.scatter import FLAT, Classes, Root, root_of, spectrum_of
+from truerisk.engines.discriminants.scatter import (
+    FLAT,
+    Classes,
+    Root,
+    lengths,
+    root_of,
+    spectrum_of,
+)
 
 __all__ = ["CLEARLY", "Shape", "divisor_of", "shape_of"]
 
@@ -58,8 +65,10 @@ class Shape:
 
     @cached_property
     def log_determinants(self) -> np.ndarray:
-        logs: np.ndarray = -np.log(self.weights).sum(axis=1)
-        return logs + self.axes.log_determinant if isinstance(self.axes, Root) else logs
+        logs: np.ndarray = np.log(self.weights)
+        if isinstance(self.axes, Root):  # equal weights
+            return self.axes.log_determinant - logs[:, 0] * len(self.mean)
+        return -logs.sum(axis=1)
 
     @cached_property
     def least_of_theirs(self) -> np.ndarray:
@@ -90,8 +99,8 @@ class Shape:
         """
         if isinstance(self.axes, Root):
             white = self.axes.whiten(centred, overwrite=True)
-            sums: np.ndarray = np.einsum("ij,ij->i", white, white)
-            return sums[:, None]
+            sums = lengths(white)
+            return sums.reshape(-1, 1)
         turned: np.ndarray = centred @ self.axes
         turned *= turned
         return turned

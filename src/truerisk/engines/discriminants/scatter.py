@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
 
-__all__ = ["Classes", "Root", "Spectrum", "root_of", "spectrum_of"]
+__all__ = ["Classes", "Root", "Spectrum", "lengths", "root_of", "spectrum_of"]
 
 FLAT = 1e-6  # a column varies less than this, beside its size: its centred cells are half noise
 LEAST = 1e-7  # of the mean eigenvalue of scaled columns; a product X'X knows smaller ones badly
@@ -48,7 +48,8 @@ class Classes:
         drawn = np.bincount(codes)
         present = np.flatnonzero(drawn)
         member = codes if len(present) == len(drawn) else np.searchsorted(present, codes)
-        order = np.argsort(codes, kind="stable")
+        narrow = codes.astype(np.uint16) if len(drawn) <= 1 << 16 else codes  # sorted by counting
+        order = np.argsort(narrow, kind="stable")
         starts = np.concatenate([[0], np.cumsum(drawn[present])])
         times = None if times is None else times[order]
         centred = np.empty_like(X)
@@ -181,8 +182,9 @@ class Root:
 
     def whiten(self, rows: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
         """T times each row."""
-        # a triangle times a matrix: half of the work of a product
-        white: np.ndarray = blas.dtrmm(1.0, self.triangle, rows.T, lower=1, overwrite_b=overwrite)
+        # a triangle times a matrix: half of the work of a product; OpenBLAS likes upper ones more
+        across = self.triangle.T
+        white: np.ndarray = blas.dtrmm(1.0, across, rows.T, trans_a=1, overwrite_b=overwrite)
         return white.T
 
     def solve(self, rows: np.ndarray) -> np.ndarray:
@@ -220,19 +222,30 @@ class Root:
         return 1 / float(eigvalsh(self.triangle.T @ self.triangle)[-1])
 
 
+def lengths(rows: np.ndarray) -> np.ndarray:
+    """The squared length of each row."""
+    found: np.ndarray
+    if hasattr(np, "vecdot"):  # since NumPy 2.0, and quicker
+        found = np.vecdot(rows, rows)
+    else:
+        found = np.einsum("ij,ij->i", rows, rows)
+    return found
+
+
 def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
     """The root of rows'rows times a factor, or None where too few digits of it are known."""
     n, p = rows.shape
     if n < p:
         return None
-    product = blas.dsyrk(1.0, rows.T, lower=1)
+    product = blas.dsyrk(1.0, rows.T)
     scale = np.sqrt(product.diagonal())
     if not (scale > 0).all():
         return None
-    lower, failed = lapack.dpotrf(product, lower=1, overwrite_a=1, clean=1)
+    upper, failed = lapack.dpotrf(product, overwrite_a=1, clean=1)
     if failed:
         return None
-    inverse, failed = lapack.dtrtri(lower, lower=1, overwrite_c=1)
+    across, failed = lapack.dtrtri(upper, overwrite_c=1)
+    inverse = across.T
     scaled = inverse * scale  # as if the columns had been scaled before: the same digits
     trace = float(np.einsum("ij,ij->", scaled, scaled))
     if failed or not trace * LEAST <= p:
