@@ -142,32 +142,44 @@ def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarra
     integrand falls from its start, so that the log of its first value comes out of the integral.
     The variable is φ = π/2 − θ: for small h the integrand falls within √k of φ = 0.
     """
-    near, far = h <= _NEAR, (h >= _FAR) & (alpha >= _FEW)
-    found = np.empty(len(h))
-    for those, rule in ((near, _SHARP), (~near & ~far, _SMOOTH), (far, _SMOOTHER)):
-        if those.any():
-            found[those] = _wedge_on(rule, h[those], alpha[those], start[those])
-    return found
-
-
-def _wedge_on(
-    rule: tuple[np.ndarray, np.ndarray], h: np.ndarray, alpha: np.ndarray, start: np.ndarray
-) -> np.ndarray:
-    """With these nodes and weights on (0, 1)."""
     sure = np.isinf(h)
     k = np.where(sure, 1.0, h) ** 2 / (2 * alpha)
     first = k / np.cos(start) ** 2
+    log_first = np.log1p(first)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # where the integrand has fallen to 1e-18 of its start
-        least = np.arcsin(np.sqrt(k / np.expm1(np.log1p(first) + _NEGLIGIBLE / alpha)))
+        least = np.arcsin(np.sqrt(k / np.expm1(log_first + _NEGLIGIBLE / alpha)))
     least = np.where(k > 0, np.fmin(least, np.pi / 2 - start), 0.0)
     width = np.pi / 2 - start - least
-    nodes, weights = rule
-    sine = np.sin(least[:, None] + width[:, None] * nodes)
-    grown = np.log1p(k[:, None] / sine**2) - np.log1p(first)[:, None]
-    total = width * (np.exp(-alpha[:, None] * grown) @ weights)
-    found: np.ndarray = np.where(sure, -np.inf, np.log(total / np.pi) - alpha * np.log1p(first))
+    near, far = h <= _NEAR, (h >= _FAR) & (alpha >= _FEW)
+    total = np.empty(len(h))
+    for those, rule in ((near, _SHARP), (~near & ~far, _SMOOTH), (far, _SMOOTHER)):
+        if those.any():
+            columns = (part[those, None] for part in (k, alpha, log_first, least, width))
+            total[those] = width[those] * _fallen(rule, *columns)
+    found: np.ndarray = np.where(sure, -np.inf, np.log(total / np.pi) - alpha * log_first)
     return found
+
+
+def _fallen(
+    rule: tuple[np.ndarray, np.ndarray],
+    k: np.ndarray,
+    alpha: np.ndarray,
+    log_first: np.ndarray,
+    least: np.ndarray,
+    width: np.ndarray,
+) -> np.ndarray:
+    """Mean of the integrand over its range, as a part of its first value; one line per rule."""
+    nodes, weights = rule
+    at = width * nodes
+    at += least
+    np.sin(at, out=at)
+    at *= at
+    np.divide(k, at, out=at)
+    np.log1p(at, out=at)
+    at -= log_first
+    at *= -alpha
+    return np.asarray(np.exp(at, out=at) @ weights)
 
 
 def _ends_first(n: int, reach: float) -> tuple[np.ndarray, np.ndarray]:
