@@ -58,6 +58,17 @@ class LeastSquares(OnePass):
             return f"solver={solver!r} stops near the solution and does not compute it."
         return penalty_refusal(setting["alpha"]) if "alpha" in setting else None
 
+    def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
+        first = settings[0]  # most differ from it in their penalty alone
+        others = [name for name in first if name != "alpha"]
+        for setting in settings:
+            alike = setting is not first and all(setting[name] is first[name] for name in others)
+            alone = penalty_refusal(setting["alpha"]) if alike and "alpha" in setting else None
+            reason = alone if alike else self.setting_refusal(setting)
+            if reason is not None:
+                return reason
+        return None
+
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if request.response == "probability":
             return "RidgeClassifier gives no probabilities."

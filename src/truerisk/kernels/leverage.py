@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LeftOut", "leave_out_dual", "leave_out_primal"]
 
-BLOCK = 256
+BLOCK = 512
 ENOUGH = 1e-12  # of a target's scale: far below what any caller minds
 
 
@@ -68,13 +68,15 @@ def leave_out_primal(
     own = np.broadcast_to(1.0 - mean_leverage, n)
     for start in range(0, n, BLOCK):  # a few rows at a time: everything stays in the cache
         part = slice(start, start + BLOCK)
-        rows = left[part]
-        fitted = (coefficients.T @ rows.T).reshape(len(penalties), n_targets, len(rows))
-        left_of_one = own[part] - weights.T @ np.square(rows).T
+        own_copy = isinstance(left, Turned)
+        across = left.across(part) if isinstance(left, Turned) else left[part].T
+        fitted = (coefficients.T @ across).reshape(len(penalties), n_targets, -1)
+        gone = weights.T @ np.square(across, out=across if own_copy else None)
+        left_of_one = np.subtract(own[part], gone, out=gone)
         rest[:, part] = left_of_one
         np.maximum(left_of_one, EPS, out=left_of_one)
-        residual = T[part] - fitted.transpose(0, 2, 1)
-        np.divide(residual, left_of_one[:, :, None], out=missed[:, part])
+        residual = np.subtract(T[part], fitted.transpose(0, 2, 1), out=missed[:, part])
+        residual /= left_of_one[:, :, None]
     return LeftOut(missed, rest, _grown(doubts + EPS, rest))
 
 

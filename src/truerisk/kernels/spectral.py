@@ -85,6 +85,14 @@ class Turned:
             found *= self.factors[part, None]
         return found
 
+    def across(self, part: slice) -> Doubles:
+        """The same, a column per row: BLAS is quicker at it."""
+        found: Doubles = self.vectors.T @ self.rows[part].T
+        found -= self.shift[:, None]
+        if self.factors is not None:
+            found *= self.factors[part]
+        return found
+
     @property
     def longest(self) -> float:
         """No row is longer, but for its factor."""
@@ -102,6 +110,7 @@ def from_product(
 ) -> Spectrum:
     """The spectrum of Z'Z (right: Z'T) or of ZZ' (right: T); `product` is overwritten.
 
+    Of a product in Fortran's order the lower triangle alone is read.
     `noise` is the rounding that each element of the product already carries.
     """
     from scipy.linalg import eigh
@@ -109,6 +118,7 @@ def from_product(
     if not len(product):
         return Spectrum(product, np.empty(0), right, 0.0, dual)
     driver = "evd" if len(product) > 1 else "ev"  # before SciPy 1.11, "evd" fails on one element
+    product = product if product.flags.f_contiguous else product.T  # LAPACK's order: no copy
     values, vectors = eigh(product, driver=driver, overwrite_a=True, check_finite=False)
     size = float(np.abs(values[[0, -1]]).max())
     noise += size * min(1.0, SPREAD / len(values) ** 0.5)

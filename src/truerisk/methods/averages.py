@@ -176,16 +176,11 @@ def tested_by_average(
         if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
             usual = replace(setting, interval=None)  # rules may need the errors
             best = by_rule(tested_by_average(answers, data, loss, usual, average), setting.rule)
-        for c in np.flatnonzero(np.isfinite(values)):
-            mine = replace(
-                common,
-                value=float(values[c]),
-                losses=per_row[c],
-                split_risks=by_split[c],
-                candidate=int(c),
-                best=bool(c == best),
-            )
-            sure[c] = form.of(mine)
+        given = np.flatnonzero(np.isfinite(values))
+        for c, found in zip(
+            given, form.of_each(common, given, values, by_split, best), strict=True
+        ):
+            sure[c] = found
     return [
         Tested(
             float(value),

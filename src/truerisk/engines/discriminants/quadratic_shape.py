@@ -67,8 +67,10 @@ class Shape:
     def log_determinants(self) -> np.ndarray:
         logs: np.ndarray = np.log(self.weights)
         if isinstance(self.axes, Root):  # equal weights
-            return self.axes.log_determinant - logs[:, 0] * len(self.mean)
-        return -logs.sum(axis=1)
+            found: np.ndarray = self.axes.log_determinant - logs[:, 0] * len(self.mean)
+        else:
+            found = -logs.sum(axis=1)
+        return found
 
     @cached_property
     def least_of_theirs(self) -> np.ndarray:

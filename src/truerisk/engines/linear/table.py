@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.blas import dsyr
 
 from truerisk.engines.linear.fit import DOUBT, Manner, location_doubts, scales
 from truerisk.engines.linear.targets import Coding
@@ -227,8 +228,9 @@ class Part:
         else:
             inside = table.moved[self.rows] * self.root[:, None]
             gram = inside.T @ inside
-        of_mean = np.multiply.outer(self.total * self.mean, self.mean)
-        gram = np.subtract(gram, of_mean, out=of_mean)
+        gram = (gram.copy() if gram is table.gram else gram).T
+        if table.manner.intercept:  # the lower triangle alone
+            gram = dsyr(-self.total, self.mean, lower=1, a=gram, overwrite_a=1)
         weighted = self.weights[:, None] * self.Y
         right = table.moved.T @ weighted - np.multiply.outer(self.mean, weighted.sum(axis=0))
         noise = carried + self._shifted(float(max(np.trace(gram), 0.0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -85,6 +85,33 @@ class IntervalForm(ABC):
     @abstractmethod
     def of(self, evidence: Evidence) -> Sureness:
         """The interval of a candidate; None and a note where the numbers justify none."""
+
+    def of_each(
+        self,
+        common: Evidence,
+        candidates: np.ndarray,
+        values: np.ndarray,
+        by_split: np.ndarray | None,
+        best: int | None,
+    ) -> list[Sureness]:
+        """Those of some candidates; `common` is what all share, with the losses of all.
+
+        `values` and `by_split` are of all candidates, too; `best` is the chosen one.
+        """
+        assert common.all_losses is not None
+        return [
+            self.of(
+                replace(
+                    common,
+                    value=float(values[c]),
+                    losses=common.all_losses[c],
+                    split_risks=None if by_split is None else by_split[c],
+                    candidate=int(c),
+                    best=bool(c == best),
+                )
+            )
+            for c in candidates
+        ]
 
     def lacks(self, what: str, remedy: str) -> Refusal:
         """What to say of evidence that is of the wrong kind."""
