@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, product
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -160,17 +161,25 @@ def _seed(model: Any, seed: Sequence[int]) -> None:
 
 
 def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
-    from sklearn.model_selection import ParameterGrid
-
-    if isinstance(grid, ParameterGrid):
-        return iter(grid)
     if isinstance(grid, Mapping):
         grid = [grid]
+    else:
+        from sklearn.model_selection import ParameterGrid
+
+        if isinstance(grid, ParameterGrid):
+            return iter(grid)
     if isinstance(grid, str) or not isinstance(grid, Iterable):
         raise UnknownName(
             f"grid={grid!r} is no grid; write {{'n_neighbors': [1, 3, 5]}} or a list of such dicts."
         )
-    return iter(ParameterGrid([_listed(part) for part in grid]))
+    return chain.from_iterable(map(_settings, [_listed(part) for part in grid]))
+
+
+def _settings(part: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination, in the order of ParameterGrid: by name, the last one changing first."""
+    names = sorted(part)
+    combinations = product(*(part[name] for name in names))
+    return (dict(zip(names, values, strict=True)) for values in combinations)
 
 
 def _listed(part: Any) -> dict[str, list[Any]]:
@@ -194,8 +203,10 @@ def _listed(part: Any) -> dict[str, list[Any]]:
 
 
 def _refuse_unknown(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
-    named = {name: None for candidate in candidates for name in candidate}
+    named = dict.fromkeys(chain.from_iterable(candidates))
     if not named:
+        return
+    if named.keys() <= _parameters(estimator).keys():
         return
     known = estimator.get_params(deep=True)
     for name in named:

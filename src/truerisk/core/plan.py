@@ -375,9 +375,9 @@ class Plan:
         if sets.leave_one_block_out:
             rest: np.ndarray = self.n_rows - self.blocks.sizes[sets.minus]
             return rest
-        if not len(sets.minus) and (sets.base != ALL).all():
-            found: np.ndarray = self.blocks.sizes[sets.base]
-            return found
+        if not len(sets.minus):
+            sizes: np.ndarray = np.append(self.blocks.sizes, self.n_rows)[sets.base]  # ALL is last
+            return sizes
         whole = np.where(sets.base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[sets.base])
         n_minus = np.diff(sets.offsets)
         one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))

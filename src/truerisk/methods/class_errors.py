@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["ClassErrors", "improper", "proper"]
+__all__ = ["ClassErrors", "improper", "proper", "proper_of_both"]
 
 _NEGLIGIBLE = 41.5  # e^-41.5 is 1e-18: the integrand beyond adds nothing to a double
 
@@ -37,6 +37,15 @@ class ClassErrors:
     def joined(cls, parts: Sequence[ClassErrors]) -> ClassErrors:
         """One after the other: what all of them take is computed once."""
         return cls(*(np.concatenate([getattr(e, f.name) for e in parts]) for f in fields(cls)))
+
+    def halves(self) -> tuple[ClassErrors, ClassErrors]:
+        """What was joined of two equally long parts."""
+        half = len(self.alpha) // 2
+        first, second = (
+            ClassErrors(*(getattr(self, f.name)[part] for f in fields(self)))
+            for part in (slice(half), slice(half, None))
+        )
+        return first, second
 
     @property
     def is_sure(self) -> np.ndarray:
@@ -86,15 +95,41 @@ def proper(
     coefficients. βᵀS*β needs no matrix: it is the scatter of the scores, the length of β, and the
     pull of the mean to 0.
     """
-    n = scores.shape[1]
+    n, signs = np.full((2, len(scores)), [[scores.shape[1]], [sign]], dtype=np.float64)
+    return _proper(n, signs, *_moments(scores), intercepts, squares)
+
+
+def proper_of_both(
+    scores: tuple[np.ndarray, np.ndarray], intercepts: np.ndarray, squares: np.ndarray
+) -> ClassErrors:
+    """`proper` of the rows of two classes, joined: those of class −1, then those of class +1."""
+    n = np.repeat([float(s.shape[1]) for s in scores], len(intercepts))
+    signs = np.repeat([-1.0, 1.0], len(intercepts))
+    means, scatters = np.concatenate([_moments(s) for s in scores], axis=1)
+    return _proper(n, signs, means, scatters, np.tile(intercepts, 2), np.tile(squares, 2))
+
+
+def _moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and scatter of every rule's scores."""
     means = scores.mean(axis=1)
-    slopes = means - intercepts
-    scatter = ((scores - means[:, None]) ** 2).sum(axis=1)
-    b = (scatter + squares + 0.5 * n / (n + 0.5) * slopes**2) / 2
-    margin = sign * (intercepts + slopes * n / (n + 0.5))
-    alpha = np.full(len(scores), (n + 3) / 2)
-    nu = np.full(len(scores), n + 0.5)
-    return _with_constants(ClassErrors(alpha, b, nu, margin), intercepts, squares, sign)
+    gaps = scores - means[:, None]
+    gaps *= gaps
+    return means, gaps.sum(axis=1)
+
+
+def _proper(
+    n: np.ndarray,
+    sign: np.ndarray,
+    means: np.ndarray,
+    scatters: np.ndarray,
+    intercepts: np.ndarray,
+    squares: np.ndarray,
+) -> ClassErrors:
+    """The posterior from moments of scores, one entry per rule."""
+    slopes, nu = means - intercepts, n + 0.5
+    b = (scatters + squares + 0.5 * n / nu * slopes**2) / 2
+    margin = sign * (intercepts + slopes * n / nu)
+    return _with_constants(ClassErrors((n + 3) / 2, b, nu, margin), intercepts, squares, sign)
 
 
 def improper(
@@ -121,7 +156,7 @@ def improper(
 
 
 def _with_constants(
-    found: ClassErrors, intercepts: np.ndarray, squares: np.ndarray, sign: int
+    found: ClassErrors, intercepts: np.ndarray, squares: np.ndarray, sign: int | np.ndarray
 ) -> ClassErrors:
     """A rule without coefficients is constant; on the boundary it says the first class."""
     constant = squares <= 0
