@@ -245,8 +245,7 @@ def _fitted(
     rows: np.ndarray | None,
 ) -> _Rule:
     """One path for all candidates of the group, on these rows of X (None: all of them)."""
-    seen = weights > 0
-    present = np.unique(codes[seen])
+    present = np.flatnonzero(np.bincount(codes, weights))
     codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
     setting = group.settings[0]
     if "C" in setting:
@@ -330,9 +329,8 @@ def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str 
     """Every train set holds two classes: else there is nothing to fit, and the learner raises."""
     assert data.codes is not None
     sizes = np.bincount(data.codes, minlength=data.n_classes)
-    fewest = plan.n_rows - int(plan.least_train_sizes.min())
     plain = plan.flips is None and weights is None and plan.blocks.counts is None
-    if plain and (sizes > fewest).sum() >= 2:
+    if plain and (sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
         return None
     for fit in np.flatnonzero(~_sees_two(plan, data.codes, weights)).tolist():
         rows, _ = plan.train_rows(fit)

@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.linear_rules import LinearRules
-from truerisk.methods.class_errors import ClassErrors, improper, proper
+from truerisk.methods.class_errors import ClassErrors, improper, proper_of_both
 from truerisk.methods.error_law import ErrorLaw, ScoreLaw
 from truerisk.methods.scaled_rows import ScaledRows
 
@@ -26,7 +26,7 @@ class RuleErrors:
     """The errors of some rules between two classes: `shares` times those of each class, added."""
 
     shares: tuple[float, float]
-    classes: tuple[ClassErrors, ClassErrors]
+    both: ClassErrors  # those of the first class, then those of the second
 
     @classmethod
     def of(
@@ -39,33 +39,29 @@ class RuleErrors:
     ) -> RuleErrors:
         """Of every rule, from the training rows of two classes given by their codes."""
         lines = _Lines.of(rows, *rules.between(*pair))
-        found = [
-            _of_class(rows, lines, code, sign, prior)
-            for code, sign in zip(pair, (-1, 1), strict=True)
-        ]
-        return cls(shares, (found[0], found[1]))
+        return cls(shares, (_proper if prior == "proper" else _improper)(rows, lines, pair))
+
+    @cached_property
+    def classes(self) -> tuple[ClassErrors, ClassErrors]:
+        """Those of each class."""
+        return self.both.halves()
 
     def log_means(self) -> np.ndarray:
         """The log of the posterior mean: tells rules apart whose errors are 1e-400."""
         with np.errstate(divide="ignore"):
-            logs = np.log(self.shares)[:, None] + self._both.log_mean().reshape(2, -1)
+            logs = np.log(self.shares)[:, None] + self.both.log_mean().reshape(2, -1)
         return np.asarray(np.logaddexp(*logs))
 
     @cached_property
     def variances(self) -> np.ndarray:
         """Of the posterior."""
         squares = np.square(self.shares)
-        return np.asarray(squares @ self._both.variance().reshape(2, -1))
+        return np.asarray(squares @ self.both.variance().reshape(2, -1))
 
     def are_sure(self) -> np.ndarray:
         """Where the posterior is a point."""
         counts_not = np.equal(self.shares, 0)[:, None]
-        return np.asarray((self._both.is_sure.reshape(2, -1) | counts_not).all(axis=0))
-
-    @cached_property
-    def _both(self) -> ClassErrors:
-        """Those of the first class, then those of the second."""
-        return ClassErrors.joined(self.classes)
+        return np.asarray((self.both.is_sure.reshape(2, -1) | counts_not).all(axis=0))
 
     def law(self, rule: int) -> ErrorLaw:
         """The posterior of one rule."""
@@ -127,16 +123,29 @@ class _Lines:
         return cls(slopes, intercepts, scaled, rows.intercepts(slopes, intercepts), squares)
 
 
-def _of_class(rows: ScaledRows, lines: _Lines, code: int, sign: int, prior: Prior) -> ClassErrors:
-    scores = rows.scores(lines.slopes, lines.intercepts, code)
-    if prior == "proper":
-        return proper(scores, lines.starts, lines.squares, sign)
-    if rows.size(code) < 2:
+def _proper(rows: ScaledRows, lines: _Lines, pair: tuple[int, int]) -> ClassErrors:
+    first, second = (rows.scores(lines.slopes, lines.intercepts, code) for code in pair)
+    return proper_of_both((first, second), lines.starts, lines.squares)
+
+
+def _improper(rows: ScaledRows, lines: _Lines, pair: tuple[int, int]) -> ClassErrors:
+    if min(map(rows.size, pair)) < 2:
         raise Refusal(
             "the improper prior has no posterior from a single row of a class: use 'bee', whose "
             "prior is proper."
         )
     selected = lines.scaled != 0
-    traces = rows.traces(selected, code)
     n_selected = selected.sum(axis=1)
-    return improper(scores, lines.starts, lines.squares, sign, traces=traces, n_selected=n_selected)
+    return ClassErrors.joined(
+        [
+            improper(
+                rows.scores(lines.slopes, lines.intercepts, code),
+                lines.starts,
+                lines.squares,
+                sign,
+                traces=rows.traces(selected, code),
+                n_selected=n_selected,
+            )
+            for code, sign in zip(pair, (-1, 1), strict=True)
+        ]
+    )

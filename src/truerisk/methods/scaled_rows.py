@@ -53,7 +53,9 @@ class ScaledRows:
         used = (slopes != 0).any(axis=0)
         if 2 * used.sum() < len(used):  # along an L1 path most are 0 in all rules
             rows, slopes = rows[:, np.flatnonzero(used)], slopes[:, used]
-        return np.asarray((rows @ slopes.T).T + intercepts[:, None])
+        scores = np.asarray(rows @ slopes.T).T
+        scores += intercepts[:, None]
+        return scores
 
     def intercepts(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
         """Of the rules for z."""
@@ -69,9 +71,8 @@ class ScaledRows:
 
     @cached_property
     def _by_class(self) -> dict[int, Any]:
-        return {
-            int(code): self.X[np.flatnonzero(self.codes == code)] for code in np.unique(self.codes)
-        }
+        present = np.flatnonzero(np.bincount(self.codes)).tolist()
+        return {code: self.X[np.flatnonzero(self.codes == code)] for code in present}
 
     @cached_property
     def _scatters(self) -> dict[int, np.ndarray]:
@@ -124,7 +125,8 @@ def _moments(table: Any) -> tuple[np.ndarray, np.ndarray]:
     gaps = table - centre
     scatter = np.einsum("ij,ij->j", gaps, gaps)
     flat = np.flatnonzero(scatter <= 1e-20 * n * centre**2)  # may be rounding of the mean
-    scatter[flat[(table[:, flat] == table[:1, flat]).all(axis=0)]] = 0.0
+    if len(flat):
+        scatter[flat[(table[:, flat] == table[:1, flat]).all(axis=0)]] = 0.0
     return centre, scatter
 
 
