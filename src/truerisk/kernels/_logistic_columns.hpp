@@ -122,13 +122,10 @@ class Dense {
     void measure(std::size_t j, Vector& values) {
         const double* const in = column(j);
         const std::size_t n = rows_.at.size();
-        double largest = 0.0, first = 0.0, second = 0.0;
+        double first = 0.0, second = 0.0;
         std::copy(in, in + n, values.begin());
         const double mean = dot(values.data(), rows_.weight.data(), rows_.length);
-        for (std::size_t i = 0; i < n; ++i) {
-            largest = std::max(largest, std::fabs(values[i]));
-            values[i] -= mean;
-        }
+        const double largest = centre(values.data(), mean, n);
         curve(values.data(), rows_.weight.data(), rows_.length, &first, &second);
         moments.put(j, mean, second, largest);
     }

@@ -165,6 +165,27 @@ LOGISTIC_INLINE void binary_any(const double* y, const double* w, const double* 
     }
 }
 
+// x −= mean; the largest |x| before. Of any length: what follows stays as it is
+LOGISTIC_INLINE double centre_any(double* x, double mean, std::size_t n) {
+    Lane most{};
+    std::size_t i = 0;
+    for (; i + WIDTH <= n; i += WIDTH) {
+        LOGISTIC_LOAD(a, x + i);
+        const Lane size = a < 0.0 ? -a : a;
+        most = size > most ? size : most;
+        LOGISTIC_STORE(x + i, a - mean);
+    }
+    double of[WIDTH], largest = 0.0;
+    std::memcpy(of, &most, sizeof most);
+    for (const double one : of) largest = one > largest ? one : largest;
+    for (; i < n; ++i) {
+        const double size = x[i] < 0.0 ? -x[i] : x[i];
+        largest = size > largest ? size : largest;
+        x[i] -= mean;
+    }
+    return largest;
+}
+
 #ifdef LOGISTIC_AVX2
 inline const bool HAS_AVX2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #define LOGISTIC_LOOP(type, name, parameters, arguments)                     \
@@ -187,6 +208,7 @@ LOGISTIC_LOOP(void, curve,
 LOGISTIC_LOOP(void, step,
               (double* r, const double* x, const double* v, double d, double centre, std::size_t n),
               (r, x, v, d, centre, n))
+LOGISTIC_LOOP(double, centre, (double* x, double mean, std::size_t n), (x, mean, n))
 LOGISTIC_LOOP(void, add, (double* y, const double* x, double d, std::size_t n), (y, x, d, n))
 LOGISTIC_LOOP(void, exp_all, (const double* x, double* out, std::size_t n), (x, out, n))
 LOGISTIC_LOOP(void, residual,
