@@ -66,12 +66,12 @@ def leave_out_primal(
     )
     missed, rest = np.empty((len(penalties), n, n_targets)), np.empty((len(penalties), n))
     own = np.broadcast_to(1.0 - mean_leverage, n)
-    for start in range(0, n, BLOCK):  # a few rows at a time: everything stays in the cache
+    buffer = np.empty((len(weights), min(n, BLOCK)))
+    for start in range(0, n, BLOCK):  # some rows at a time: they stay near
         part = slice(start, start + BLOCK)
-        own_copy = isinstance(left, Turned)
-        across = left.across(part) if isinstance(left, Turned) else left[part].T
+        across = left.across(part, buffer) if isinstance(left, Turned) else left[part].T
         fitted = (coefficients.T @ across).reshape(len(penalties), n_targets, -1)
-        gone = weights.T @ np.square(across, out=across if own_copy else None)
+        gone = weights.T @ np.square(across, out=buffer[:, : across.shape[1]])
         left_of_one = np.subtract(own[part], gone, out=gone)
         rest[:, part] = left_of_one
         np.maximum(left_of_one, EPS, out=left_of_one)

@@ -103,8 +103,7 @@ class Singles:
         found = leave_out_primal(
             left, part.targets, self._of_mean(part), spectrum, penalties, doubts
         )
-        rest = found.rest[found.rest >= LEAST].min(initial=1.0)
-        if not part.sure(penalties, float(rest)):
+        if not part.sure(penalties, _least(found.rest)):
             return None
         return self._over_roots(found, part.root, np.zeros(len(penalties)))
 
@@ -128,7 +127,7 @@ class Singles:
         doubts = self._row_doubts(train, spectrum, own, length)
         smallest, largest = singular[-1] ** 2, singular[0] ** 2
         found = leave_out_primal(left, train.T, self._of_mean(part), spectrum, penalties, doubts)
-        rest = float(found.rest[found.rest >= LEAST].min(initial=1.0))
+        rest = _least(found.rest)
         unsure = ~manner.works_on(smallest * rest, largest, table.n, penalties)
         bent = singular.copy()
         bent[1:] *= rest**0.5
@@ -172,11 +171,13 @@ class Singles:
         if np.array_equal(at, np.arange(len(part.rows))):
             at = slice(None)  # every row in its order: nothing is gathered
         Y = part.Y[row]
-        numbers = (Y + part.mean_y) - found.missed[:, at]
-        sure = (found.doubts[:, at] <= DOUBT) & (found.rest[:, at] >= LEAST)
-        if part.wide:  # nothing is subtracted from 1
-            sure = found.doubts[:, at] <= DOUBT
         flipped, to = self._flips(fits)
+        missed = found.missed[:, at]
+        spent = len(fits) == self.table.n and not len(flipped)  # it is not looked at again
+        numbers = np.subtract(Y + part.mean_y, missed, out=missed if spent else None)
+        sure = found.doubts[:, at] <= DOUBT
+        if not part.wide:  # there nothing is subtracted from 1
+            sure &= found.rest[:, at] >= LEAST
         if len(flipped):
             step = coding.numbers(to) - part.mean_y - Y[flipped]
             changed = place[row[flipped]]
@@ -220,3 +221,9 @@ class Singles:
             done = settled[line, np.arange(len(fits))] | ~mine
         place_singles(task, fits, answers, (tied | hopeless[:, None]) & done)
         return done
+
+
+def _least(rest: np.ndarray) -> float:
+    """The least that a row keeps of itself, among those that are not fitted without."""
+    least = float(rest.min(initial=1.0))
+    return least if least >= LEAST else float(rest[rest >= LEAST].min(initial=1.0))

@@ -27,6 +27,7 @@ from truerisk.kernels.spectral import (
 
 __all__ = ["Part", "Table"]
 
+SAMPLE = 8  # row in so many is looked at first
 NEAR = 0.5  # of a mean square: what the square of the mean may have of it
 BYTES = 1 << 28  # a product of all rows may take so much
 
@@ -45,11 +46,24 @@ class Table:
         assert self.task.X is not None
         if not self.manner.intercept or self.kernel_as_given is not None:
             return np.zeros(self.task.X.shape[1])
-        X = self.task.X
-        found: np.ndarray = np.full(len(X), 1 / len(X)) @ X
-        if (found**2 <= NEAR * np.einsum("ij,ij->j", X, X) / len(X)).all():
+        found = self.column_means
+        if self._lies_near(found, SAMPLE) or self._lies_near(found, 1):
             return np.zeros(len(found))  # they lie around zero: spares a copy
         return found
+
+    @cached_property
+    def column_means(self) -> np.ndarray:
+        X = self.task.X
+        assert X is not None
+        found: np.ndarray = np.full(len(X), 1 / len(X)) @ X
+        return found
+
+    def _lies_near(self, mean: np.ndarray, every: int) -> bool:
+        """Whether zero is near the means: what some rows have of the squares may be enough."""
+        X = self.task.X
+        assert X is not None
+        some = X[::every]
+        return bool((mean**2 <= NEAR * np.einsum("ij,ij->j", some, some) / len(X)).all())
 
     @cached_property
     def kernel_as_given(self) -> np.ndarray | None:
@@ -163,7 +177,11 @@ class Part:
         """Of the moved columns; zero without an intercept."""
         if not self.table.manner.intercept:
             return np.zeros(self.table.moved.shape[1])
-        found: np.ndarray = self.weights @ self.table.moved / self.total
+        table = self.table
+        if self.weights is table.weights and table.task.weights is None:
+            of_all: np.ndarray = table.column_means - table.origin
+            return of_all
+        found: np.ndarray = self.weights @ table.moved / self.total
         return found
 
     @property

@@ -20,7 +20,7 @@ from truerisk.methods.interval_forms.form import (
 __all__ = ["Wald", "variance_of_mean"]
 
 
-AT_ONCE = 1 << 20  # cells
+AT_ONCE = 1 << 15  # cells: they stay in a cache
 
 
 def variance_of_mean(
