@@ -16,7 +16,7 @@ from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
 
-__all__ = ["Family"]
+__all__ = ["Family", "drawn_states"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,9 @@ class Family:
         candidates = ({},) if grid is None else tuple(_expand(grid))
         if not candidates:
             raise BadData("the grid is empty: it names no setting.")
-        _refuse_unknown(estimator, candidates)
-        return cls(estimator, candidates)
+        family = cls(estimator, candidates)
+        _refuse_unknown(estimator, family.named)
+        return family
 
     @cached_property
     def task(self) -> Task:
@@ -75,6 +76,11 @@ class Family:
         """What a pipeline puts before the names of the learner's parameters: ``ridge__``."""
         steps = getattr(self.estimator, "steps", None)
         return f"{steps[-1][0]}__" if steps else ""
+
+    @cached_property
+    def named(self) -> tuple[str, ...]:
+        """Names of the parameters that some candidate sets."""
+        return tuple(dict.fromkeys(chain.from_iterable(self.candidates)))
 
     @cached_property
     def settings(self) -> tuple[dict[str, Any], ...]:
@@ -156,8 +162,12 @@ def _seed(model: Any, seed: Sequence[int]) -> None:
         if value is None and name.rpartition("__")[2] == "random_state"
     )
     if names:
-        states = np.random.SeedSequence(list(seed)).generate_state(len(names))
-        model.set_params(**dict(zip(names, (int(s) for s in states // 2), strict=True)))
+        model.set_params(**dict(zip(names, drawn_states(seed, len(names)), strict=True)))
+
+
+def drawn_states(seed: Sequence[int], n: int) -> list[int]:
+    """What `Family.make` sets n parameters `random_state` to, in the order of their names."""
+    return [int(s) for s in np.random.SeedSequence(list(seed)).generate_state(n) // 2]
 
 
 def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
@@ -202,11 +212,8 @@ def _listed(part: Any) -> dict[str, list[Any]]:
     return listed
 
 
-def _refuse_unknown(estimator: Any, candidates: Sequence[Mapping[str, Any]]) -> None:
-    named = dict.fromkeys(chain.from_iterable(candidates))
-    if not named:
-        return
-    if named.keys() <= _parameters(estimator).keys():
+def _refuse_unknown(estimator: Any, named: Sequence[str]) -> None:
+    if not named or _parameters(estimator).keys() >= set(named):
         return
     known = estimator.get_params(deep=True)
     for name in named:

@@ -55,8 +55,7 @@ def family_refusal(family: Family, served: Sequence[type]) -> str | None:
     if type(last) not in served:
         names = " or ".join(kind.__name__ for kind in served)
         return f"the learner is {type(last).__name__}, not {names}."
-    named = {name for params in family.candidates for name in params}
-    if any(_replaces_last(family, name) for name in named):
+    if any(_replaces_last(family, name) for name in family.named):
         return "the grid replaces the learner itself."
     if estimator is not last and _prepares_at_random(family):
         return "a step before the learner is random and has no seed of its own."
@@ -90,7 +89,7 @@ def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
     """The candidates by everything but these parameters of the last step."""
     prefix = prefix_of(family)
     free = {prefix + name for name in names}
-    if all(params.keys() <= free for params in family.candidates):  # as in most grids
+    if free.issuperset(family.named):  # as in most grids
         return [_group(family, range(len(family)), family.settings)]
     members: dict[str, list[int]] = {}
     for number, params in enumerate(family.candidates):
