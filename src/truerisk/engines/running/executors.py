@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from copy import copy
+from dataclasses import is_dataclass
 from functools import partial
 from threading import Thread
 from typing import Any
@@ -88,13 +89,20 @@ def _end_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _apart(shared: tuple[Any, ...]) -> tuple[Any, ...]:
+def _apart(part: Any) -> Any:
     """What a pool may still be pickling, on a thread of its own, while this one reads results.
 
-    Reading lets a plan remember what it worked out; its own dictionary is then no longer the one
-    that is being written.
+    Reading lets our objects remember what they worked out; their dictionaries are then no longer
+    those that are being written. Arrays and the user's objects are the same.
     """
-    return tuple(copy(part) for part in shared)
+    if isinstance(part, tuple):
+        return tuple(_apart(one) for one in part)
+    if not (is_dataclass(part) and type(part).__module__.startswith("truerisk.")):
+        return part
+    twin = copy(part)
+    if hasattr(twin, "__dict__"):
+        vars(twin).update({name: _apart(value) for name, value in vars(part).items()})
+    return twin
 
 
 def _on_futures(
