@@ -144,7 +144,13 @@ def first_features(tree, depth, node=0):
     return [int(tree.feature[node]), *below]
 
 
-def test_one_tree_per_train_set(monkeypatch) -> None:
+@pytest.fixture
+def by_scikit_learn(monkeypatch):
+    """Trees that the compiled builder would grow are fitted."""
+    monkeypatch.setattr("truerisk.engines.tree.growing_of", lambda *_: None)
+
+
+def test_one_tree_per_train_set(monkeypatch, by_scikit_learn) -> None:
     """Thirty alphas on five folds are five fits of the tree."""
     fits, fit = [], DecisionTreeClassifier.fit
 
@@ -234,6 +240,7 @@ def test_a_failing_fit_is_named() -> None:
             tr.risk_curve(model, {"ccp_alpha": [0.1]}, X, NUMBERS, method="3-fold", engine=engine)
 
 
+@pytest.mark.parametrize("builder", ["compiled", "scikit-learn"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     "options",
@@ -249,8 +256,10 @@ def test_a_failing_fit_is_named() -> None:
     ],
     ids=str,
 )
-def test_copies_as_weights_grow_the_same_tree(options, classes) -> None:
+def test_copies_as_weights_grow_the_same_tree(request, builder, options, classes) -> None:
     """Of bootstrap samples with many equal splits every probability is that of the copies' tree."""
+    if builder == "scikit-learn":
+        request.getfixturevalue("by_scikit_learn")
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(60, 3)), 1)
     y = rng.integers(classes, size=60)
@@ -264,7 +273,7 @@ def test_copies_as_weights_grow_the_same_tree(options, classes) -> None:
     assert np.array_equal(found.evaluation.answers.values, wanted.evaluation.answers.values)
 
 
-def test_copies_are_given_as_weights(monkeypatch) -> None:
+def test_copies_are_given_as_weights(monkeypatch, by_scikit_learn) -> None:
     """A sample is fitted on its distinct rows, unless a setting counts rows."""
     sizes, fit = [], DecisionTreeClassifier.fit
 

@@ -11,7 +11,7 @@
 | `discriminant.py`, `quadratic.py`, `fisher.py` | discriminants |
 | `logistic.py` | penalised logistic regression: a path per train set |
 | `svm.py` | support vectors: a problem per pair of classes |
-| `tree.py` | decision trees: every ccp_alpha from one unpruned tree |
+| `tree.py` | decision trees: every ccp_alpha from one unpruned tree, hundreds of fits at once |
 | `ensemble.py` | forests, bagging, boosting: every number of members |
 
 | folder | what engines are made of |

@@ -9,6 +9,13 @@ Copies of a row in a bootstrap sample are given as a weight where that grows the
 it tries features in every node, so the nodes below the limit shift the random numbers of all that
 come after them, and equally good splits (common in small nodes) fall otherwise. Each depth is grown
 by itself.
+
+Plain `DecisionTreeClassifier`s on tables of numbers are grown by a compiled builder, all fits of a
+plan in a few calls (`trees/growing.py`). It grows exactly scikit-learn's trees, down to random
+numbers and ties, and is not trusted blindly: once per process small trees of both are compared
+(`trees/agreement.py`). Where they differ, where the compiled module is missing, with an executor or
+a store, and for all other learners, settings and tables scikit-learn makes the fits: the same
+numbers, several times slower.
 """
 
 from __future__ import annotations
@@ -21,15 +28,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Request, Run
 from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.plan import Plan
 from truerisk.core.tables import take_rows
 from truerisk.engines.running.answering import Asked, coded
 from truerisk.engines.running.fitting import Given, Piece
-from truerisk.engines.settings import Group
+from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_fit import OneFit
-from truerisk.engines.trees.pruning import standing_nodes
+from truerisk.engines.trees.growing import growing_of
+from truerisk.engines.trees.pruning import nodes_at
 
 __all__ = ["Trees"]
 
@@ -68,6 +78,13 @@ class Trees(OneFit):
             return f"ccp_alpha={value!r} is no price of a leaf."
         return None
 
+    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+        groups = groups_along(family, ["ccp_alpha"])
+        growing = growing_of(groups, family, data, plan, request, run)
+        if growing is not None:
+            return growing.answers(self.word)
+        return super().run(family, data, plan, request, run)
+
     def pieces(
         self,
         family: Family,
@@ -85,11 +102,7 @@ class Trees(OneFit):
         self, model: Any, group: Group, asked: Asked, data: Data, request: Request
     ) -> np.ndarray:
         alphas = group.values("ccp_alpha").astype(np.float64)
-        leaves = model.apply(asked.X)
-        if alphas.any():
-            nodes = standing_nodes(model.tree_, alphas)[:, leaves]
-        else:  # nothing is pruned
-            nodes = np.tile(leaves, (len(alphas), 1))
+        nodes = nodes_at(model.tree_, alphas, model.apply(asked.X))
         answers: np.ndarray = _of_nodes(model, data, asked, request)[nodes]
         return answers
 

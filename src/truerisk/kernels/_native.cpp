@@ -69,6 +69,7 @@ void register_interval(nb::module_& m);
 void register_logistic(nb::module_& m);
 void register_svm(nb::module_& m);
 void register_equations(nb::module_& m);
+void register_tree(nb::module_& m);
 void register_row_sums(nb::module_& m);
 
 NB_MODULE(_native, m) {
@@ -83,5 +84,6 @@ NB_MODULE(_native, m) {
     register_logistic(m);
     register_svm(m);
     register_equations(m);
+    register_tree(m);
     register_row_sums(m);
 }

@@ -14,11 +14,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["standing_nodes", "weakest_links"]
+__all__ = ["nodes_at", "standing_nodes", "weakest_links"]
 
 NO_CHILD = -1
 NEVER = np.iinfo(np.int64).max
 TOO_STRONG = np.finfo(np.float64).max  # a link this strong, or no number, is never collapsed
+
+
+def nodes_at(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np.ndarray:
+    """`(n_alphas, n_rows)`: the node that answers rows of these leaves of the whole tree."""
+    if not alphas.any():  # nothing is pruned
+        return np.tile(leaves, (len(alphas), 1))
+    return standing_nodes(tree, alphas)[:, leaves]
 
 
 def standing_nodes(tree: Any, alphas: np.ndarray) -> np.ndarray:

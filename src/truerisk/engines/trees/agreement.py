@@ -1,0 +1,103 @@
+"""Whether the compiled builder grows the trees of the scikit-learn that is installed.
+
+The same tree also means the same random numbers and, of equally good splits, the same one. Another
+release may draw otherwise, another compiler round otherwise. So before the builder is used for the
+first time in a process, a few small trees full of ties are grown by both and compared node by node.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from truerisk.engines.trees.recipes import recipe_of, start_of
+from truerisk.kernels.loading import available
+from truerisk.kernels.trees import CLOSE, Lists, Table, Tree, grow_trees
+
+__all__ = ["closeness", "same_tree"]
+
+N_CLASSES = 5
+NAMES = ("children_left", "children_right", "feature", "threshold", "impurity")
+
+
+@cache
+def closeness(criterion: str) -> float | None:
+    """The gap up to which values are equal where scikit-learn grows the same trees, else None.
+
+    Asked once per process and criterion; some milliseconds. Releases before 1.8 split every gap.
+    """
+    if not available():
+        return None
+    settings = [({"criterion": criterion, **more}, n) for more, n in SETTINGS]
+    try:
+        for close in (CLOSE, 0.0):
+            if all(_agree(params, n, close) for params, n in settings):
+                return close
+    except Exception:  # noqa: BLE001  whatever another release does, it is not what was compared
+        return None
+    return None
+
+
+SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
+    ({"random_state": 4}, 200),
+    ({"random_state": 5}, 201),
+    ({"random_state": 0}, 301),
+    ({"random_state": 4, "max_features": 2, "min_samples_leaf": 2}, 150),
+    ({"random_state": 5, "max_features": 0.5, "max_depth": 7, "min_impurity_decrease": 0.001}, 151),
+)
+
+
+def _agree(params: dict[str, Any], n: int, close: float) -> bool:
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, codes, rows, times = _problem(n)
+    model = DecisionTreeClassifier(**params)
+    recipe = recipe_of(model.get_params(), X.shape[1])
+    if recipe is None or recipe.seed is None:
+        return False
+    theirs = model.fit(np.repeat(X[rows], times, axis=0), np.repeat(codes[rows], times))
+    ours = grow_trees(
+        Table.of(X),
+        codes,
+        N_CLASSES,
+        Lists.of([rows]),
+        times,
+        Lists.of([np.arange(n)]),
+        np.array([start_of(recipe.seed)]),
+        [recipe.limits(int(times.sum()))],
+        n_tried=recipe.n_tried,
+        criterion=recipe.criterion,
+        close=close,
+    )
+    return same_tree(ours.tree(0), theirs.tree_) and np.array_equal(ours.leaves, theirs.apply(X))
+
+
+def _problem(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Small whole numbers, or rounded ones also with the other sign; a constant; close values.
+
+    Many splits are equally good but for rounding. Those of columns with the other sign are
+    mirrored: where a compiler makes a product and a sum one operation (on processors other than
+    x86-64, say), rounding tells the two apart.
+    """
+    rng = np.random.default_rng(n)
+    X = np.round(rng.normal(size=(n, 6)))
+    if n % 2:
+        X[:, :3] = np.round(rng.normal(size=(n, 3)), 1)
+        X[:, 3:] = -X[:, :3]
+    codes = rng.integers(N_CLASSES, size=n)
+    times = rng.choice(3, n, p=[0.05, 0.9, 0.05])  # rows left out, rows that come twice
+    rows = np.flatnonzero(times)
+    X = np.column_stack([X, np.ones(n), 0.1 + CLOSE * rng.normal(size=n)])
+    return X, codes, rows, times[rows]
+
+
+def same_tree(ours: Tree, theirs: Any) -> bool:
+    """Whether every number of two trees on all classes is the same."""
+    weight = ours.weighted_n_node_samples
+    return (
+        all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in NAMES)
+        and np.array_equal(weight, theirs.weighted_n_node_samples)
+        and np.array_equal(ours.counts / weight[:, None], theirs.value[:, 0])
+    )

@@ -1,0 +1,250 @@
+"""Classification trees on many samples of one table, grown as scikit-learn grows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from truerisk.kernels.loading import native
+
+__all__ = ["CLOSE", "NO_LIMIT", "Growth", "Limits", "Lists", "Table", "Tree", "grow_trees"]
+
+NO_LIMIT = 2**31 - 1
+CLOSE = 1e-7  # single-precision values no further apart are equal to scikit-learn
+FEW_TRIED = 12  # where a node tries fewer than one of so many columns, it sorts those it tries
+MOST_ROWS = 2**26  # squares of counts and their sums stay whole numbers that doubles hold
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table of finite numbers in single precision, column by column."""
+
+    columns: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> Table:
+        """The table of X, its rows the rows of X."""
+        columns = np.ascontiguousarray(X.T, dtype=np.float32)
+        if columns.ndim != 2 or not columns.size or not np.isfinite(columns).all():
+            raise ValueError("a tree needs a table of finite numbers, with rows and columns.")
+        if columns.shape[1] >= MOST_ROWS or columns.shape[0] >= NO_LIMIT:
+            raise ValueError(f"{columns.shape[1]} rows of {columns.shape[0]} columns are too many.")
+        return cls(columns)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.columns.shape[1])
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """`(column, place)`: the rows by ascending value."""
+        order = np.empty(self.columns.shape, dtype=np.int32)
+        for rows, values in zip(order, self.columns, strict=True):
+            rows[:] = np.argsort(values)
+        return order
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Lists of rows laid end to end: list f is `rows[offsets[f]:offsets[f + 1]]`."""
+
+    rows: np.ndarray
+    offsets: np.ndarray
+
+    @classmethod
+    def of(cls, lists: list[np.ndarray]) -> Lists:
+        ends = np.cumsum([0, *(len(one) for one in lists)], dtype=np.int64)
+        rows = np.concatenate(lists) if lists else np.empty(0, np.int32)
+        return cls(np.ascontiguousarray(rows, dtype=np.int32), ends)
+
+    def check(self, name: str, n_lists: int, bound: int) -> None:
+        rows, offsets = self.rows, self.offsets
+        whole = len(offsets) == n_lists + 1 and offsets[0] == 0 and offsets[-1] == len(rows)
+        if not whole or (np.diff(offsets) < 0).any():
+            raise ValueError(f"{name} are not {n_lists} lists laid end to end.")
+        if len(rows) and not 0 <= rows.min() <= rows.max() < bound:
+            raise ValueError(f"{name} name rows outside 0 ... {bound - 1}.")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where growing ends: scikit-learn's parameters, resolved for one fit.
+
+    `n_split` and `n_leaf` count rows with their copies, `weight_leaf` is a number of rows too.
+    """
+
+    depth: int = NO_LIMIT
+    n_split: float = 2
+    n_leaf: float = 1
+    weight_leaf: float = 0.0
+    decrease: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The nodes of one tree, under the names of scikit-learn's `tree_`.
+
+    A leaf has children −1, feature and threshold −2. `counts` are the rows of each class.
+    """
+
+    children_left: np.ndarray
+    children_right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    impurity: np.ndarray
+    weighted_n_node_samples: np.ndarray
+    counts: np.ndarray
+
+    @property
+    def node_count(self) -> int:
+        return len(self.children_left)
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """The nodes of many trees, one after another, and the leaves that rows fall into.
+
+    `nodes.counts[offsets[f]:offsets[f + 1]]` belongs to tree f; `leaves[i]` is the number, within
+    its tree, of the leaf of the i-th row that was asked about.
+    """
+
+    nodes: Tree
+    offsets: np.ndarray
+    leaves: np.ndarray
+
+    def tree(self, number: int) -> Tree:
+        """One tree alone."""
+        part = slice(*self.offsets[number : number + 2])
+        return Tree(**{name: array[part] for name, array in vars(self.nodes).items()})
+
+
+def grow_trees(
+    table: Table,
+    codes: np.ndarray,
+    n_classes: int,
+    samples: Lists,
+    times: np.ndarray,
+    asked: Lists,
+    seeds: np.ndarray,
+    limits: list[Limits],
+    *,
+    n_tried: int,
+    criterion: str = "gini",
+    close: float = CLOSE,
+) -> Growth:
+    """One tree per sample, split for split that of scikit-learn's depth-first builder.
+
+    A node tries columns in an order drawn by a xorshift generator; of all places between values
+    that are not close it takes the first with the largest decrease of impurity. Gini's impurity
+    and the entropy are computed from whole numbers, so that only quotients and logarithms round,
+    in scikit-learn's order. Rows O(n log n) per column once; a tree takes O(columns · rows) per
+    level.
+
+    Parameters
+    ----------
+    table : Table
+    codes : array of int, shape (n_rows,)
+        Classes, 0 ... n_classes − 1.
+    samples, times : Lists, array of int
+        Distinct rows of each sample, and how often each of them comes (1 or more).
+    asked : Lists
+        The rows whose leaves are wanted, for each tree.
+    seeds : array of uint32
+        What the generator of each tree starts from.
+    limits : list of Limits
+        One for each tree.
+    n_tried : int
+        How many columns a node tries (`max_features`).
+    criterion : "gini" or "entropy"
+    close : float
+        Values no further apart are not split.
+
+    Raises
+    ------
+    ValueError
+        When a shape or a bound is wrong.
+    Refusal
+        When the compiled module is missing.
+    """
+    n_fits = len(limits)
+    codes = np.ascontiguousarray(codes, dtype=np.int32)
+    times = np.ascontiguousarray(times, dtype=np.int32)
+    seeds = np.ascontiguousarray(seeds, dtype=np.uint32)
+    _check(table, codes, n_classes, samples, times, asked, seeds, n_fits)
+    if n_tried < 1 or criterion not in ("gini", "entropy") or not 0 <= close < np.inf:
+        raise ValueError(f"{n_tried=}, {criterion=} and {close=} grow no tree.")
+    most = np.maximum(2 * np.diff(samples.offsets) - 1, 1).sum()
+    nodes = Tree(
+        children_left=np.empty(most, dtype=np.int32),
+        children_right=np.empty(most, dtype=np.int32),
+        feature=np.empty(most, dtype=np.int32),
+        threshold=np.empty(most),
+        impurity=np.empty(most),
+        weighted_n_node_samples=np.empty(most),
+        counts=np.empty((most, n_classes)),
+    )
+    made, leaves = np.empty(n_fits, dtype=np.int64), np.empty(len(asked.rows), dtype=np.int32)
+    n_columns = len(table.columns)
+    few = n_columns > FEW_TRIED * n_tried
+    native().grow_trees(
+        table.columns,
+        np.empty((0, 0), dtype=np.int32) if few else table.order,
+        codes,
+        n_classes,
+        criterion == "entropy",
+        samples.rows,
+        times,
+        samples.offsets,
+        asked.rows,
+        asked.offsets,
+        seeds,
+        np.array([_numbers(one) for one in limits], dtype=np.float64).reshape(n_fits, 5),
+        min(int(n_tried), n_columns),
+        float(close),
+        nodes.children_left,
+        nodes.children_right,
+        nodes.feature,
+        nodes.threshold,
+        nodes.impurity,
+        nodes.weighted_n_node_samples,
+        nodes.counts,
+        made,
+        leaves,
+    )
+    offsets = np.cumsum([0, *made])
+    used = {name: array[: offsets[-1]] for name, array in vars(nodes).items()}
+    return Growth(Tree(**used), offsets, leaves)
+
+
+def _numbers(limits: Limits) -> list[float]:
+    return [limits.depth, limits.n_split, limits.n_leaf, limits.weight_leaf, limits.decrease]
+
+
+def _check(
+    table: Table,
+    codes: np.ndarray,
+    n_classes: int,
+    samples: Lists,
+    times: np.ndarray,
+    asked: Lists,
+    seeds: np.ndarray,
+    n_fits: int,
+) -> None:
+    """Everything that the kernel would read out of bounds."""
+    n = table.n_rows
+    if codes.shape != (n,) or not 0 <= codes.min() <= codes.max() < n_classes:
+        raise ValueError(f"codes must be {n} numbers from 0 to {n_classes - 1}.")
+    samples.check("samples", n_fits, n)
+    asked.check("asked", n_fits, n)
+    if times.shape != samples.rows.shape or (times < 1).any():
+        raise ValueError("every row of a sample comes once or more: times must say how often.")
+    starts = samples.offsets[:-1]
+    if not n_fits or seeds.shape != (n_fits,) or (np.diff(samples.offsets) < 1).any():
+        raise ValueError(f"{len(seeds)} seeds for {n_fits} samples, or one without rows.")
+    if (np.add.reduceat(times, starts, dtype=np.int64) >= MOST_ROWS).any():
+        raise ValueError(f"a sample has {MOST_ROWS:,} rows or more.")
+    falls = np.flatnonzero(np.diff(samples.rows) <= 0) + 1
+    if not np.isin(falls, starts).all():
+        raise ValueError("the rows of a sample must be distinct and ascending.")

@@ -1,0 +1,226 @@
+"""The compiled trees are scikit-learn's, node for node and bit for bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+from truerisk.kernels.trees import CLOSE, Limits, Lists, Table, grow_trees
+
+OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
+NAMES = ("children_left", "children_right", "feature", "threshold", "impurity")
+
+
+def grown(X, y, samples, params, seeds, asked=None):
+    """One tree per sample of counts, with a state for each."""
+    n, n_columns = X.shape
+    rows = [np.flatnonzero(counts) for counts in samples]
+    limits = Limits()
+    named = {
+        "max_depth": "depth",
+        "min_samples_split": "n_split",
+        "min_samples_leaf": "n_leaf",
+        "min_impurity_decrease": "decrease",
+    }
+    limits = replace(limits, **{named[k]: v for k, v in params.items() if k in named})
+    share = params.get("min_weight_fraction_leaf", 0.0)
+    return grow_trees(
+        Table.of(X),
+        y,
+        int(y.max()) + 1,
+        Lists.of(rows),
+        np.concatenate([counts[r] for counts, r in zip(samples, rows, strict=True)]),
+        Lists.of([np.arange(n)] * len(rows) if asked is None else asked),
+        np.array([np.random.RandomState(s).randint(0, 2**31 - 1) for s in seeds]),
+        [replace(limits, weight_leaf=share * counts.sum()) for counts in samples],
+        n_tried=params.get("max_features", n_columns),
+        criterion=params.get("criterion", "gini"),
+        close=0.0 if OLD else CLOSE,
+    )
+
+
+def fitted(X, y, counts, params, seed):
+    """Scikit-learn's tree on the rows with their copies."""
+    rows = np.repeat(np.arange(len(X)), counts)
+    return DecisionTreeClassifier(random_state=seed, **params).fit(X[rows], y[rows])
+
+
+def assert_same(tree, leaves, model, X):
+    theirs = model.tree_
+    for name in NAMES:
+        assert np.array_equal(getattr(tree, name), getattr(theirs, name)), name
+    weight = tree.weighted_n_node_samples
+    assert np.array_equal(weight, theirs.weighted_n_node_samples)
+    assert np.array_equal(weight, theirs.n_node_samples)
+    shares = np.zeros_like(tree.counts)
+    shares[:, model.classes_] = theirs.value[:, 0]
+    assert np.array_equal(tree.counts / weight[:, None], shares)
+    assert np.array_equal(leaves, model.apply(X))
+
+
+@st.composite
+def problems(draw):
+    """Tables with ties, near ties, equal rows, constant and mirrored columns, many columns."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, n_columns = draw(st.integers(1, 60)), draw(st.sampled_from([1, 2, 3, 6, 30]))
+    X = rng.normal(size=(n, n_columns))
+    kind = draw(st.sampled_from(["plain", "whole", "rounded", "binary", "close", "mirrored"]))
+    if kind in ("whole", "rounded"):
+        X = np.round(X, 0 if kind == "whole" else 1)
+    if kind == "binary":
+        X = (X > 0).astype(float)
+    if kind == "close":  # around the least gap that is split
+        X = draw(st.sampled_from([0.1, 1.0])) + 2e-7 * X
+    if kind == "mirrored":
+        X = np.hstack([X, -X])
+    if draw(st.booleans()):
+        X[:, rng.integers(X.shape[1])] = 3.0
+    if draw(st.booleans()):
+        X = X[rng.integers(n, size=n)]
+    y = rng.integers(draw(st.integers(1, 4)), size=n)
+    samples = [np.bincount(rng.integers(n, size=n), minlength=n), np.ones(n, dtype=np.int64)]
+    optional = {
+        "criterion": st.sampled_from(["gini", "entropy"]),
+        "max_features": st.integers(1, X.shape[1] + 1),
+        "max_depth": st.integers(1, 5),
+        "min_samples_leaf": st.integers(1, 5),
+        "min_samples_split": st.integers(2, 9),
+        "min_impurity_decrease": st.floats(0, 0.05),
+        "min_weight_fraction_leaf": st.floats(0, 0.2),
+    }
+    params = {name: draw(value) for name, value in optional.items() if draw(st.booleans())}
+    return X, y, samples, params, draw(st.integers(0, 2**31 - 1))
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems())
+def test_every_tree_is_scikit_learns(problem) -> None:
+    """Of drawn tables, counts and settings every number of every node is the same."""
+    X, y, samples, params, seed = problem
+    growth = grown(X, y, samples, params, [seed, seed + 1])
+    for number, counts in enumerate(samples):
+        model = fitted(X, y, counts, params, seed + number)
+        leaves = growth.leaves[number * len(X) :][: len(X)]
+        assert_same(growth.tree(number), leaves, model, X)
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_rounding_breaks_ties_as_it_does_there(criterion) -> None:
+    """Of splits that are equally good but for rounding, the same one wins."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = np.round(rng.normal(size=(200, 6))), rng.integers(5, size=200)
+        if seed % 2:
+            X = np.hstack([np.round(rng.normal(size=(200, 3)), 1), -X])
+        counts, params = np.ones(200, dtype=int), {"criterion": criterion}
+        growth = grown(X, y, [counts], params, [seed])
+        assert_same(growth.tree(0), growth.leaves, fitted(X, y, counts, params, seed), X)
+
+
+@pytest.mark.parametrize("least", [0.5, np.nextafter(0.5, 1), 0.5 + 1e-15])
+def test_a_decrease_may_fall_short_by_rounding(least) -> None:
+    """`min_impurity_decrease` is met up to the spacing of doubles."""
+    X, y, counts = np.array([[0.0], [1.0]]), np.arange(2), np.ones(2, dtype=int)
+    params = {"min_impurity_decrease": least}
+    growth = grown(X, y, [counts], params, [0])
+    assert growth.nodes.node_count == (1 if least > 0.5 + 5e-16 else 3)
+    assert_same(growth.tree(0), growth.leaves, fitted(X, y, counts, params, 0), X)
+
+
+def test_the_state_0_is_the_state_1() -> None:
+    """A xorshift generator would stay at 0: scikit-learn starts from its usual seed, 1."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(2, size=60)
+    rows = Lists.of([np.arange(60)] * 3)
+    growth = grow_trees(
+        Table.of(X), y, 2, rows, np.ones(180), rows, np.arange(3), [Limits()] * 3, n_tried=5
+    )
+    first, second, third = (growth.tree(number).feature.tolist() for number in range(3))
+    assert first == second != third
+
+
+def test_columns_carried_or_sorted_give_the_same_tree(monkeypatch) -> None:
+    """Whether sorted columns are divided with the nodes or sorted in them is a matter of time."""
+    rng = np.random.default_rng(0)
+    X, y = np.round(rng.normal(size=(80, 9)), 1), rng.integers(3, size=80)
+    found = []
+    for limit in (0.1, 100):
+        monkeypatch.setattr("truerisk.kernels.trees.FEW_TRIED", limit)
+        found.append(grown(X, y, [np.ones(80, int)], {"max_features": 4}, [5]))
+    for name in NAMES:
+        assert np.array_equal(*(getattr(one.nodes, name) for one in found))
+
+
+def test_a_wrong_start_of_the_random_numbers_is_seen() -> None:
+    """The oracle tells trees apart that differ in ties only: another state is another tree."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(2, size=60)
+    counts = np.ones(60, dtype=int)
+    growth = grown(X, y, [counts], {}, [2])
+    with pytest.raises(AssertionError):
+        assert_same(growth.tree(0), growth.leaves, fitted(X, y, counts, {}, 3), X)
+    assert_same(growth.tree(0), growth.leaves, fitted(X, y, counts, {}, 2), X)
+
+
+def test_other_rows_than_those_of_the_sample_find_their_leaf() -> None:
+    """Each tree is asked about its own list, which may be empty."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 3)), rng.integers(2, size=30)
+    samples = [np.arange(30) % 3, (np.arange(30) + 1) % 3]
+    growth = grown(X, y, samples, {}, [0, 1], asked=[np.array([4, 9]), np.array([], dtype=int)])
+    assert np.array_equal(growth.leaves, fitted(X, y, samples[0], {}, 0).apply(X[[4, 9]]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"codes": np.array([0, 1, 2])}, "numbers from 0 to 1"),
+        ({"codes": np.array([0, 1])}, "must be 3 numbers"),
+        ({"times": np.array([1, 0, 1])}, "once or more"),
+        ({"times": np.array([1, 1])}, "once or more"),
+        ({"times": np.array([2**26, 1, 1])}, "67,108,864 rows or more"),
+        ({"samples": Lists.of([np.array([0, 2, 1])])}, "distinct and ascending"),
+        ({"samples": Lists.of([np.array([0, 1, 1])])}, "distinct and ascending"),
+        ({"samples": Lists.of([np.array([0, 1, 3])])}, "outside 0 ... 2"),
+        ({"samples": Lists(np.arange(3, dtype=np.int32), np.array([0, 2]))}, "laid end to end"),
+        ({"asked": Lists.of([np.array([-1])])}, "asked name rows outside"),
+        ({"asked": Lists.of([])}, "asked are not 1 lists"),
+        ({"seeds": np.array([1, 2])}, "2 seeds for 1 samples"),
+        ({"samples": Lists.of([np.array([], int)]), "times": np.array([])}, "one without rows"),
+        ({"n_tried": 0}, "grow no tree"),
+        ({"criterion": "mse"}, "grow no tree"),
+        ({"close": -1e-7}, "grow no tree"),
+        ({"limits": []}, "samples are not 0 lists"),
+    ],
+)
+def test_what_the_loop_would_trust_is_checked(wrong, message) -> None:
+    """Rows, counts and codes out of bounds are refused before they are read."""
+    right = {
+        "codes": np.array([0, 1, 1]),
+        "samples": Lists.of([np.arange(3)]),
+        "times": np.ones(3, dtype=int),
+        "asked": Lists.of([np.arange(3)]),
+        "seeds": np.array([1]),
+        "limits": [Limits()],
+        "n_tried": 1,
+        "criterion": "gini",
+    }
+    table = Table.of(np.array([[1.0], [2.0], [3.0]]))
+    grow_trees(table, n_classes=2, **right)
+    with pytest.raises(ValueError, match=message):
+        grow_trees(table, n_classes=2, **(right | wrong))
+
+
+@pytest.mark.parametrize(
+    "X", [np.array([[np.nan]]), np.array([[1.0, np.inf]]), np.empty((0, 2)), np.empty((2, 0))]
+)
+def test_a_table_without_numbers_is_refused(X) -> None:
+    """Missing and infinite cells, and tables without cells."""
+    with pytest.raises(ValueError, match="table of finite numbers"):
+        Table.of(X)
