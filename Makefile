@@ -10,6 +10,7 @@ WORKERS ?= auto
 ARGS ?=
 BIN := .venv/bin
 FLOOR := .venv-floor/bin
+PARTNERS := .venv-partners/bin
 NATIVE_SOURCES := CMakeLists.txt pyproject.toml $(wildcard src/truerisk/kernels/*.cpp src/truerisk/kernels/*.hpp)
 PIP := -m pip --quiet --quiet --disable-pip-version-check
 LOCKED := $(PIP) install --require-hashes
@@ -109,6 +110,11 @@ test-floor: .venv-floor/.package ## the suite with the oldest supported dependen
 	@$(FLOOR)/python tests/report/chromium.py
 	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) --ignore=tests/test_architecture.py $(ARGS)
 
+.PHONY: test-partners
+test-partners: .venv-partners/.package ## the audit on the real OptunaSearchCV, and as a check of the real skore
+	@$(PARTNERS)/python -c 'import optuna_integration, skore'
+	$(QUIET_BLAS) $(PARTNERS)/python -m pytest tests/partners $(ARGS)
+
 # -S keeps the editable install of .venv out of the way, so that the instrumented build is imported.
 # Python itself leaks by design: only what the kernels do to memory is judged.
 .PHONY: sanitize
@@ -142,12 +148,13 @@ lock: ## resolve the lock files anew (needs uv on the PATH)
 	@command -v uv >/dev/null || { echo "make lock needs uv on the PATH" >&2; exit 1; }
 	$(RESOLVE) pyproject.toml --group dev --extra dask --extra io --extra plot --extra rich -o requirements/dev.lock
 	$(RESOLVE) pyproject.toml --group test --group build -c requirements/floor.in -o requirements/floor.lock
+	$(RESOLVE) pyproject.toml --group partners --group build -c requirements/dev.lock -o requirements/partners.lock
 	$(RESOLVE) pyproject.toml -c requirements/dev.lock -o requirements/runtime.lock
 RESOLVE := uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --custom-compile-command "make lock"
 
 .PHONY: clean
 clean: ## remove everything that make has made
-	rm -rf .venv .venv-floor build dist docs/_build docs/auto_examples docs/api/generated
+	rm -rf .venv .venv-floor .venv-partners build dist docs/_build docs/auto_examples docs/api/generated
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* htmlcov
 	find src tests benchmarks -name __pycache__ -type d -exec rm -rf {} +
 
@@ -184,4 +191,15 @@ FORCE:
 .venv-floor/.package: .venv-floor/.lock build/sources $(NATIVE_SOURCES)
 	@echo "building truerisk against the oldest dependencies"
 	@$(FLOOR)/python $(PIP) install $(LOCAL) -C build-dir=build/floor -e .
+	@touch $@
+
+.venv-partners/.lock: requirements/partners.lock
+	$(call new_venv,.venv-partners)
+	@echo "installing optuna and skore"
+	@$(PARTNERS)/python $(LOCKED) -r requirements/partners.lock
+	@touch $@
+
+.venv-partners/.package: .venv-partners/.lock build/sources $(NATIVE_SOURCES)
+	@echo "building truerisk beside optuna and skore"
+	@$(PARTNERS)/python $(PIP) install $(LOCAL) -C build-dir=build/partners -e .
 	@touch $@

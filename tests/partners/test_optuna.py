@@ -1,0 +1,83 @@
+"""The audit reads the real OptunaSearchCV: `make test-partners` installs it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+
+why = "optuna-integration is not installed; `make test-partners` installs it"
+optuna = pytest.importorskip("optuna", reason=why)
+integration = pytest.importorskip("optuna_integration", reason=why)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:OptunaSearchCV is experimental"),
+    pytest.mark.filterwarnings("ignore:`optuna.terminator` module has been deprecated"),
+]
+
+
+@pytest.fixture(autouse=True)
+def silent():
+    """Trials are not logged."""
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """60 rows of two classes that overlap."""
+    return tr.datasets.make_simple(60, random_state=3)
+
+
+def search(rows, **options):
+    """Fifteen trials among 30 numbers of neighbours."""
+    space = {"n_neighbors": optuna.distributions.IntDistribution(1, 30)}
+    options = {"n_trials": 15, "random_state": 0, "cv": 5, **options}
+    return integration.OptunaSearchCV(KNeighborsClassifier(), space, **options).fit(*rows)
+
+
+def test_the_trials_are_the_candidates(rows):
+    """Claim, settings and the chosen one are those that the study holds."""
+    fitted = search(rows)
+    found = tr.audit(fitted, *rows, level="scores")
+    assert found.claimed.value == pytest.approx(1 - fitted.best_score_)
+    assert f"chosen n_neighbors={fitted.best_params_['n_neighbors']}" in str(found)
+    assert "15 settings" in str(found)
+
+
+def test_the_replay_meets_the_scores_that_the_study_kept(rows):
+    """Level bbc fits the same splits again; nothing differs, so its value rests on them."""
+    fitted = search(rows)
+    found = tr.audit(fitted, *rows, level="bbc")
+    assert "replay-differs" not in found.codes
+    best = clone(fitted.estimator).set_params(**fitted.best_params_)
+    assert np.mean(cross_val_score(best, *rows, cv=5)) == pytest.approx(fitted.best_score_)
+    assert found.honest.interval is not None
+
+
+def test_the_whole_search_is_repeated(rows):
+    """Level nested clones and fits it in every outer fold; sampler and study start anew."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what optuna says in each of the fits, said once
+        found = tr.audit(search(rows), *rows, level="nested", outer="3-fold")
+    assert "OptunaSearchCV cloned" in str(found)
+    assert "state-survives-clone" not in found.codes
+
+
+def test_a_study_that_knows_all_rows_is_not_repeated(rows):
+    """A clone would go on with what it learned from the test rows."""
+    known = search(rows, study=optuna.create_study(direction="maximize"))
+    with pytest.raises(Refusal, match="study=None"):
+        tr.audit(known, *rows, level="nested", outer="3-fold")
+    assert "state-survives-clone" in tr.audit(known, *rows, level="bbc").codes
+
+
+def test_trials_of_a_share_of_the_rows_are_replayed_on_that_share(rows):
+    """`subsample` draws the rows that the splits are made of."""
+    found = tr.audit(search(rows, subsample=40), *rows, level="bbc")
+    assert "replay-differs" not in found.codes
