@@ -179,7 +179,7 @@ def curve_of(computed: Computed) -> RiskCurve:
     common = _common(computed)
     return RiskCurve(
         candidates=problem.family.candidates,
-        values=values_of(evaluation.tested),
+        values=values_of(evaluation.tested).copy(),
         best=_best(computed),
         rule=problem.rule.word,
         ties=problem.rule.ties,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "among",
     "covered",
     "occurrences",
+    "places_among",
     "spread",
 ]
 
@@ -74,6 +76,12 @@ class RowSets:
             and (self.base == ALL).all()
             and (self.offsets[1:] > self.offsets[:-1]).all()  # as many as sets: one for each
         )
+
+    @classmethod
+    def read(cls, array: Mapping[str, np.ndarray], name: str) -> RowSets:
+        """Those that a stored plan holds under this name."""
+        base, minus, offsets = (array[f"{name}.{f.name}"] for f in fields(cls))
+        return cls(base.astype(np.int32), minus.astype(np.int32), offsets.astype(np.int64))
 
     def take(self, which: np.ndarray) -> RowSets:
         offsets, inside = spread(self.offsets, which)
@@ -181,6 +189,14 @@ def among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
     at = np.minimum(np.searchsorted(block, rows), len(block) - 1)
     found: np.ndarray = block[at] == rows
     return found
+
+
+def places_among(some: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
+    """Where the kept numbers stand that are among some; None where none is."""
+    if some is None:
+        return None
+    places = np.flatnonzero(np.isin(kept, some)).astype(np.int32)
+    return places if len(places) else None
 
 
 def occurrences(ascending: np.ndarray, asked: np.ndarray) -> np.ndarray:

@@ -27,6 +27,7 @@ from truerisk.core.coding import (
     among,
     covered,
     occurrences,
+    places_among,
     spread,
 )
 from truerisk.core.errors import BadData
@@ -226,7 +227,7 @@ class Plan:
             flips=flips,
             laws=laws,
             moves=None if self.moves is None else self.moves.only(questions),
-            **{name: _places(getattr(self, name), questions) for name in ASKED},
+            **{name: places_among(getattr(self, name), questions) for name in ASKED},
         )
 
     # -- leaks ------------------------------------------------------------------------------
@@ -305,8 +306,8 @@ class Plan:
                     array["blocks.offsets"].astype(np.int64),
                     None if counts is None else _int32(counts),
                 ),
-                train=_row_sets(array, "train"),
-                test=_row_sets(array, "test"),
+                train=RowSets.read(array, "train"),
+                test=RowSets.read(array, "test"),
                 fit=_int32(array["fit"]),
                 part=array["part"].astype(np.int8),
                 repeat=_int32(array["repeat"]),
@@ -389,21 +390,5 @@ class Plan:
         return whole.astype(np.int64)
 
 
-def _places(some: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:
-    """Where the kept numbers stand that are among some; None where none is."""
-    if some is None:
-        return None
-    places = np.flatnonzero(np.isin(kept, some)).astype(np.int32)
-    return places if len(places) else None
-
-
 def _int32(array: np.ndarray) -> np.ndarray:
     return array.astype(np.int32)
-
-
-def _row_sets(array: Mapping[str, np.ndarray], name: str) -> RowSets:
-    return RowSets(
-        base=_int32(array[f"{name}.base"]),
-        minus=_int32(array[f"{name}.minus"]),
-        offsets=array[f"{name}.offsets"].astype(np.int64),
-    )
