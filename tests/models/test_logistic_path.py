@@ -395,3 +395,17 @@ def test_it_is_used_like_any_classifier():
     assert fitted.feature_names_in_[0] == "gene 0"
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict_log_proba(frame), fitted.predict_log_proba(frame))
+
+
+def test_labels_are_checked_as_scikit_learn_does_in_every_form() -> None:
+    """Whole numbers in an array take a shorter way to the same answers, refusals and warnings."""
+    X = np.random.default_rng(0).normal(size=(24, 2))
+    y = np.arange(24) % 2
+    short = LogisticPath(n_lambdas=4).fit(X, y)
+    for given in (y.tolist(), y.astype(float), y == 1):
+        path = LogisticPath(n_lambdas=4).fit(X, given).coef_path_
+        assert path.tolist() == short.coef_path_.tolist()
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        LogisticPath().fit(X, y[1:])
+    with pytest.warns(UserWarning, match="greater than 50%"):
+        LogisticPath(n_lambdas=2, least_ratio=0.9).fit(X, np.arange(24) % 13)

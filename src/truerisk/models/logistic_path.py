@@ -11,12 +11,20 @@ from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from truerisk.core.results import displays
-from truerisk.models.logistic_places import codes_of_scores, paths_of, place_of, row_weights
+from truerisk.models.logistic_places import (
+    SETTING,
+    codes_of_scores,
+    paths_of,
+    place_of,
+    row_weights,
+)
 
 __all__ = ["LogisticPath"]
+
+FEW = 10  # classes, of which scikit-learn never wonders whether they are numbers
 
 
 class LogisticPath(ClassifierMixin, BaseEstimator):
@@ -152,22 +160,20 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         -------
         LogisticPath
         """
-        X, y = validate_data(self, X, y, accept_sparse="csc", dtype=np.float64, order="F")
-        check_classification_targets(y)
+        X, y = self._checked(X, y)
         weights = row_weights(sample_weight, X)
         seen = weights > 0
         if not seen.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to fit to.")
-        self.classes_ = np.unique(np.asarray(y)[seen])
+        self.classes_ = np.unique(y[seen])
         if len(self.classes_) < 2:
             raise ValueError(
                 "This solver needs samples of at least 2 classes in the data, but the data "
                 f"contains only one class: {self.classes_.tolist()}."
             )
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        found = paths_of(
-            self.get_params(deep=False), [self.at], X, codes, weights, len(self.classes_)
-        )
+        setting = {name: getattr(self, name) for name in SETTING}
+        found = paths_of(setting, [self.at], X, codes, weights, len(self.classes_))
         path = found.path
         self.lambdas_ = path.lambdas
         binary = len(self.classes_) == 2
@@ -220,6 +226,19 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         """Draw the coefficients against λ, one panel per score function (needs matplotlib)."""
         check_is_fitted(self)
         return displays.load("coefficient-path")(self, ax=ax, **options)
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        """X and y as scikit-learn checks them; of a few whole numbers nothing can be wrong."""
+        how = {"accept_sparse": "csc", "dtype": np.float64, "order": "F"}
+        if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu":
+            X = validate_data(self, X, **how)
+            check_consistent_length(X, y)
+        else:
+            X, y = validate_data(self, X, y, **how)
+            y = np.asarray(y)
+        if y.dtype.kind not in "biu" or len(np.unique(y)) > FEW:
+            check_classification_targets(y)
+        return X, y
 
     def _solution(self, at: float | None) -> tuple[np.ndarray, np.ndarray]:
         if at is None:

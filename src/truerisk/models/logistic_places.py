@@ -11,7 +11,10 @@ import numpy as np
 
 from truerisk.kernels.logistic import Solutions, logistic_path
 
-__all__ = ["Found", "codes_of_scores", "paths_of", "place_of", "row_weights"]
+__all__ = ["SETTING", "Found", "codes_of_scores", "paths_of", "place_of", "row_weights"]
+
+SETTING = ("l1_ratio", "n_lambdas", "lambdas", "standardize", "least_ratio", "tol", "max_iter")
+"""The parameters of LogisticPath that its path depends on."""
 
 TIE = 1e-10
 SAME = 1e-9  # λ's of this relative difference are one
