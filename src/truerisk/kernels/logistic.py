@@ -155,7 +155,7 @@ def _check(
         n = len(rows)
     if codes.shape != (n,) or weights.shape != (n,):
         raise ValueError(f"X has {n} rows, with {codes.shape} codes and {weights.shape} weights.")
-    if not np.isfinite(weights).all() or (weights < 0).any():
+    if n and not (weights.min() >= 0 and weights.max() < np.inf):  # NaN is neither
         raise ValueError("weights must be finite and not negative.")
     if n_classes < 2 or not n or not 0 <= codes.min() <= codes.max() < n_classes:
         raise ValueError(f"codes must give each of {n} rows a class below {n_classes}.")

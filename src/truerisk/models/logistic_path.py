@@ -166,6 +166,8 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         if not seen.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to fit to.")
         self.classes_ = np.unique(y[seen])
+        if len(self.classes_) > FEW and y.dtype.kind in "biu":  # others were asked before
+            check_classification_targets(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 "This solver needs samples of at least 2 classes in the data, but the data "
@@ -228,17 +230,15 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         return displays.load("coefficient-path")(self, ax=ax, **options)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """X and y as scikit-learn checks them; of a few whole numbers nothing can be wrong."""
+        """X and y as scikit-learn checks them; of whole numbers there is little to ask."""
         how = {"accept_sparse": "csc", "dtype": np.float64, "order": "F"}
         if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu":
             X = validate_data(self, X, **how)
             check_consistent_length(X, y)
-        else:
-            X, y = validate_data(self, X, y, **how)
-            y = np.asarray(y)
-        if y.dtype.kind not in "biu" or len(np.unique(y)) > FEW:
-            check_classification_targets(y)
-        return X, y
+            return X, y
+        X, y = validate_data(self, X, y, **how)
+        check_classification_targets(y)
+        return X, np.asarray(y)
 
     def _solution(self, at: float | None) -> tuple[np.ndarray, np.ndarray]:
         if at is None:
