@@ -10,6 +10,7 @@ A compiled pass takes the sums; without the compiled module NumPy takes the same
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -42,9 +43,17 @@ def summed(array: np.ndarray) -> RowSums | None:
         return None
     if array.dtype.itemsize != 8 or not array.dtype.isnative:
         return None
-    factors = mixed(np.arange(array.shape[1])) | np.uint64(1)
+    factors = _factors(array.shape[1])
     found = COMPILED.load()(array, factors)
     return _by_numpy(array, factors) if found is None else RowSums(*found)
+
+
+@lru_cache(maxsize=4)
+def _factors(n_columns: int) -> np.ndarray:
+    """Of every column, odd."""
+    factors = mixed(np.arange(n_columns)) | np.uint64(1)
+    factors.flags.writeable = False  # they are everyone's
+    return factors
 
 
 def _by_numpy(array: np.ndarray, factors: np.ndarray) -> RowSums:

@@ -124,7 +124,9 @@ class LogisticPaths(OnePass):
                 if hasattr(task.X, "indptr"):
                     rule = _fitted(task, group, task.data.rows(rows), codes, weights, None)
                 else:
-                    rule = _fitted(task, group, task.X, codes, weights, rows)
+                    whole = times is None and len(rows) == task.plan.n_rows
+                    picked = None if whole else rows
+                    rule = _fitted(task, group, task.X, codes, weights, picked)
                 asked = [_Table(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
                 if task.plan.taken_out is not None:
                     own = OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
