@@ -213,12 +213,12 @@ def test_what_does_not_converge_is_asked_of_svc(monkeypatch):
     """A solution that stops short is never an answer."""
     from truerisk.engines.margins import solving as svm_solving
 
-    solve = svm_solving.support_vectors
+    solve = svm_solving.support_vectors_of_each
 
     def short(*arguments, **options):
         return solve(*arguments, **{**options, "max_steps": 3})
 
-    monkeypatch.setattr(svm_solving, "support_vectors", short)
+    monkeypatch.setattr(svm_solving, "support_vectors_of_each", short)
     X, y = drawn(40, 3, 2, seed=7)
     data, family = data_of(X, y), family_of(exact(), {"C": CS, "gamma": [0.5]})
     plan = tr.methods.KFold(4).plan(data, Streams(0))

@@ -15,7 +15,9 @@ namespace svm {
 // the curvature is M_ab = K_ab - K_a0 - K_0b + K_00 and the slope g_a = slope_a - slope_0.
 struct Face {
     static constexpr std::size_t MOST = 256;
-    static constexpr double FLAT = 1e-7;  // of the largest curvature: K is in single precision
+    // Of the largest curvature. K is in single precision, but it is this K whose minimum is sought:
+    // what its rounding bends counts, or the free rows of a kernel of low rank never settle.
+    static constexpr double FLAT = 1e-12;
 
     std::vector<std::size_t> rows;
     std::vector<double> K, slope, move;

@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.kernels.loading import native
 
-__all__ = ["Machines", "support_vectors"]
+__all__ = ["Machines", "support_vectors", "support_vectors_of_each"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,35 +83,76 @@ def support_vectors(
     Refusal
         When the compiled module is missing.
     """
+    m = len(rows)
+    given = None if start is None else np.array(start, dtype=np.float64, order="C")
+    if given is not None and given.shape != (len(Cs), m):
+        raise ValueError(f"start has shape {given.shape}, not {(len(Cs), m)}.")
+    found = support_vectors_of_each(
+        gram,
+        rows,
+        np.array([0, m]),
+        sign,
+        share,
+        Cs,
+        tolerance=tolerance,
+        hopeless=hopeless,
+        max_steps=max_steps,
+        start=None if given is None else given.ravel(),
+    )
+    of_one = {name: getattr(found, name)[0] for name in OF_EACH}
+    return Machines(found.beta.reshape(len(Cs), m), **of_one)
+
+
+def support_vectors_of_each(
+    gram: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    sign: np.ndarray,
+    share: np.ndarray,
+    Cs: np.ndarray,
+    *,
+    tolerance: float = 1e-3,
+    hopeless: float = np.inf,
+    max_steps: int | np.ndarray = 10_000_000,
+    start: np.ndarray | None = None,
+) -> Machines:
+    """The same for many problems in one call: p has rows `starts[p]` to `starts[p + 1]`.
+
+    `beta` (and `start`) are flat: of problem p the slice from `len(Cs) * starts[p]` on, in the
+    shape (len(Cs), m). All other results have a line for each problem.
+    """
     rows = np.ascontiguousarray(rows, dtype=np.int32)
+    starts = np.ascontiguousarray(starts, dtype=np.int64)
     sign = np.ascontiguousarray(sign, dtype=np.float64)
     share = np.ascontiguousarray(share, dtype=np.float64)
     Cs = np.ascontiguousarray(Cs, dtype=np.float64)
-    _check(gram, rows, sign, share, Cs)
-    if not tolerance > 0 or max_steps < 0:
+    _check(gram, rows, starts, sign, share, Cs)
+    shape = len(starts) - 1, len(Cs)
+    steps = np.ascontiguousarray(np.broadcast_to(max_steps, shape[:1]), dtype=np.int64)
+    if not tolerance > 0 or (steps < 0).any():
         raise ValueError(f"tolerance={tolerance!r} and max_steps={max_steps!r} end no search.")
-    n, m = len(Cs), len(rows)
-    beta = np.zeros((n, m)) if start is None else np.array(start, dtype=np.float64, order="C")
-    if beta.shape != (n, m):
-        raise ValueError(f"start has shape {beta.shape}, not {(n, m)}.")
+    beta = np.zeros(len(Cs) * len(rows)) if start is None else start
+    if beta.shape != (len(Cs) * len(rows),):
+        raise ValueError(f"start has shape {beta.shape}, not {(len(Cs) * len(rows),)}.")
     found = Machines(
         beta=beta,
-        intercept=np.empty(n),
-        violation=np.empty(n),
-        loose=np.empty(n),
-        gap=np.empty(n),
-        steps=np.zeros(n, dtype=np.int64),
-        converged=np.zeros(n, dtype=np.uint8),
+        intercept=np.empty(shape),
+        violation=np.empty(shape),
+        loose=np.empty(shape),
+        gap=np.empty(shape),
+        steps=np.zeros(shape, dtype=np.int64),
+        converged=np.zeros(shape, dtype=np.uint8),
     )
-    native().svm_path(
+    native().svm_paths(
         gram,
         rows,
+        starts,
         sign,
         share,
         Cs,
         float(tolerance),
         float(hopeless),
-        int(max_steps),
+        steps,
         start is not None,
         found.beta,
         found.intercept,
@@ -124,9 +165,13 @@ def support_vectors(
     return replace(found, converged=found.converged.astype(bool))
 
 
+OF_EACH = ("intercept", "violation", "loose", "gap", "steps", "converged")
+
+
 def _check(
     gram: np.ndarray,
     rows: np.ndarray,
+    starts: np.ndarray,
     sign: np.ndarray,
     share: np.ndarray,
     Cs: np.ndarray,
@@ -139,7 +184,10 @@ def _check(
         raise ValueError(f"{rows.shape} rows, {sign.shape} signs and {share.shape} shares.")
     if not len(rows) or not 0 <= rows.min() <= rows.max() < n:
         raise ValueError(f"rows name some outside 0 ... {n - 1}, or none.")
-    if set(np.unique(sign)) != {-1.0, 1.0}:
+    if len(starts) < 2 or starts[0] != 0 or starts[-1] != len(rows) or (np.diff(starts) < 1).any():
+        raise ValueError(f"problems do not cover the {len(rows)} rows one after the other.")
+    least, most = (of.reduceat(sign, starts[:-1]) for of in (np.minimum, np.maximum))
+    if not ((np.abs(sign) == 1).all() and (least == -1).all() and (most == 1).all()):
         raise ValueError("signs must be +1 and -1, and both occur.")
     if not (np.isfinite(share).all() and (share > 0).all()):
         raise ValueError("shares must be finite and positive.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.engines.margins.gram import Gram
 from truerisk.engines.settings import Group
-from truerisk.kernels.svm import Machines, support_vectors
+from truerisk.kernels.svm import Machines, support_vectors, support_vectors_of_each
 
 __all__ = ["Decisions", "Pair", "Rows", "decisions", "largest_gap", "machines", "shares_of"]
 
@@ -50,13 +50,11 @@ class Pair:
     ) -> Pair:
         mine = (rows.codes == first) | (rows.codes == second)
         sign = np.where(rows.codes[mine] == second, 1.0, -1.0)
-        copied = rows.weights is None and setting["class_weight"] is None
-        return cls(first, second, rows.places[mine], sign, share[mine], copied)
+        return cls(first, second, rows.places[mine], sign, share[mine], is_copied(rows, setting))
 
     def off(self, found: Machines) -> np.ndarray:
         """How far the decision values may be off, for every C."""
-        off: np.ndarray = np.maximum(SURE, FAR_OFF * found.violation)
-        return off if self.copied else np.maximum(off, found.loose)
+        return how_far_off(found, copied=self.copied)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +81,11 @@ class Decisions:
             values, code = self.values[0], code_type(n_classes)
             labels = np.where(values > 0, *np.array(self.pairs[0][::-1], dtype=code))
             return labels, ~(np.abs(values) > self.off[0][:, None]).all(axis=1)
-        votes = np.zeros((*self.values.shape[1:], n_classes), dtype=np.int32)
-        doubts = np.zeros_like(votes)
-        for (first, second), values, off in zip(self.pairs, self.values, self.off, strict=True):
-            unsure = ~(np.abs(values) > off[:, None])
-            votes[..., second] += ~unsure & (values > 0)
-            votes[..., first] += ~unsure & (values < 0)
-            doubts[..., first] += unsure
-            doubts[..., second] += unsure
+        off = self.off[:, :, None]
+        of_second, of_first = self.values > off, self.values < -off
+        first, second = np.eye(n_classes)[np.array(self.pairs).T]
+        votes = _counted(of_second, second) + _counted(of_first, first)
+        doubts = _counted(~(of_second | of_first), first + second)
         # votes first, then the lower class: as one number
         rank = votes * n_classes + np.arange(n_classes)[::-1]
         labels = rank.argmax(axis=-1)
@@ -98,6 +93,13 @@ class Decisions:
         np.put_along_axis(best, labels[..., None], -1, axis=-1)
         open_ = best.max(axis=-1) > rank.max(axis=-1)
         return labels.astype(code_type(n_classes)), open_.any(axis=1)
+
+
+def _counted(told: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """How many pairs say so, for every class that is theirs: (candidate, row, class)."""
+    flat = told.reshape(len(told), -1).astype(np.float64)
+    found: np.ndarray = (flat.T @ classes).reshape(*told.shape[1:], -1)
+    return found
 
 
 def decisions(
@@ -112,18 +114,42 @@ def decisions(
     if len(present) < 2 or not (np.isfinite(share).all() and (share > 0).all()):
         return None
     Cs, back = np.unique(group.values("C").astype(np.float64), return_inverse=True)
-    values, off, loose, gap = [], [], [], 0.0
     pairs = tuple((int(a), int(b)) for a, b in combinations(present, 2))
-    for first, second in pairs:
-        pair = Pair.of(first, second, rows, share, group.settings[0])
-        found = machines(gram, pair, Cs, group.settings[0])
-        with np.errstate(invalid="ignore"):  # of a matrix that overflows: off by NaN
-            told = found.beta @ gram.double[np.ix_(pair.rows, asked)] + found.intercept[:, None]
-        values.append(told[back])
-        off.append(pair.off(found)[back])
-        loose.append(found.loose[back])
-        gap = max(gap, largest_gap(found))
-    return Decisions(pairs, np.array(values), np.array(off), np.array(loose), gap)
+    first, second = np.array(pairs).T[:, :, None]
+    which, at = np.nonzero((rows.codes == first) | (rows.codes == second))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(which))])
+    found = support_vectors_of_each(
+        gram.single,
+        rows.places[at],
+        starts,
+        np.where(rows.codes[at] == second[which, 0], 1.0, -1.0),
+        share[at],
+        Cs,
+        max_steps=most_steps(np.diff(starts)),
+        **_until(group.settings[0]),
+    )
+    columns = gram.double[np.ix_(rows.places, asked)]
+    values = np.empty((len(pairs), len(Cs), len(asked)))
+    with np.errstate(invalid="ignore"):  # of a matrix that overflows: off by NaN
+        for p, (start, end) in enumerate(pairwise(starts)):
+            beta = found.beta[len(Cs) * start : len(Cs) * end].reshape(len(Cs), -1)
+            np.matmul(beta, columns[at[start:end]], out=values[p])
+        values += found.intercept[:, :, None]
+    off = how_far_off(found, copied=is_copied(rows, group.settings[0]))
+    if len(back) != len(Cs) or (back != np.arange(len(Cs))).any():
+        values = values[:, back]
+    return Decisions(pairs, values, off[:, back], found.loose[:, back], largest_gap(found))
+
+
+def is_copied(rows: Rows, setting: Mapping[str, Any]) -> bool:
+    """Whether shares are counts of copies."""
+    return rows.weights is None and setting["class_weight"] is None
+
+
+def how_far_off(found: Machines, *, copied: bool) -> np.ndarray:
+    """How far the decision values may be off, for every C."""
+    off: np.ndarray = np.maximum(SURE, FAR_OFF * found.violation)
+    return off if copied else np.maximum(off, found.loose)
 
 
 def largest_gap(found: Machines) -> float:
@@ -145,11 +171,20 @@ def machines(
         pair.sign,
         pair.share,
         Cs,
-        tolerance=min(EXACT, setting["tol"]),
-        hopeless=setting["tol"],
-        max_steps=max(200_000, STEPS_PER_ROW * len(pair.rows)),
+        max_steps=int(most_steps(np.array(len(pair.rows)))),
         start=start,
+        **_until(setting),
     )
+
+
+def most_steps(n_rows: np.ndarray) -> np.ndarray:
+    most: np.ndarray = np.maximum(200_000, STEPS_PER_ROW * n_rows)
+    return most
+
+
+def _until(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """When a search ends, and when the next one is not begun."""
+    return {"tolerance": min(EXACT, setting["tol"]), "hopeless": setting["tol"]}
 
 
 def shares_of(rows: Rows, setting: Mapping[str, Any], classes: Any) -> np.ndarray:
