@@ -95,6 +95,21 @@ def test_nothing_is_refuted_without_an_interval(audit):
     assert "nothing is refuted" in said.err
 
 
+def test_the_page_and_that_drawn_from_the_json_are_one(audit, call, tmp_path):
+    """The command stands on it, without where results went; `report` draws it again."""
+    page, again = tmp_path / "a.html", tmp_path / "again.html"
+    said = audit("make", "--report", page, "--json")
+    assert said.code == 0
+    assert f"wrote {page}" in said.err
+    assert "--report" not in said.content["command"]
+    assert "--target y" in said.content["command"]
+    (tmp_path / "a.json").write_text(said.out)
+    assert call("report", tmp_path / "a.json", "-o", again).code == 0
+    assert again.read_text("utf-8") == page.read_text("utf-8")
+    assert "Audit of a" not in page.read_text("utf-8").partition("<h1>")[2][:40]
+    assert audit("make", "--report", tmp_path / "no" / "a.html").code == 2
+
+
 def test_groups_are_a_column(audit):
     """The column leaves the table and reaches the splits; an unknown one is bad data."""
     assert audit("grouped", "--groups", "site").code == 0

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.report.page import draw_page
+from truerisk.report.pages import draw_any
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
 ARABIC = "\u202eمريض\u202c"
@@ -63,6 +64,34 @@ def hostile() -> dict[str, Any]:
     plain = drawn.to_dict()
     plain["source"] = plain["command"] = f"{HOSTILE}\n{ARABIC}{LONG}"
     return json.loads(json.dumps(plain))
+
+
+@pytest.fixture(scope="session")
+def audited() -> Any:
+    """A search among 58 settings on 60 rows, by its level."""
+    X, y = tr.datasets.make_difficult(60, random_state=1)
+    grid = {"n_neighbors": list(range(1, 30)), "weights": ["uniform", "distance"]}
+    search = GridSearchCV(KNeighborsClassifier(), grid, cv=5).fit(X, y)
+    return {
+        "scores": tr.audit(search, level="scores"),
+        "bbc": tr.audit(search, X, y, level="bbc"),
+        "nested": tr.audit(search, X, y, level="nested", outer="3-fold"),
+    }
+
+
+@pytest.fixture
+def wild(audited: Any) -> dict[str, Any]:
+    """The JSON of an audit whose names try to leave their place."""
+    plain = json.loads(audited["bbc"].to_json())
+    for name in ("search", "source", "command", "conclusion", "level"):
+        plain[name] = f"{HOSTILE} {ARABIC} {LONG}"
+    plain["settings"] = [{f"{HOSTILE}{i}": f"{ARABIC}{LONG}"} for i in range(58)]
+    plain["claimed"].update(loss=HOSTILE, method=HOSTILE, params={HOSTILE: LONG})
+    plain["honest"].update(method=HOSTILE, notes=[HOSTILE, LONG])
+    for one in plain["findings"]:
+        one.update(sentence=HOSTILE, remedy=LONG)
+    plain["versions"] = {HOSTILE: LONG}
+    return plain
 
 
 # ---------------------------------------------------------------- the browser
@@ -113,7 +142,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
 
     def opened(content: dict[str, Any] | str, **options: Any) -> Opened:
         path = tmp_path / f"{len(contexts)}.html"
-        text = content if isinstance(content, str) else draw_page(content)
+        text = content if isinstance(content, str) else draw_any(content)
         path.write_text(text, encoding="utf-8")
         options.setdefault("viewport", {"width": 1200, "height": 900})
         context = browser.new_context(**options)

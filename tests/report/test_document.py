@@ -10,7 +10,7 @@ import pytest
 
 from truerisk.core.errors import BadData
 from truerisk.report.document import read_document
-from truerisk.report.page import draw_page, page_of_file
+from truerisk.report.pages import draw_any, page_of_file
 from truerisk.report.reading import parse, read_text
 
 
@@ -85,7 +85,7 @@ def test_some_changed_documents_are_drawn(content):
     drawn = 0
     for path in draw.sample(every, 40):
         changed = put(content, path, draw.choice([None, 0, 0.5, "x", []]))
-        drawn += refusal(draw_page, changed) == ""
+        drawn += refusal(draw_any, changed) == ""
     assert drawn > 10
 
 
@@ -151,7 +151,7 @@ def test_a_wrong_value_is_named(content, path, value):
 def test_foreign_text_is_refused(text, sentence):
     """No JSON, other JSON, other results, newer results: each has its sentence."""
     with pytest.raises(BadData, match=sentence):
-        draw_page(parse(text))
+        draw_any(parse(text))
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path):

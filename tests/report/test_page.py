@@ -11,7 +11,8 @@ from sklearn.linear_model import LinearRegression, Ridge
 import truerisk as tr
 from truerisk.api.record import recorded
 from truerisk.core.present import number
-from truerisk.report.page import draw_page, page_of_file
+from truerisk.report.page import draw_page
+from truerisk.report.pages import page_of_file
 
 LARGEST = 300_000
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.finding import Finding, by_severity
 from truerisk.api.auditing.on_columns import column_findings, columns_of
@@ -28,6 +30,7 @@ from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
 from truerisk.api.auditing.scale import Scale, known_by, scale_of
 from truerisk.api.compute import Problem, pose
+from truerisk.api.origin import versions
 from truerisk.core.data import Data
 from truerisk.core.errors import (
     BadData,
@@ -212,7 +215,19 @@ def _outcome(
         named=claim.name,
         errors=claim.errors,
         confidence_level=confidence_level,
+        settings=claim.candidates,
+        chosen=claim.best,
+        risks=_measured(claim, scale),
+        versions=versions(),
     )
+
+
+def _measured(claim: Claim, scale: Scale) -> tuple[float | None, ...]:
+    """The mean score of every candidate as a risk, None where it has none."""
+    means = claim.means
+    if means is None:
+        return ()
+    return tuple(float(scale.risk(m)) if np.isfinite(m) else None for m in means)
 
 
 def _on_scale(honest: RiskEstimate | None, scale: Scale) -> RiskEstimate | None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from truerisk.cli.factory import call_factory, load_factory, run_code
 from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.source import Source, read_source, source_options
 
 __all__ = ["REFUTED", "audit"]
 
 REFUTED = 4
+WHERE_AND_HOW = ("report", "as_json", "jobs")
+"""Options that no number depends on."""
 
 
 @click.command()
@@ -28,6 +32,7 @@ REFUTED = 4
 )
 @click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 10-fold]")
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
+@click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -37,6 +42,7 @@ def audit(
     level: str,
     outer: str | None,
     confidence: float,
+    report: str | None,
     allow_import: bool,
     as_json: bool,
     seed: int,
@@ -51,6 +57,8 @@ def audit(
     \b
     truerisk audit search.py:make data.csv --target y --allow-import
     """  # noqa: D301 - \b is for click
+    if report is not None:
+        check_writable(report)
     factory = load_factory(search, allowed=allow_import)
     source = read_source(**where)
     _say_notes(source)
@@ -65,7 +73,12 @@ def audit(
         random_state=seed,
         executor=jobs,
     )
+    command = typed(click.get_current_context(), WHERE_AND_HOW)
+    found = replace(found, source=source.name, command=command)
     click.echo(found.to_json() if as_json else str(found))
+    if report is not None:
+        found.to_html(report)
+        say(f"wrote {report}")
     _say_columns(found.codes, source.columns)
     if found.refuted is None and level != "scores":
         say("no interval, so nothing is refuted: this gate is open.")

@@ -1,4 +1,4 @@
-"""`truerisk report`: draw the page of an assessment again from its JSON."""
+"""`truerisk report`: draw the page of an assessment or an audit again from its JSON."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ __all__ = ["report"]
     help="Where the page goes; - for stdout.  [default: FILE with .html]",
 )
 def report(file: str, output: str | None) -> None:
-    """Draw the HTML page of FILE, which `assess --json` or to_json(path) wrote.
+    """Draw the HTML page of FILE, which `assess --json`, `audit --json` or to_json(path) wrote.
 
     \b
     truerisk assess data.csv --target y --json > results.json
     truerisk report results.json
     """  # noqa: D301 - \b is for click
-    from truerisk.report.page import draw_page, page_of_file
+    from truerisk.report.pages import draw_any, page_of_file
     from truerisk.report.reading import parse
 
-    page = draw_page(parse(sys.stdin.read())) if file == "-" else page_of_file(file)
+    page = draw_any(parse(sys.stdin.read())) if file == "-" else page_of_file(file)
     if output is None:
         output = "-" if file == "-" else str(Path(file).with_suffix(".html"))
     if output == "-":

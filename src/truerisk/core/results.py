@@ -34,6 +34,7 @@ displays = Registry(
             "truerisk.report.notebook:curve_picture", "a risk curve, for a notebook"
         ),
         "page": Line("truerisk.report.page:draw_page", "an assessment as one HTML page"),
+        "audit-page": Line("truerisk.report.audit_page:draw_audit", "an audit as one HTML page"),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from truerisk.core.errors import BadData
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, params_text
-from truerisk.report.reading import Found
+from truerisk.report.reading import Found, require_schema
 
 __all__ = [
     "Calibrated",
@@ -19,8 +18,10 @@ __all__ = [
     "Document",
     "Estimate",
     "Learner",
+    "Noticed",
     "Roc",
     "read_document",
+    "read_interval",
 ]
 
 SCHEMA, NEWEST = "truerisk.assessment", 1
@@ -44,7 +45,7 @@ class Estimate:
         return cls(
             value=found["value"].maybe(Found.number),
             std_error=found["std_error"].maybe(Found.any_number),
-            interval=found["interval"].maybe(_interval),
+            interval=found["interval"].maybe(read_interval),
             loss=found["loss"].text(),
             method=found["method"].text(),
             bias=found["bias"].text(),
@@ -191,7 +192,7 @@ class Roc:
             positive=str(found["positive"].value),
             method=found["method"].text(),
             auc=found["auc"].share(),
-            interval=found["interval"].maybe(_interval),
+            interval=found["interval"].maybe(read_interval),
             n_positive=found["n_positive"].whole(),
             n_negative=found["n_negative"].whole(),
             thresholds=thresholds,
@@ -246,7 +247,7 @@ class Noticed:
         severity = found["severity"].text()
         if severity not in ("serious", "warning", "note"):
             found["severity"].wrong("serious, warning or note")
-        said = (found[name].text() for name in ("sentence", "remedy"))
+        said = (clean(found[name].text(), 2000) for name in ("sentence", "remedy"))
         return cls(found["code"].text(), severity, *said)
 
 
@@ -287,7 +288,7 @@ class Document:
 
 def read_document(content: Any) -> Document:
     """A document from plain values, or a sentence on what is wrong with them."""
-    _refuse_foreign(content)
+    require_schema(content, SCHEMA, NEWEST)
     found = Found(content)
     learners = {name: Learner.read(name, one) for name, one in found["learners"].items()}
     best = found["best"].text()
@@ -331,33 +332,12 @@ def read_document(content: Any) -> Document:
     )
 
 
-def _refuse_foreign(content: Any) -> None:
-    schema = content.get("schema") if isinstance(content, dict) else None
-    if not isinstance(schema, str) or not schema.startswith("truerisk."):
-        raise BadData(
-            "this JSON is not of truerisk: write it with `truerisk assess --json` or "
-            "a.to_json(path)."
-        )
-    name, _, version = schema.partition("/")
-    if name != SCHEMA:
-        raise BadData(
-            f"this is a '{clean(name, 60)}', and a report is drawn of an assessment: "
-            "`truerisk assess --json` or a.to_json(path) writes one."
-        )
-    if version.isdecimal() and int(version[:9]) > NEWEST:
-        raise BadData(
-            f"these results are of version {version[:9]} and this truerisk reads version {NEWEST}: "
-            "update truerisk to draw them."
-        )
-    if version != str(NEWEST):
-        raise BadData(f"the results name no known version: '{clean(schema, 60)}'.")
-
-
 def _rank(learner: Learner) -> float:
     return float("inf") if learner.honest.value is None else learner.honest.value
 
 
-def _interval(found: Found) -> Interval:
+def read_interval(found: Found) -> Interval:
+    """An interval with finite ends, the lower one first."""
     low, high = found["low"].any_number(), found["high"].any_number()
     level = found["confidence_level"].share()
     if not (isfinite(low) and isfinite(high) and low <= high):

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from truerisk.api.wording import unsigned
@@ -15,18 +11,17 @@ from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
 from truerisk.report.document import Document, Estimate, read_document
-from truerisk.report.figure import Figure, Table
+from truerisk.report.figure import Table
 from truerisk.report.ladder import draw_ladder, interval_text, signed_text
+from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.methods_text import described, references, repeat
 from truerisk.report.posterior import draw_posterior
 from truerisk.report.rates import Rates
-from truerisk.report.reading import parse, read_text
 from truerisk.report.stability import draw_stability
 
-__all__ = ["draw_page", "page_of_file"]
+__all__ = ["draw_page"]
 
 MOST_LEARNERS = 12  # whose risk curves are drawn
-HERE = Path(__file__).parent
 RATE_NAMES = (
     ("sensitivity", "sensitivity (recall)"),
     ("specificity", "specificity"),
@@ -37,35 +32,16 @@ RATE_NAMES = (
 )
 
 
-@dataclass(frozen=True)
-class Section:
-    """A heading and its figures."""
-
-    name: str
-    title: str
-    lead: str = ""
-    figures: tuple[Figure, ...] = ()
-
-
-@dataclass(frozen=True)
-class Headline:
-    """One of the large numbers on top."""
-
-    name: str
-    value: str
-    under: str
-    look: str = ""
-
-
 def draw_page(content: Any) -> str:
     """The page of an assessment's plain values (`Assessment.to_dict`)."""
     document = read_document(content)
     rates = None if document.roc is None else Rates(document.roc)
     values = {
+        "eyebrow": "assessment",
         "title": _title(document),
         "facts": _facts(document),
         "headline": _headline(document),
-        "conclusion": _sentences(document.conclusion),
+        "conclusion": sentences(document.conclusion),
         "findings": document.findings,
         "learners": _learners(document),
         "learners_caption": f"Risks in {clean(document.loss, 40)} loss, lower is better; "
@@ -83,33 +59,7 @@ def draw_page(content: Any) -> str:
         "described": _data(document),
         "notes": _notes(document),
     }
-    page: str = _template().render(values, nonce="")
-    again: str = _template().render(values, nonce=_nonce(page))
-    return again
-
-
-def page_of_file(path: Any) -> str:
-    """The page of a file that `to_json` or `--json` wrote."""
-    return draw_page(parse(read_text(path), path))
-
-
-@cache
-def _template() -> Any:
-    """Parsed once; every text that is put in is escaped."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
-    )
-    for name, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
-        environment.globals[name] = Markup((HERE / file).read_text(encoding="utf-8"))
-    return environment.get_template("page.html")
-
-
-def _nonce(page: str) -> str:
-    """A word that no text on the page can know, the same for the same page."""
-    return hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return rendered("page.html", values)
 
 
 # ---------------------------------------------------------------- the top
@@ -168,12 +118,6 @@ def _sure(estimate: Estimate) -> str:
     level = f"{100 * estimate.interval.confidence_level:g} %"
     low, high = number(estimate.interval.low), number(estimate.interval.high)
     return f"{level} interval {low} to {high}"
-
-
-def _sentences(text: str) -> list[str]:
-    """The conclusion, a paragraph per sentence; decimals and names are not cut."""
-    parts = text.replace(". ", ".\n").splitlines()
-    return [clean(part, 4000) for part in parts if part.strip()]
 
 
 # ---------------------------------------------------------------- tables

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from truerisk.core.errors import BadData
 from truerisk.core.present import clean
 
-__all__ = ["Found", "parse", "read_text"]
+__all__ = ["Found", "parse", "read_text", "require_schema", "schema_of"]
 
 T = TypeVar("T")
 
@@ -59,6 +59,35 @@ def _no_constant(word: str) -> NoReturn:
 
 def _shown(path: Any) -> str:
     return f"'{clean(str(path), 200)}'"
+
+
+def schema_of(content: Any) -> str:
+    """What results say they are; anything else is not of truerisk."""
+    schema = content.get("schema") if isinstance(content, dict) else None
+    if not isinstance(schema, str) or not schema.startswith("truerisk."):
+        raise BadData(
+            "this JSON is not of truerisk: write it with `truerisk assess --json` or "
+            "a.to_json(path)."
+        )
+    return schema.partition("/")[0]
+
+
+def require_schema(content: Any, wanted: str, newest: int) -> None:
+    """Refuse what is something else, or younger than this truerisk."""
+    name = schema_of(content)
+    if name != wanted:
+        raise BadData(
+            f"this is a '{clean(name, 60)}', and a report is drawn of an assessment or an audit: "
+            "`truerisk assess --json`, `truerisk audit --json` or to_json(path) writes one."
+        )
+    version = content["schema"].partition("/")[2]
+    if version.isdecimal() and int(version[:9]) > newest:
+        raise BadData(
+            f"these results are of version {version[:9]} and this truerisk reads version {newest}: "
+            "update truerisk to draw them."
+        )
+    if version != str(newest):
+        raise BadData(f"the results name no known version: '{clean(content['schema'], 60)}'.")
 
 
 @dataclass(frozen=True)

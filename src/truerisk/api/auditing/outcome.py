@@ -14,8 +14,8 @@ from truerisk.api.auditing.scale import Scale
 from truerisk.api.wording import unsigned
 from truerisk.core import present
 from truerisk.core.interval import Interval
-from truerisk.core.results import RiskEstimate
-from truerisk.core.writing import write_text
+from truerisk.core.results import RiskEstimate, displays
+from truerisk.core.writing import place_of, write_text
 
 __all__ = ["Audit", "Stated"]
 
@@ -55,7 +55,9 @@ class Audit:
     minus claimed. At level "scores" `honest` is the rough correction of Tibshirani and Tibshirani
     without an interval, or None where the scores of the splits were not kept. `rough` is that
     correction at every level. `findings` come with the most serious first. `within_one_error` are
-    the candidates within one standard error, over splits, of the best.
+    the candidates within one standard error, over splits, of the best. `settings` are all
+    candidates, `chosen` the number of the chosen one, and `risks` what the search measured of each,
+    as errors (None where a fit failed; empty where the search kept no scores).
     """
 
     search: str
@@ -70,6 +72,12 @@ class Audit:
     named: str = "best_score_"
     errors: bool = False
     confidence_level: float = 0.95
+    settings: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    chosen: int = 0
+    risks: tuple[float | None, ...] = field(default=(), repr=False)
+    versions: Mapping[str, str] = field(default_factory=dict, repr=False)
+    source: str = ""
+    command: str = ""
 
     @property
     def optimism(self) -> float | None:
@@ -141,13 +149,28 @@ class Audit:
             "n_candidates": self.n_candidates,
             "within_one_error": list(self.within_one_error),
             "findings": [{**asdict(f), "severity": f.severity} for f in self.findings],
+            "settings": present.plain([dict(one) for one in self.settings]),
+            "chosen": self.chosen,
+            "risks": list(self.risks),
+            "versions": dict(self.versions),
+            "source": self.source,
+            "command": self.command,
         }
 
     def to_json(self, path: Any = None) -> str:
         """The audit as JSON, also written to `path` where one is given."""
+        place = None if path is None else place_of(path)
         text = json.dumps(self.to_dict(), allow_nan=False)
-        if path is not None:
-            write_text(text + "\n", path)
+        if place is not None:
+            write_text(text + "\n", place)
+        return text
+
+    def to_html(self, path: Any = None) -> str:
+        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        place = None if path is None else place_of(path)
+        text: str = displays.load("audit-page")(self.to_dict())
+        if place is not None:
+            write_text(text, place)
         return text
 
     def rows(self) -> list[list[str]]:

@@ -1,0 +1,128 @@
+"""What the page of an audit shows, read from its JSON; damaged or foreign JSON is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.core.interval import Interval
+from truerisk.core.present import clean, params_text
+from truerisk.report.document import Noticed, read_interval
+from truerisk.report.reading import Found, require_schema
+
+__all__ = ["SCHEMA", "AuditDocument", "Risk", "read_audit"]
+
+SCHEMA, NEWEST = "truerisk.audit", 1
+MOST_SETTINGS = 100_000
+
+
+@dataclass(frozen=True)
+class Risk:
+    """A risk of the audit: claimed, honest, or by the rough correction."""
+
+    value: float | None
+    interval: Interval | None
+    method: str
+    notes: tuple[str, ...]
+    facts: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def read(cls, found: Found) -> Risk:
+        """With what is known of its making: nothing, where the search alone has stated it."""
+        known = (("engine", "engine"), ("data_fingerprint", "data fingerprint"))
+        texts = [(said, found.get(name).maybe(Found.text)) for name, said in known]
+        seed = found.get("seed").maybe(Found.whole)
+        return cls(
+            value=found["value"].maybe(Found.number),
+            interval=found["interval"].maybe(read_interval),
+            method=found["method"].text(),
+            notes=tuple(found["notes"].texts()),
+            facts=tuple(
+                (said, text)
+                for said, text in (("seed", None if seed is None else str(seed)), *texts)
+                if text
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class AuditDocument:
+    """An audit, as far as its page shows it."""
+
+    search: str
+    level: str
+    conclusion: str
+    loss: str
+    claimed: Risk
+    honest: Risk | None
+    rough: Risk | None
+    optimism: float | None
+    refuted: bool | None
+    confidence: float
+    findings: tuple[Noticed, ...]
+    n_candidates: int
+    within_one_error: tuple[int, ...]
+    settings: tuple[Mapping[str, Any], ...]
+    risks: tuple[float | None, ...]
+    chosen: int
+    setting: str
+    versions: Mapping[str, str]
+    source: str
+    command: str
+
+    def said(self, candidate: int) -> str:
+        """A setting in words."""
+        return clean(params_text(self.settings[candidate]), 120)
+
+
+def read_audit(content: Any) -> AuditDocument:
+    """A document from plain values, or a sentence on what is wrong with them."""
+    require_schema(content, SCHEMA, NEWEST)
+    found = Found(content)
+    settings = tuple(_setting(one) for one in found["settings"].each(MOST_SETTINGS))
+    risks = tuple(one.maybe(Found.number) for one in found["risks"].each(MOST_SETTINGS))
+    chosen = found["chosen"].whole()
+    if settings and chosen >= len(settings):
+        found["chosen"].wrong("the number of a setting")
+    if risks and len(risks) != len(settings):
+        found["risks"].wrong(f"as many risks as settings, {len(settings)}")
+    return AuditDocument(
+        search=found["search"].text(),
+        level=found["level"].text(),
+        conclusion=found["conclusion"].text(),
+        loss=found["claimed"]["loss"].text(),
+        claimed=Risk.read(found["claimed"]),
+        honest=found["honest"].maybe(Risk.read),
+        rough=found["rough"].maybe(Risk.read),
+        optimism=found["optimism"].maybe(Found.number),
+        refuted=found["refuted"].maybe(_yes),
+        confidence=found["confidence_level"].share(),
+        findings=tuple(Noticed.read(one) for one in found["findings"].each()),
+        n_candidates=found["n_candidates"].whole(),
+        within_one_error=tuple(_numbered(found, len(settings))),
+        settings=settings,
+        risks=risks,
+        chosen=chosen,
+        setting=clean(params_text(_setting(found["claimed"]["params"])), 120),
+        versions=found["versions"].words(),
+        source=found["source"].text(),
+        command=found["command"].text(),
+    )
+
+
+def _setting(found: Found) -> Mapping[str, Any]:
+    return {name: one.value for name, one in found.items()}
+
+
+def _yes(found: Found) -> bool:
+    if not isinstance(found.value, bool):
+        found.wrong("true or false")
+    return found.value
+
+
+def _numbered(found: Found, n_settings: int) -> list[int]:
+    numbers = [one.whole() for one in found["within_one_error"].each(MOST_SETTINGS)]
+    if numbers and max(numbers) >= n_settings:
+        found["within_one_error"].wrong("numbers of settings")
+    return numbers

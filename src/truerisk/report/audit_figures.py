@@ -1,0 +1,162 @@
+"""The figures of an audit: from the claim to the honest risk, and all settings that were tried."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.core.present import clean, number
+from truerisk.report.audit_document import AuditDocument, Risk
+from truerisk.report.figure import Figure, Key, Table, columns_of, thinned
+from truerisk.report.scale import Scale
+from truerisk.report.svg import WIDTH, Drawing
+
+__all__ = ["draw_claim", "draw_settings"]
+
+ROW, TOP, LEFT = 40, 14, 92
+HEIGHT, MARGIN = 300, 52
+LOOKS = {"claimed": ("hollow s1", "diamond"), "rough": ("hollow muted", "square")}
+
+
+def draw_claim(document: AuditDocument) -> Figure | None:
+    """One rung each for the claimed, the rough and the honest risk; None without the last two."""
+    rungs = [("claimed", document.claimed), ("rough", document.rough)]
+    if document.level != "scores":
+        rungs.append(("honest", document.honest))
+    shown = [(name, one) for name, one in rungs if one is not None and one.value is not None]
+    if len(shown) < 2:
+        return None
+    bottom = TOP + ROW * len(shown)
+    drawing = Drawing(
+        title="The claim and the honest risk",
+        about="; ".join(_said(name, one) for name, one in shown),
+        height=bottom + 42,
+        x=Scale.around(_values(shown), LEFT, WIDTH - 14),
+        y=Scale(0, len(shown), TOP, bottom),
+    )
+    drawing.bottom_axis(f"risk ({columns_of(clean(document.loss, 40), 30)}), lower is better")
+    assert document.claimed.value is not None
+    drawing.upright(document.claimed.value, "baseline")
+    for i, (name, one) in enumerate(shown):
+        _rung(drawing, name, one, i + 0.5)
+    return Figure(
+        name="claim",
+        title="From the claim to the honest risk",
+        drawing=drawing,
+        caption=(
+            "The upright line is the claim. Where it crosses the honest interval, these rows do "
+            "not refute it; its way to the honest risk is optimism."
+        ),
+        table=Table.of(
+            ("risk", "value", "interval"),
+            [[name, number(one.value), str(one.interval or "none")] for name, one in shown],
+        ),
+        keys=tuple(_key(name, document) for name, _ in shown),
+    )
+
+
+def _rung(drawing: Drawing, name: str, one: Risk, y: float) -> None:
+    assert one.value is not None
+    drawing.text(LEFT - 10, drawing.y(y) + 4, name, "name", anchor="end")
+    if one.interval is not None:
+        drawing.span(one.interval.low, one.interval.high, y, "s0")
+    look, shape = LOOKS.get(name, ("s0", "dot"))
+    size = 5.6 if name == "honest" else 4
+    drawing.point(one.value, y, look, _said(name, one), shape=shape, size=size)
+
+
+def _values(shown: list[tuple[str, Risk]]) -> list[float]:
+    ends = [
+        end for _, one in shown if one.interval for end in (one.interval.low, one.interval.high)
+    ]
+    return [*(one.value for _, one in shown if one.value is not None), *ends]
+
+
+def _said(name: str, one: Risk) -> str:
+    text = f"{name} risk {number(one.value)}"
+    return text if one.interval is None else f"{text}, interval {one.interval}"
+
+
+def _key(name: str, document: AuditDocument) -> Key:
+    if name == "honest":
+        sure = f", with its {100 * document.confidence:g} % interval"
+        has = document.honest is not None and document.honest.interval is not None
+        return Key("s0", f"honest{sure if has else ''}", "span" if has else "point")
+    look, shape = LOOKS[name]
+    return Key(look, name, shape)
+
+
+# ---------------------------------------------------------------- all settings
+
+
+def draw_settings(document: AuditDocument) -> Figure | None:
+    """The measured risks of all settings in ascending order; None for fewer than three."""
+    known = [(risk, c) for c, risk in enumerate(document.risks) if risk is not None]
+    if len(known) < 3:
+        return None
+    ordered = sorted(known)
+    places, middle = thinned(len(ordered)), float(np.median([risk for risk, _ in ordered]))
+    honest = None if document.honest is None else document.honest.value
+    shown = [risk for risk, _ in ordered] + ([] if honest is None else [honest])
+    drawing = Drawing(
+        title="All settings that were tried",
+        about=(
+            f"{len(ordered)} measured risks from {number(ordered[0][0])} to "
+            f"{number(ordered[-1][0])}, median {number(middle)}; "
+            f"chosen was {document.setting} with {number(document.claimed.value)}."
+        ),
+        height=HEIGHT,
+        x=Scale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),
+        y=Scale.around(shown, HEIGHT - MARGIN, 26),
+    )
+    drawing.left_axis(f"risk ({columns_of(clean(document.loss, 40), 30)})")
+    ticks = [place for place in drawing.x.ticks(6) if place >= 1]
+    drawing.bottom_axis("settings, the best on the left", ticks)
+    if honest is not None:
+        drawing.level(honest, "baseline")
+    within = set(document.within_one_error)
+    for place in places:
+        risk, candidate = ordered[place]
+        look = "s0" if candidate in within else "hollow muted"
+        drawing.point(place + 1, risk, look, f"{document.said(candidate)}: {number(risk)}", size=3)
+    _ring(drawing, document, ordered)
+    return Figure(
+        name="settings",
+        title="All settings that were tried",
+        drawing=drawing,
+        caption=(
+            "What the search measured of each setting. The one on the left was the luckiest as "
+            "well as good; full points are within one standard error of it."
+        ),
+        table=_table(document, ordered),
+        keys=_keys(document, honest),
+    )
+
+
+def _ring(drawing: Drawing, document: AuditDocument, ordered: list[tuple[float, int]]) -> None:
+    """Around the chosen setting."""
+    place = next((i for i, (_, c) in enumerate(ordered) if c == document.chosen), None)
+    if place is not None:
+        drawing.point(place + 1, ordered[place][0], "ring s0", size=7)
+
+
+def _keys(document: AuditDocument, honest: float | None) -> tuple[Key, ...]:
+    keys = [Key("s0", "within one standard error of the best")] if document.within_one_error else []
+    keys += [Key("hollow muted", "other settings"), Key("s0", "chosen", "ring")]
+    if honest is not None:
+        rough = "roughly corrected" if document.level == "scores" else "honest risk"
+        keys.append(Key("baseline", f"{rough}: {number(honest)}", "line"))
+    return tuple(keys)
+
+
+def _table(document: AuditDocument, ordered: list[tuple[float, int]]) -> Table:
+    within = set(document.within_one_error)
+    rows = [
+        [
+            document.said(c),
+            number(risk),
+            "yes" if c in within else "no",
+            "yes" if c == document.chosen else "no",
+        ]
+        for risk, c in ordered
+    ]
+    return Table.of(("setting", "risk", "within one standard error", "chosen"), rows)

@@ -1,0 +1,125 @@
+"""The page of an audit: what a search claims, what is honest, and how that was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from truerisk.api.wording import signed
+from truerisk.core.present import clean, number
+from truerisk.report.audit_document import AuditDocument, Risk, read_audit
+from truerisk.report.audit_figures import draw_claim, draw_settings
+from truerisk.report.audit_text import audited, audited_again, audited_on
+from truerisk.report.figure import Table
+from truerisk.report.layout import Headline, Section, rendered, sentences
+
+__all__ = ["draw_audit"]
+
+
+def draw_audit(content: Any) -> str:
+    """The page of an audit's plain values (`Audit.to_dict`)."""
+    document = read_audit(content)
+    values = {
+        "eyebrow": "audit",
+        "title": _title(document),
+        "facts": _facts(document),
+        "headline": list(_headline(document)),
+        "conclusion": sentences(document.conclusion),
+        "findings": document.findings,
+        "risks": _risks(document),
+        "risks_caption": f"Risks in {clean(document.loss, 40)} loss, lower is better",
+        "legend": _legend(document),
+        "sections": tuple(_sections(document)),
+        "methods": audited(document),
+        "references": audited_on(document),
+        "repeat": audited_again(document),
+        "described": [],
+        "notes": _notes(document),
+    }
+    return rendered("audit.html", values)
+
+
+def _title(document: AuditDocument) -> str:
+    search, source = clean(document.search, 60), clean(document.source, 80)
+    return f"{source}: audit of a {search}" if source else f"Audit of a {search}"
+
+
+def _facts(document: AuditDocument) -> list[str]:
+    n = document.n_candidates
+    return [
+        f"level {clean(document.level, 20)}",
+        f"{n} setting{'s' if n != 1 else ''}",
+        f"chosen {document.setting}",
+        f"{clean(document.loss, 40)} loss",
+    ]
+
+
+def _headline(document: AuditDocument) -> Iterator[Headline]:
+    honest, claimed = document.honest, document.claimed
+    value = None if honest is None else honest.value
+    rough = document.level == "scores"
+    name = "Roughly corrected" if rough else "Report this risk"
+    yield Headline(name, number(value), _sure(document), "" if rough else "report")
+    yield Headline("The search claims", number(claimed.value), clean(claimed.method, 60))
+    change = "–" if document.optimism is None else signed(document.optimism, value)
+    yield Headline("Optimism", change, "honest − claimed")
+    yield Headline("The claim", *_verdict(document))
+
+
+def _sure(document: AuditDocument) -> str:
+    interval = None if document.honest is None else document.honest.interval
+    if interval is None:
+        return "no interval"
+    level = f"{100 * interval.confidence_level:g} %"
+    return f"{level} interval {number(interval.low)} to {number(interval.high)}"
+
+
+def _verdict(document: AuditDocument) -> tuple[str, str]:
+    if document.refuted is None:
+        return "open", "without an interval nothing is refuted"
+    if document.refuted:
+        return "refuted", "it lies outside the honest interval"
+    return "possible", "it lies inside the honest interval"
+
+
+def _risks(document: AuditDocument) -> Table:
+    rows = [
+        [name, number(one.value), "none" if one.interval is None else str(one.interval), one.method]
+        for name, one in _named(document)
+    ]
+    return Table.of(("which", "risk", "interval", "by"), rows)
+
+
+def _named(document: AuditDocument) -> list[tuple[str, Risk]]:
+    """The risks by their names; at level scores the honest one is the rough one."""
+    named: list[tuple[str, Risk | None]] = [("claimed", document.claimed)]
+    if document.level != "scores":
+        named.append(("honest", document.honest))
+    named.append(("rough", document.rough))
+    return [(name, one) for name, one in named if one is not None]
+
+
+def _legend(document: AuditDocument) -> list[str]:
+    lines = ["claimed: the score of the chosen setting, which is the best of all, as an error"]
+    if document.level == "bbc":
+        lines.append("honest: the same choice on rows drawn again, tested on those left out")
+    if document.level == "nested":
+        lines.append("honest: the whole search repeated, tested on rows without part in it")
+    if document.rough is not None:
+        lines.append("rough: from the scores of the splits alone; it errs in both directions")
+    return lines
+
+
+def _sections(document: AuditDocument) -> Iterator[Section]:
+    yield Section("numbers", "The numbers")
+    drawn = [f for f in (draw_claim(document), draw_settings(document)) if f is not None]
+    if drawn:
+        lead = "The smallest of many measured risks is too small, the more so the more there are."
+        yield Section("optimism", "Optimism", lead, tuple(drawn))
+    yield Section("methods", "What was done")
+    yield Section("repeat", "How to repeat it")
+
+
+def _notes(document: AuditDocument) -> list[str]:
+    notes = [clean(note, 400) for _, one in _named(document) for note in one.notes]
+    return list(dict.fromkeys(notes))[:40]

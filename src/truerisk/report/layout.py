@@ -1,0 +1,72 @@
+"""What all pages have: headings, large numbers, the style and script inside, one file.
+
+`layout.html` is the frame, `macros.html` tables and figures; `page.html` and `audit.html` fill it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from truerisk.core.present import clean
+from truerisk.report.figure import Figure
+
+__all__ = ["Headline", "Section", "rendered", "sentences"]
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and its figures."""
+
+    name: str
+    title: str
+    lead: str = ""
+    figures: tuple[Figure, ...] = ()
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One of the large numbers on top."""
+
+    name: str
+    value: str
+    under: str
+    look: str = ""
+
+
+def rendered(template: str, values: Mapping[str, Any]) -> str:
+    """The page; its policy lets only style and script of this very page act."""
+    page: str = _template(template).render(values, nonce="")
+    again: str = _template(template).render(values, nonce=_nonce(page))
+    return again
+
+
+def sentences(text: str) -> list[str]:
+    """A conclusion, a paragraph per sentence; decimals and names are not cut."""
+    parts = text.replace(". ", ".\n").splitlines()
+    return [clean(part, 4000) for part in parts if part.strip()]
+
+
+@cache
+def _template(name: str) -> Any:
+    """Parsed once; every text that is put in is escaped."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined
+    )
+    for word, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
+        environment.globals[word] = Markup((HERE / file).read_text(encoding="utf-8"))
+    return environment.get_template(name)
+
+
+def _nonce(page: str) -> str:
+    """A word that no text on the page can know, the same for the same page."""
+    return hashlib.sha256(page.encode("utf-8", "surrogatepass")).hexdigest()[:32]
