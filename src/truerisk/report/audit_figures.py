@@ -16,6 +16,15 @@ ROW, TOP, LEFT = 40, 14, 92
 HEIGHT, MARGIN = 300, 52
 LOOKS = {"claimed": ("hollow s1", "diamond"), "rough": ("hollow muted", "square")}
 
+HONEST = (
+    "The upright line is the claim. Where it crosses the honest interval, these rows do not refute "
+    "it; its way to the honest risk is optimism."
+)
+ROUGH = (
+    "The upright line is the claim. The correction knows the scores of the splits alone, errs in "
+    "both directions and has no interval."
+)
+
 
 def draw_claim(document: AuditDocument) -> Figure | None:
     """One rung each for the claimed, the rough and the honest risk; None without the last two."""
@@ -25,7 +34,7 @@ def draw_claim(document: AuditDocument) -> Figure | None:
     shown = [(name, one) for name, one in rungs if one is not None and one.value is not None]
     if len(shown) < 2:
         return None
-    bottom = TOP + ROW * len(shown)
+    rough, bottom = document.level == "scores", TOP + ROW * len(shown)
     drawing = Drawing(
         title="The claim and the honest risk",
         about="; ".join(_said(name, one) for name, one in shown),
@@ -40,12 +49,9 @@ def draw_claim(document: AuditDocument) -> Figure | None:
         _rung(drawing, name, one, i + 0.5)
     return Figure(
         name="claim",
-        title="From the claim to the honest risk",
+        title=f"From the claim to the {'corrected' if rough else 'honest'} risk",
         drawing=drawing,
-        caption=(
-            "The upright line is the claim. Where it crosses the honest interval, these rows do "
-            "not refute it; its way to the honest risk is optimism."
-        ),
+        caption=ROUGH if rough else HONEST,
         table=Table.of(
             ("risk", "value", "interval"),
             [[name, number(one.value), str(one.interval or "none")] for name, one in shown],

@@ -62,7 +62,7 @@ def _headline(document: AuditDocument) -> Iterator[Headline]:
     yield Headline(name, number(value), _sure(document), "" if rough else "report")
     yield Headline("The search claims", number(claimed.value), clean(claimed.method, 60))
     change = "–" if document.optimism is None else signed(document.optimism, value)
-    yield Headline("Optimism", change, "honest − claimed")
+    yield Headline("Optimism", change, f"{'corrected' if rough else 'honest'} − claimed")
     yield Headline("The claim", *_verdict(document))
 
 
