@@ -26,7 +26,7 @@ def asked_anew():
     closeness.cache_clear()
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
 def test_it_agrees_here(criterion) -> None:
     """The builder grows this scikit-learn's trees; a criterion that neither knows it does not."""
     assert closeness(criterion) == (0.0 if OLD else 1e-7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk.engines.trees.recipes import recipe_of, start_of
 
@@ -78,3 +78,12 @@ def test_the_start_is_what_the_splitter_draws() -> None:
     assert start_of(7) == np.random.RandomState(7).randint(0, 2**31 - 1)
     assert recipe_of({**USUAL, "random_state": np.int64(3)}, 2).seed == 3
     assert recipe_of(USUAL, 2).seed is None
+
+
+def test_regression_trees_have_their_own_names() -> None:
+    """Without class weights, by squared errors only."""
+    usual = DecisionTreeRegressor().get_params()
+    assert recipe_of(usual, 5, numbers=True).criterion == "squared_error"
+    assert recipe_of({**usual, "criterion": "absolute_error"}, 5, numbers=True) is None
+    assert recipe_of(usual, 5) is None
+    assert recipe_of(USUAL, 5, numbers=True) is None

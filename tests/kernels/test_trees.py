@@ -9,7 +9,7 @@ import pytest
 import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk.kernels.trees import CLOSE, Limits, Lists, Table, grow_trees
 
@@ -33,7 +33,7 @@ def grown(X, y, samples, params, seeds, asked=None):
     return grow_trees(
         Table.of(X),
         y,
-        int(y.max()) + 1,
+        1 if params.get("criterion") == "squared_error" else int(y.max()) + 1,
         Lists.of(rows),
         np.concatenate([counts[r] for counts, r in zip(samples, rows, strict=True)]),
         Lists.of([np.arange(n)] * len(rows) if asked is None else asked),
@@ -48,7 +48,9 @@ def grown(X, y, samples, params, seeds, asked=None):
 def fitted(X, y, counts, params, seed):
     """Scikit-learn's tree on the rows with their copies."""
     rows = np.repeat(np.arange(len(X)), counts)
-    return DecisionTreeClassifier(random_state=seed, **params).fit(X[rows], y[rows])
+    numbers = params.get("criterion") == "squared_error"
+    learner = DecisionTreeRegressor if numbers else DecisionTreeClassifier
+    return learner(random_state=seed, **params).fit(X[rows], y[rows])
 
 
 def assert_same(tree, leaves, model, X):
@@ -59,7 +61,7 @@ def assert_same(tree, leaves, model, X):
     assert np.array_equal(weight, theirs.weighted_n_node_samples)
     assert np.array_equal(weight, theirs.n_node_samples)
     shares = np.zeros_like(tree.counts)
-    shares[:, model.classes_] = theirs.value[:, 0]
+    shares[:, getattr(model, "classes_", slice(None))] = theirs.value[:, 0]
     assert np.array_equal(tree.counts / weight[:, None], shares)
     assert np.array_equal(leaves, model.apply(X))
 
@@ -86,7 +88,7 @@ def problems(draw):
     y = rng.integers(draw(st.integers(1, 4)), size=n)
     samples = [np.bincount(rng.integers(n, size=n), minlength=n), np.ones(n, dtype=np.int64)]
     optional = {
-        "criterion": st.sampled_from(["gini", "entropy"]),
+        "criterion": st.sampled_from(["gini", "entropy", "squared_error"]),
         "max_features": st.integers(1, X.shape[1] + 1),
         "max_depth": st.integers(1, 5),
         "min_samples_leaf": st.integers(1, 5),
@@ -95,6 +97,8 @@ def problems(draw):
         "min_weight_fraction_leaf": st.floats(0, 0.2),
     }
     params = {name: draw(value) for name, value in optional.items() if draw(st.booleans())}
+    if params.get("criterion") == "squared_error":
+        y = y * rng.integers(-9, 9, size=n) * 10 ** draw(st.integers(0, 5))
     return X, y, samples, params, draw(st.integers(0, 2**31 - 1))
 
 
@@ -110,7 +114,7 @@ def test_every_tree_is_scikit_learns(problem) -> None:
         assert_same(growth.tree(number), leaves, model, X)
 
 
-@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+@pytest.mark.parametrize("criterion", ["gini", "entropy", "squared_error"])
 def test_rounding_breaks_ties_as_it_does_there(criterion) -> None:
     """Of splits that are equally good but for rounding, the same one wins."""
     for seed in range(6):
@@ -180,8 +184,8 @@ def test_other_rows_than_those_of_the_sample_find_their_leaf() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"codes": np.array([0, 1, 2])}, "numbers from 0 to 1"),
-        ({"codes": np.array([0, 1])}, "must be 3 numbers"),
+        ({"y": np.array([0, 1, 2])}, "numbers from 0 to 1"),
+        ({"y": np.array([0, 1])}, "must be 3 numbers"),
         ({"times": np.array([1, 0, 1])}, "once or more"),
         ({"times": np.array([1, 1])}, "once or more"),
         ({"times": np.array([2**26, 1, 1])}, "67,108,864 rows or more"),
@@ -195,6 +199,10 @@ def test_other_rows_than_those_of_the_sample_find_their_leaf() -> None:
         ({"samples": Lists.of([np.array([], int)]), "times": np.array([])}, "one without rows"),
         ({"n_tried": 0}, "grow no tree"),
         ({"criterion": "mse"}, "grow no tree"),
+        ({"criterion": "squared_error"} | {"y": np.array([0, 0.5, 1])}, "3 whole numbers"),
+        ({"criterion": "squared_error"} | {"y": np.array([0, np.nan, 1])}, "3 whole numbers"),
+        ({"criterion": "squared_error"} | {"y": np.array([0, 1, 2**26])}, "too large to square"),
+        ({"criterion": "squared_error"} | {"y": np.array([0, 1])}, "3 whole numbers"),
         ({"close": -1e-7}, "grow no tree"),
         ({"limits": []}, "samples are not 0 lists"),
     ],
@@ -202,7 +210,7 @@ def test_other_rows_than_those_of_the_sample_find_their_leaf() -> None:
 def test_what_the_loop_would_trust_is_checked(wrong, message) -> None:
     """Rows, counts and codes out of bounds are refused before they are read."""
     right = {
-        "codes": np.array([0, 1, 1]),
+        "y": np.array([0, 1, 1]),
         "samples": Lists.of([np.arange(3)]),
         "times": np.ones(3, dtype=int),
         "asked": Lists.of([np.arange(3)]),
@@ -212,9 +220,11 @@ def test_what_the_loop_would_trust_is_checked(wrong, message) -> None:
         "criterion": "gini",
     }
     table = Table.of(np.array([[1.0], [2.0], [3.0]]))
-    grow_trees(table, n_classes=2, **right)
+    grow_trees(table, y=right.pop("y"), n_classes=2, **right)
+    n_classes = 1 if wrong.get("criterion") == "squared_error" else 2
+    given = {"y": np.array([0, 1, 1])} | right | wrong
     with pytest.raises(ValueError, match=message):
-        grow_trees(table, n_classes=2, **(right | wrong))
+        grow_trees(table, n_classes=n_classes, **given)
 
 
 @pytest.mark.parametrize(

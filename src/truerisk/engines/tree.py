@@ -10,12 +10,12 @@ it tries features in every node, so the nodes below the limit shift the random n
 come after them, and equally good splits (common in small nodes) fall otherwise. Each depth is grown
 by itself.
 
-Plain `DecisionTreeClassifier`s on tables of numbers are grown by a compiled builder, all fits of a
-plan in a few calls (`trees/growing.py`). It grows exactly scikit-learn's trees, down to random
-numbers and ties, and is not trusted blindly: once per process small trees of both are compared
-(`trees/agreement.py`). Where they differ, where the compiled module is missing, with an executor or
-a store, and for all other learners, settings and tables scikit-learn makes the fits: the same
-numbers, several times slower.
+Plain `DecisionTreeClassifier`s on tables of numbers, and `DecisionTreeRegressor`s of whole numbers,
+are grown by a compiled builder, all fits of a plan in a few calls (`trees/growing.py`). It grows
+exactly scikit-learn's trees, down to random numbers and ties, and is not trusted blindly: once per
+process small trees of both are compared (`trees/agreement.py`). Where they differ, where the
+compiled module is missing, with an executor or a store, and for all other learners, settings and
+tables scikit-learn makes the fits: the same numbers, several times slower.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ file                      what it holds
 ``leverage.py``           every row left out of it (NumPy)
 ``svm.py``                support vectors on rows of one Gram matrix, all C at once
 ``normal_equations.py``   least squares without blocks of rows, hundreds of fits at once
-``trees.py``              scikit-learn's classification trees on many samples of one table
+``trees.py``              scikit-learn's trees on many samples of one table
 ``row_sums.py``           checksums of rows, in one pass at the speed of memory
 ``loading.py``            imports the compiled module, or says why it cannot
 ``_native.cpp``           the compiled loops, one Python caller each

@@ -1,4 +1,4 @@
-// Classification trees on many samples of one table. Called by trees.py, which checks shapes and
+// Trees on many samples of one table. Called by trees.py, which checks shapes and
 // bounds. Compiled without contraction of products and sums: the rounding decides ties.
 
 #include <cstddef>
@@ -34,12 +34,13 @@ std::int32_t leaf_of(const tree::Table& table, const tree::Nodes& nodes, std::si
 // Fit f is given rows[row_offsets[f]:row_offsets[f + 1]], each so many times, and asked about
 // asked[asked_offsets[f]:...]. The nodes of all fits follow each other in the outputs.
 template <typename Impurity>
-void grow(const tree::Table& table, List<std::int32_t>& codes, std::size_t n_classes,
+void grow(const tree::Table& table, List<std::int32_t>& codes, List<double>& targets,
+          std::size_t n_classes,
           List<std::int32_t>& rows, List<std::int32_t>& times, List<std::int64_t>& row_offsets,
           List<std::int32_t>& asked, List<std::int64_t>& asked_offsets,
           List<std::uint32_t>& seeds, Input<double, nb::ndim<2>>& limits, std::size_t n_tried,
           float close, tree::Nodes nodes, std::int64_t* n_nodes, std::int32_t* leaves) {
-    tree::Grower<Impurity> grower(table, codes.data(), n_classes);
+    tree::Grower<Impurity> grower(table, codes.data(), targets.data(), n_classes);
     for (std::size_t f = 0; f < seeds.shape(0); ++f) {
         const auto first = static_cast<std::size_t>(row_offsets.data()[f]);
         const auto last = static_cast<std::size_t>(row_offsets.data()[f + 1]);
@@ -59,7 +60,7 @@ void grow(const tree::Table& table, List<std::int32_t>& codes, std::size_t n_cla
 }
 
 void grow_trees(Input<float, nb::ndim<2>> values, Input<std::int32_t, nb::ndim<2>> order,
-                List<std::int32_t> codes, std::size_t n_classes, bool bits,
+                List<std::int32_t> codes, List<double> targets, std::size_t n_classes, int measure,
                 List<std::int32_t> rows, List<std::int32_t> times,
                 List<std::int64_t> row_offsets, List<std::int32_t> asked,
                 List<std::int64_t> asked_offsets, List<std::uint32_t> seeds,
@@ -75,13 +76,15 @@ void grow_trees(Input<float, nb::ndim<2>> values, Input<std::int32_t, nb::ndim<2
     const tree::Nodes nodes{left.data(),      right.data(),  column.data(), threshold.data(),
                             impurity.data(), weight.data(), counts.data()};
     nb::gil_scoped_release no_gil;
-    const auto chosen = bits ? &grow<tree::Entropy> : &grow<tree::Gini>;
-    chosen(table, codes, n_classes, rows, times, row_offsets, asked, asked_offsets, seeds, limits,
+    const auto chosen = measure == 0   ? &grow<tree::Gini>
+                        : measure == 1 ? &grow<tree::Entropy>
+                                       : &grow<tree::Squares>;
+    chosen(table, codes, targets, n_classes, rows, times, row_offsets, asked, asked_offsets, seeds, limits,
            n_tried, close, nodes, n_nodes.data(), leaves.data());
 }
 
 }  // namespace
 
 void register_tree(nb::module_& m) {
-    m.def("grow_trees", &grow_trees, "Classification trees on samples of one table.");
+    m.def("grow_trees", &grow_trees, "Trees on samples of one table.");
 }

@@ -1,4 +1,4 @@
-// One classification tree after another on samples of one table, each as scikit-learn grows it.
+// One tree after another on samples of one table, each as scikit-learn grows it.
 //
 // Every column of the table is sorted once, for all samples. A sample takes its rows out of the
 // sorted columns, and each split divides them without disturbing their order, so that no node sorts.
@@ -48,13 +48,13 @@ struct Entry {
 template <typename Impurity>
 class Grower {
 public:
-    Grower(Table table, const std::int32_t* codes, std::size_t n_classes)
+    Grower(Table table, const std::int32_t* codes, const double* targets, std::size_t n_classes)
         : table_(table),
           carried_(table.order != nullptr),
           times_(table.n_rows),
           goes_left_(table.n_rows),
           draw_(table.n_columns),
-          impurity_({codes, times_.data()}, n_classes) {}
+          impurity_({codes, targets, times_.data()}, n_classes) {}
 
     // Returns the number of nodes.
     std::size_t grow(const std::int32_t* rows, const std::int32_t* times, std::size_t n,
@@ -187,8 +187,7 @@ private:
             if (sorted[i + 1].value <= sorted[i].value + limits.close) continue;
             const double left = impurity_.left(), right = impurity_.right();
             if (left < least || right < least) continue;
-            const double gain =
-                -right * impurity_.right_impurity() - left * impurity_.left_impurity();
+            const double gain = impurity_.gain();
             if (gain > most) {
                 most = gain;
                 best.found = true;

@@ -1,7 +1,7 @@
 // Impurity of a node and of its two sides, while rows go over to the left one by one.
 //
-// Weights are whole numbers. Sums of them and of their squares are exact in doubles, so the order of
-// the rows does not matter and they may be updated; what rounds (quotients, logarithms, the weighing
+// Weights and targets are whole numbers. Sums of them and of their squares are exact in doubles, so
+// the order of the rows does not matter and they may be updated; what rounds (quotients, logarithms, the weighing
 // of the two sides) is computed in scikit-learn's order of operations.
 
 #pragma once
@@ -14,9 +14,11 @@
 
 namespace tree {
 
-// What each row of the table is in the current sample: its class and how many times it came.
+// What each row of the table is in the current sample: its class or its target, a whole number, and
+// how many times it came.
 struct Sample {
     const std::int32_t* code;
+    const double* target;
     const double* times;
 };
 
@@ -80,6 +82,7 @@ public:
     double impurity() const { return of(squares_, whole_); }
     double left_impurity() const { return of(left_squares_, n_left_); }
     double right_impurity() const { return of(right_squares_, right()); }
+    double gain() const { return -right() * right_impurity() - left() * left_impurity(); }
 
 private:
     static double of(double squares, double n) { return 1.0 - squares / (n * n); }
@@ -116,6 +119,7 @@ public:
     double right_impurity() const {
         return of(right(), [this](std::size_t k) { return total_[k] - left_[k]; });
     }
+    double gain() const { return -right() * right_impurity() - left() * left_impurity(); }
 
 private:
     template <typename Count>
@@ -130,6 +134,59 @@ private:
         }
         return bits;
     }
+};
+
+// The variance of the targets: the mean of squares less the square of the mean.
+class Squares {
+public:
+    Squares(Sample sample, std::size_t) : sample_(sample), total_(1) {}
+
+    // The sum of the targets, in the place of the rows of each class.
+    const std::vector<double>& totals() const { return total_; }
+    double whole() const { return whole_; }
+    double left() const { return n_left_; }
+    double right() const { return whole_ - n_left_; }
+
+    void node(const std::uint32_t* rows, std::size_t n) {
+        total_[0] = whole_ = squares_ = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double y = sample_.target[rows[i]], weighted = sample_.times[rows[i]] * y;
+            total_[0] += weighted;
+            squares_ += weighted * y;
+            whole_ += sample_.times[rows[i]];
+        }
+        reset();
+    }
+
+    void reset() { n_left_ = sum_left_ = left_squares_ = 0.0; }
+
+    void move(std::uint32_t row) {
+        const double y = sample_.target[row], weighted = sample_.times[row] * y;
+        sum_left_ += weighted;
+        left_squares_ += weighted * y;
+        n_left_ += sample_.times[row];
+    }
+
+    double impurity() const { return of(squares_, total_[0], whole_); }
+    double left_impurity() const { return of(left_squares_, sum_left_, n_left_); }
+    double right_impurity() const {
+        return of(squares_ - left_squares_, total_[0] - sum_left_, right());
+    }
+    double gain() const {
+        const double sum_right = total_[0] - sum_left_;
+        return sum_left_ * sum_left_ / n_left_ + sum_right * sum_right / right();
+    }
+
+private:
+    static double of(double squares, double sum, double n) {
+        const double mean = sum / n;
+        return squares / n - mean * mean;
+    }
+
+    Sample sample_;
+    std::vector<double> total_;
+    double whole_ = 0.0, n_left_ = 0.0;
+    double squares_ = 0.0, sum_left_ = 0.0, left_squares_ = 0.0;
 };
 
 }  // namespace tree

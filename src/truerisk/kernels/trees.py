@@ -1,4 +1,4 @@
-"""Classification trees on many samples of one table, grown as scikit-learn grows them."""
+"""Trees on many samples of one table, grown as scikit-learn grows them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,23 @@ import numpy as np
 
 from truerisk.kernels.loading import native
 
-__all__ = ["CLOSE", "NO_LIMIT", "Growth", "Limits", "Lists", "Table", "Tree", "grow_trees"]
+__all__ = [
+    "CLOSE",
+    "NO_LIMIT",
+    "Growth",
+    "Limits",
+    "Lists",
+    "Table",
+    "Tree",
+    "exact_sums",
+    "grow_trees",
+]
 
 NO_LIMIT = 2**31 - 1
 CLOSE = 1e-7  # single-precision values no further apart are equal to scikit-learn
+MEASURES = {"gini": 0, "entropy": 1, "squared_error": 2}
 FEW_TRIED = 12  # where a node tries fewer than one of so many columns, it sorts those it tries
+MOST_SUM = 2**53
 MOST_ROWS = 2**26  # squares of counts and their sums stay whole numbers that doubles hold
 
 
@@ -86,7 +98,8 @@ class Limits:
 class Tree:
     """The nodes of one tree, under the names of scikit-learn's `tree_`.
 
-    A leaf has children −1, feature and threshold −2. `counts` are the rows of each class.
+    A leaf has children −1, feature and threshold −2. `counts` are the rows of each class, or in one
+    column the sum of the targets.
     """
 
     children_left: np.ndarray
@@ -122,7 +135,7 @@ class Growth:
 
 def grow_trees(
     table: Table,
-    codes: np.ndarray,
+    y: np.ndarray,
     n_classes: int,
     samples: Lists,
     times: np.ndarray,
@@ -137,16 +150,17 @@ def grow_trees(
     """One tree per sample, split for split that of scikit-learn's depth-first builder.
 
     A node tries columns in an order drawn by a xorshift generator; of all places between values
-    that are not close it takes the first with the largest decrease of impurity. Gini's impurity
-    and the entropy are computed from whole numbers, so that only quotients and logarithms round,
+    that are not close it takes the first with the largest decrease of impurity. Impurities
+    are computed from whole numbers, so that only quotients, logarithms and squares of sums round,
     in scikit-learn's order. Rows O(n log n) per column once; a tree takes O(columns · rows) per
     level.
 
     Parameters
     ----------
     table : Table
-    codes : array of int, shape (n_rows,)
-        Classes, 0 ... n_classes − 1.
+    y : array, shape (n_rows,)
+        Classes, 0 ... n_classes − 1; for "squared_error" targets, which are whole numbers, and
+        `n_classes` is 1.
     samples, times : Lists, array of int
         Distinct rows of each sample, and how often each of them comes (1 or more).
     asked : Lists
@@ -157,7 +171,7 @@ def grow_trees(
         One for each tree.
     n_tried : int
         How many columns a node tries (`max_features`).
-    criterion : "gini" or "entropy"
+    criterion : "gini", "entropy" or "squared_error"
     close : float
         Values no further apart are not split.
 
@@ -169,12 +183,17 @@ def grow_trees(
         When the compiled module is missing.
     """
     n_fits = len(limits)
-    codes = np.ascontiguousarray(codes, dtype=np.int32)
     times = np.ascontiguousarray(times, dtype=np.int32)
     seeds = np.ascontiguousarray(seeds, dtype=np.uint32)
-    _check(table, codes, n_classes, samples, times, asked, seeds, n_fits)
-    if n_tried < 1 or criterion not in ("gini", "entropy") or not 0 <= close < np.inf:
+    if n_tried < 1 or criterion not in MEASURES or not 0 <= close < np.inf:
         raise ValueError(f"{n_tried=}, {criterion=} and {close=} grow no tree.")
+    _check(table, samples, times, asked, seeds, n_fits)
+    if criterion == "squared_error":
+        codes, targets = np.empty(0, dtype=np.int32), np.ascontiguousarray(y, dtype=np.float64)
+        _check_targets(targets, n_classes, samples, times, table.n_rows)
+    else:
+        codes, targets = np.ascontiguousarray(y, dtype=np.int32), np.empty(0)
+        _check_codes(codes, n_classes, table.n_rows)
     most = np.maximum(2 * np.diff(samples.offsets) - 1, 1).sum()
     nodes = Tree(
         children_left=np.empty(most, dtype=np.int32),
@@ -192,8 +211,9 @@ def grow_trees(
         table.columns,
         np.empty((0, 0), dtype=np.int32) if few else table.order,
         codes,
+        targets,
         n_classes,
-        criterion == "entropy",
+        MEASURES[criterion],
         samples.rows,
         times,
         samples.offsets,
@@ -224,8 +244,6 @@ def _numbers(limits: Limits) -> list[float]:
 
 def _check(
     table: Table,
-    codes: np.ndarray,
-    n_classes: int,
     samples: Lists,
     times: np.ndarray,
     asked: Lists,
@@ -234,8 +252,6 @@ def _check(
 ) -> None:
     """Everything that the kernel would read out of bounds."""
     n = table.n_rows
-    if codes.shape != (n,) or not 0 <= codes.min() <= codes.max() < n_classes:
-        raise ValueError(f"codes must be {n} numbers from 0 to {n_classes - 1}.")
     samples.check("samples", n_fits, n)
     asked.check("asked", n_fits, n)
     if times.shape != samples.rows.shape or (times < 1).any():
@@ -248,3 +264,24 @@ def _check(
     falls = np.flatnonzero(np.diff(samples.rows) <= 0) + 1
     if not np.isin(falls, starts).all():
         raise ValueError("the rows of a sample must be distinct and ascending.")
+
+
+def _check_codes(codes: np.ndarray, n_classes: int, n: int) -> None:
+    if codes.shape != (n,) or not 0 <= codes.min() <= codes.max() < n_classes:
+        raise ValueError(f"codes must be {n} numbers from 0 to {n_classes - 1}.")
+
+
+def _check_targets(
+    targets: np.ndarray, n_classes: int, samples: Lists, times: np.ndarray, n: int
+) -> None:
+    most = int(np.add.reduceat(times, samples.offsets[:-1], dtype=np.int64).max())
+    if targets.shape != (n,) or n_classes != 1 or not exact_sums(targets, most):
+        raise ValueError(f"targets must be {n} whole numbers, and not too large to square and add.")
+
+
+def exact_sums(targets: np.ndarray, n: int) -> bool:
+    """Whether sums of n targets and of their squares are whole numbers that doubles hold."""
+    doubles = np.asarray(targets, dtype=np.float64)
+    if doubles.ndim != 1 or not np.isfinite(doubles).all() or (doubles != np.rint(doubles)).any():
+        return False
+    return float(np.abs(doubles).max()) ** 2 * n < MOST_SUM

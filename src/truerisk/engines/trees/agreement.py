@@ -50,18 +50,19 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
 
 
 def _agree(params: dict[str, Any], n: int, close: float) -> bool:
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     X, codes, rows, times = _problem(n)
-    model = DecisionTreeClassifier(**params)
-    recipe = recipe_of(model.get_params(), X.shape[1])
+    numbers = params["criterion"] == "squared_error"
+    model = (DecisionTreeRegressor if numbers else DecisionTreeClassifier)(**params)
+    recipe = recipe_of(model.get_params(), X.shape[1], numbers=numbers)
     if recipe is None or recipe.seed is None:
         return False
     theirs = model.fit(np.repeat(X[rows], times, axis=0), np.repeat(codes[rows], times))
     ours = grow_trees(
         Table.of(X),
         codes,
-        N_CLASSES,
+        1 if numbers else N_CLASSES,
         Lists.of([rows]),
         times,
         Lists.of([np.arange(n)]),
@@ -94,7 +95,7 @@ def _problem(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def same_tree(ours: Tree, theirs: Any) -> bool:
-    """Whether every number of two trees on all classes is the same."""
+    """Whether every number of two trees on all classes, or on numbers, is the same."""
     weight = ours.weighted_n_node_samples
     return (
         all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in NAMES)

@@ -1,6 +1,7 @@
 """All trees of a plan by the compiled builder, many fits in one call, without models of them.
 
-It serves plain `DecisionTreeClassifier`s on a table of finite numbers, in this process. The answers
+It serves plain `DecisionTreeClassifier`s, and `DecisionTreeRegressor`s of whole numbers (sums of
+others depend on the order of the rows), on a table of finite numbers, in this process. The answers
 are those of scikit-learn's fits to the bit; whatever it does not serve is fitted by scikit-learn.
 """
 
@@ -23,7 +24,7 @@ from truerisk.engines.settings import Group
 from truerisk.engines.trees.agreement import closeness
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, recipe_of, start_of
-from truerisk.kernels.trees import Growth, Lists, Table, grow_trees
+from truerisk.kernels.trees import Growth, Lists, Table, exact_sums, grow_trees
 
 __all__ = ["Growing", "growing_of"]
 
@@ -34,16 +35,19 @@ def growing_of(
     groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: Run
 ) -> Growing | None:
     """The builder at work on this plan, or None where the fits are scikit-learn's."""
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     if run.executor is not None or run.keeper is not None:
         return None
-    if type(family.estimator) is not DecisionTreeClassifier or not _is_plain(data, plan):
+    learner, numbers = type(family.estimator), data.codes is None
+    if learner is not (DecisionTreeRegressor if numbers else DecisionTreeClassifier):
+        return None
+    if not _is_plain(data, plan):
         return None
     X = _numbers(data.X)
     if X is None:
         return None
-    recipes = [recipe_of(group.settings[0], X.shape[1]) for group in groups]
+    recipes = [recipe_of(group.settings[0], X.shape[1], numbers=numbers) for group in groups]
     if not all(
         recipe is not None and closeness(recipe.criterion) is not None for recipe in recipes
     ):
@@ -130,11 +134,11 @@ class Growing:
         sizes = [int(one.sum()) for one in times]
         limits = {n: recipe.limits(n) for n in set(sizes)}
         close = closeness(recipe.criterion)
-        assert self.data.codes is not None and close is not None
+        assert close is not None
         return grow_trees(
             self.table,
-            self.data.codes,
-            self.data.n_classes,
+            self.data.y if self.data.codes is None else self.data.codes,
+            max(1, self.data.n_classes),
             Lists.of([rows for rows, _ in sets]),
             np.concatenate(times),
             asked,
@@ -175,23 +179,27 @@ def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
     if request.response == "label":
         labels: np.ndarray = shares.argmax(axis=1)
         return labels
+    if request.response == "value":
+        return shares[:, 0]
     return shares if request.response == "probability" else shares[:, 1]
 
 
 def _is_plain(data: Data, plan: Plan) -> bool:
-    """Whether the fits see rows and classes and nothing else, and none of them is complained of."""
-    if data.codes is None or data.fit_params or plan.flips is not None:
+    """Whether the fits see rows and targets and nothing else, and none of them is complained of."""
+    if data.fit_params or plan.flips is not None:
         return False
     if any(getattr(plan, name) is not None for name in BESIDES):
         return False
     fewest = int(plan.least_train_sizes.min(initial=0 if not plan.n_fits else 2**31))
-    # scikit-learn warns of more than two classes that are as many as half of the rows
-    if fewest < 1 or (data.n_classes > 2 and 2 * data.n_classes >= fewest):
+    if fewest < 1:
         return False
-    return _without_complaint(data.y)
+    if data.codes is None:
+        return exact_sums(data.y, int(plan.train_sizes.max()))
+    # scikit-learn warns of more than two classes that are as many as half of the rows
+    return not (data.n_classes > 2 and 2 * data.n_classes >= fewest) and _unquestioned(data.y)
 
 
-def _without_complaint(y: np.ndarray) -> bool:
+def _unquestioned(y: np.ndarray) -> bool:
     from sklearn.utils.multiclass import check_classification_targets
 
     try:

@@ -14,7 +14,8 @@ from truerisk.kernels.trees import NO_LIMIT, Limits
 
 __all__ = ["Recipe", "recipe_of", "start_of"]
 
-CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
+OF_CLASSES = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
+OF_NUMBERS = {"squared_error": "squared_error"}
 ABSENT = {"max_leaf_nodes", "class_weight", "monotonic_cst"}
 READ = {
     "criterion",
@@ -33,7 +34,7 @@ RANDOM_END = 2**31 - 1  # scikit-learn's RAND_R_MAX
 
 @dataclass(frozen=True)
 class Recipe:
-    """One setting of `DecisionTreeClassifier` as the builder needs it."""
+    """One setting of a decision tree as the builder needs it."""
 
     setting: Mapping[str, Any]
     criterion: str
@@ -59,13 +60,21 @@ class Recipe:
         )
 
 
-def recipe_of(setting: Mapping[str, Any], n_columns: int) -> Recipe | None:
-    """None for a setting that is scikit-learn's to grow, or to complain of."""
-    if set(setting) != READ | ABSENT:  # a release with other parameters
+def recipe_of(
+    setting: Mapping[str, Any], n_columns: int, *, numbers: bool = False
+) -> Recipe | None:
+    """None for a setting that is scikit-learn's to grow, or to complain of.
+
+    `numbers` tells the regression tree from the classification tree.
+    """
+    absent, criteria = (ABSENT - {"class_weight"}, OF_NUMBERS) if numbers else (ABSENT, OF_CLASSES)
+    if set(setting) != READ | absent:  # a release with other parameters
         return None
-    if any(setting[name] is not None for name in ABSENT) or not _all_in_range(setting):
+    if any(setting[name] is not None for name in absent) or not _all_in_range(setting):
         return None
-    return Recipe(setting, CRITERIA[setting["criterion"]], _tried(setting, n_columns))
+    if setting["criterion"] not in criteria:
+        return None
+    return Recipe(setting, criteria[setting["criterion"]], _tried(setting, n_columns))
 
 
 @cache
@@ -79,7 +88,6 @@ def _all_in_range(given: Mapping[str, Any]) -> bool:
     features = given["max_features"]
     return (
         words
-        and given["criterion"] in CRITERIA
         and given["splitter"] == "best"
         and (given["max_depth"] is None or _whole(given["max_depth"], 1))
         and (_whole(given["min_samples_split"], 2) or _part(given["min_samples_split"]))
