@@ -40,3 +40,8 @@ def test_an_array_is_its_type_shape_and_content():
     assert digest_of(X) == digest_of(np.asfortranarray(X))
     others = [X.astype("f4"), X.reshape(3, 2), X + 1, np.array(["a"]), np.empty((0, 3))]
     assert len({digest_of(a) for a in [X, *others]}) == 6
+
+
+def test_a_number_and_an_array_of_it_differ():
+    """Their shapes do, and so do their digests."""
+    assert digest_of(np.array(1.0)) != digest_of(np.array([1.0]))

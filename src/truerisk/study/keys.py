@@ -37,7 +37,8 @@ def seed_of(*parts: Any) -> int:
 
 def digest_of(array: np.ndarray) -> str:
     """The hash of an array: its type, its shape and its bytes in row order."""
-    content = np.ascontiguousarray(array)
-    found = hashlib.blake2b(f"{content.dtype.str}{content.shape}".encode(), digest_size=16)
+    content = np.ascontiguousarray(array)  # of a single number it makes an array of one
+    shape = np.shape(array)
+    found = hashlib.blake2b(f"{content.dtype.str}{shape}".encode(), digest_size=16)
     found.update(content.reshape(-1).view(np.uint8).data)
     return found.hexdigest()
