@@ -89,10 +89,12 @@ class SupportVectors(OnePass):
                 _leave_all(own)
                 continue
             shared = not uses_gamma(kernel) or part.settings[0]["gamma"] != "scale"
-            gram = products.gram(part.settings[0], gamma_of(part.settings[0], task.X, None))
-            told = left_out_decisions(own, gram) if shared else {}
+            gram, told = None, {}
+            if shared:
+                gram = products.gram(part.settings[0], gamma_of(part.settings[0], task.X, None))
+                told = left_out_decisions(own, gram)
             for fit in range(task.plan.n_fits):
-                self._answer_from(own, fit, products, gram if shared else None, told.get(fit))
+                self._answer_from(own, fit, products, gram, told.get(fit))
         done[:] = True
         tell(task.plan.n_fits, task.plan.n_fits)
         return done

@@ -186,24 +186,25 @@ class Solver {
             const std::size_t n = face_.rows.size();
             if (n < 2 || n > Face::MOST) break;
             face_.clear();
-            for (std::size_t a = 0; a < n; ++a) {
-                face_.slope[a] = F_[face_.rows[a]];
-                const float* const k = row(face_.rows[a]);
-                for (std::size_t b = 0; b < n; ++b)
-                    face_.K[a * n + b] = static_cast<double>(k[face_.rows[b]]);
-            }
-            const bool newton = face_.direction();
-            double length = face_.length(newton);
+            for (std::size_t a = 0; a < n; ++a) face_.slope[a] = F_[face_.rows[a]];
+            const auto kernel = [this](std::size_t a, std::size_t b) {
+                if (a == b) return static_cast<double>(diagonal_[face_.rows[a]]);
+                if (b == 0) return static_cast<double>(row(face_.rows[0])[face_.rows[a]]);
+                return static_cast<double>(row(face_.rows[a])[face_.rows[b]]);
+            };
+            const bool newton = face_.direction(kernel);
+            double length = face_.length(newton, kernel);
+            const std::size_t moved = face_.moved;
             std::size_t hit = n;
-            for (std::size_t a = 0; a < n; ++a) {
+            for (std::size_t a = 0; a < moved; ++a) {
                 const double d = face_.move[a];
                 const std::size_t t = face_.rows[a];
                 const double room = d > 0 ? highest_[t] - beta_[t] : lowest_[t] - beta_[t];
                 if (d != 0.0 && room / d < length) length = room / d, hit = a;
             }
             if (!(length > 0.0) || !std::isfinite(length)) break;
-            work += n * n * n;
-            for (std::size_t a = 0; a < n; ++a) {
+            work += moved * (moved * moved + p_.m / 8);
+            for (std::size_t a = 0; a < moved; ++a) {
                 const double by = length * face_.move[a];
                 const std::size_t t = face_.rows[a];
                 lower(F_.data(), row(t), by, padded_);

@@ -66,7 +66,8 @@ class Products:
         elif setting["kernel"] == "precomputed":
             double = self.rows
         elif setting["kernel"] == "rbf":
-            double = np.exp(self.squared_distances * -gamma)
+            double = self.squared_distances * -gamma
+            np.exp(double, out=double)
         else:
             double = (gamma * self.inner + setting["coef0"]) ** int(setting["degree"])
         return Gram(double, np.ascontiguousarray(double[:, : len(self.rows)], dtype=np.float32))
