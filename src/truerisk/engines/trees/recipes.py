@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import ceil, inf, log2, sqrt
 from typing import Any
 
@@ -77,7 +77,7 @@ def recipe_of(
     return Recipe(setting, criteria[setting["criterion"]], _tried(setting, n_columns))
 
 
-@cache
+@lru_cache(maxsize=1024)  # most fits share one seed
 def start_of(seed: int) -> int:
     """What scikit-learn's splitter draws from a `random_state` before anything else."""
     return int(np.random.RandomState(seed).randint(0, RANDOM_END))
