@@ -111,7 +111,8 @@ class SupportVectors(OnePass):
             rows, times = task.plan.train_rows(fit)
             setting = group.settings[0]
             if gram is None:
-                gram = products.gram(setting, gamma_of(setting, task.X[rows], times))
+                gamma = gamma_of(setting, task.X[rows], times)
+                gram = products.gram(setting, gamma, passing=True)
             weights = None if task.weights is None else task.weights[rows]
             shown = Rows(rows, task.labels(fit)[rows], times, weights)
             told = decisions(gram, shown, group, task.data.classes, np.concatenate(asked))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from truerisk.engines.margins.setting import uses_gamma
 
 __all__ = ["ROUNDING", "Gram", "Products", "gamma_of", "has_one_minimum"]
 
+AT_ONCE = 1 << 16  # cells
 ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
 
 
@@ -49,15 +50,33 @@ class Products:
         """From rows about their centre, where less cancels."""
         every = self.every - self.rows.mean(axis=0)
         squares = np.einsum("ij,ij->i", every, every)
-        rows = every[: len(self.rows)]
-        found: np.ndarray = squares[: len(rows), None] + squares - 2.0 * (rows @ every.T)
+        found: np.ndarray = every[: len(self.rows)] @ every.T
+        for part in _parts(found):
+            cells = found[part]
+            cells *= -2.0
+            cells += squares[part, None] + squares
+            np.maximum(cells, 0.0, out=cells)
         np.fill_diagonal(found, 0.0)
-        np.maximum(found, 0.0, out=found)
         return found
 
-    def gram(self, setting: Mapping[str, Any], gamma: float) -> Gram:
-        """The matrix of one kernel; a cell that overflows is infinite, and there is no solution."""
+    @cached_property
+    def passing(self) -> Gram:
+        """Room for a Gaussian matrix that the next one overwrites."""
+        return self._room()
+
+    def _room(self) -> Gram:
+        n = len(self.rows)
+        double = np.empty_like(self.squared_distances)
+        return Gram(double, np.empty((n, n), dtype=np.float32))
+
+    def gram(self, setting: Mapping[str, Any], gamma: float, *, passing: bool = False) -> Gram:
+        """The matrix of one kernel; a cell that overflows is infinite, and there is no solution.
+
+        One that is `passing` is overwritten by the next such.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
+            if setting["kernel"] == "rbf":
+                return self._gaussian(gamma, passing)
             return self._gram(setting, gamma)
 
     def _gram(self, setting: Mapping[str, Any], gamma: float) -> Gram:
@@ -65,12 +84,25 @@ class Products:
             double = self.inner
         elif setting["kernel"] == "precomputed":
             double = self.rows
-        elif setting["kernel"] == "rbf":
-            double = self.squared_distances * -gamma
-            np.exp(double, out=double)
         else:
             double = (gamma * self.inner + setting["coef0"]) ** int(setting["degree"])
         return Gram(double, np.ascontiguousarray(double[:, : len(self.rows)], dtype=np.float32))
+
+    def _gaussian(self, gamma: float, passing: bool) -> Gram:
+        """exp(−γ d²), some rows at a time: they are in the cache when they are rounded."""
+        found = self.passing if passing else self._room()
+        for part in _parts(found.double):
+            cells = np.multiply(self.squared_distances[part], -gamma, out=found.double[part])
+            np.exp(cells, out=cells)
+            found.single[part] = cells[:, : len(self.rows)]
+        return found
+
+
+def _parts(matrix: np.ndarray) -> Iterator[slice]:
+    """Its rows, a few at a time."""
+    step = max(1, AT_ONCE // matrix.shape[1])
+    for start in range(0, len(matrix), step):
+        yield slice(start, min(start + step, len(matrix)))
 
 
 def gamma_of(setting: Mapping[str, Any], X: np.ndarray, times: np.ndarray | None) -> float:
