@@ -12,7 +12,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import ExtraTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed, UnknownName
@@ -77,7 +77,7 @@ def test_what_workers_are_sent_does_not_change_while_results_come_in(method, lea
     y = np.tile([0, 1, 1, 0], 3)
     model, grid = {
         "nearest": (NearestMean(), {"rest": [0.0, 1.0]}),
-        "trees": (DecisionTreeClassifier(random_state=0), {"ccp_alpha": [0.0, 0.1]}),
+        "trees": (ExtraTreeClassifier(random_state=0), {"ccp_alpha": [0.0, 0.1]}),
     }[learner]
     engine = "generic" if learner == "nearest" else "auto"
     tr.risk_curve(model, grid, X, y, method=method, random_state=1, executor=pool, engine=engine)

@@ -10,7 +10,8 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 import truerisk as tr
@@ -176,8 +177,23 @@ def test_tables_of_numbers_are_served(table, frame) -> None:
     assert np.array_equal(ours.values, Generic().run(family, data, plan, request, run).values)
 
 
-class Executor:
+class Keeper:
     """Stands for any: it is not asked."""
+
+
+@pytest.mark.parametrize("seed", [None, 3])
+def test_the_one_step_of_a_pipeline_is_grown_too(seed) -> None:
+    """With its own names in the grid, on any executor, seeded as in the pipeline."""
+    grid = {"tree__min_samples_leaf": [1, 2], "tree__ccp_alpha": [0.0, 0.02]}
+    family = Family.of(Pipeline([("tree", DecisionTreeClassifier(random_state=seed))]), grid)
+    plan = as_method("4-fold").plan(DATA, Streams(1))
+    assert builder(family, DATA, run=Run(seed=4, executor=2)) is not None
+    request = Request("probability")
+    ours = Trees().run(family, DATA, plan, request, Run(seed=4, executor=2))
+    theirs = Generic().run(family, DATA, plan, request, Run(seed=4))
+    assert np.array_equal(ours.values, theirs.values)
+    over = Family.of(Pipeline([("tree", DecisionTreeClassifier())]), {"verbose": [False, True]})
+    assert builder(over, DATA) is None
 
 
 HOLES = np.where(np.arange(240).reshape(60, 4) % 7 == 0, np.nan, X)
@@ -186,15 +202,15 @@ UNNAMED = pd.DataFrame(X, columns=["a", "b", "c", 3])
 WEIGHTED = {"fit_params": {"sample_weight": np.ones(60)}}
 LEFT = {
     "another learner": (ExtraTreeClassifier(), DATA, {}),
-    "a pipeline": (make_pipeline(DecisionTreeClassifier()), DATA, {}),
+    "steps before it": (make_pipeline(StandardScaler(), DecisionTreeClassifier()), DATA, {}),
+    "a pipeline that speaks": (make_pipeline(DecisionTreeClassifier(), verbose=True), DATA, {}),
     "best first": (DecisionTreeClassifier(max_leaf_nodes=5), DATA, {}),
     "random thresholds": (DecisionTreeClassifier(splitter="random"), DATA, {}),
     "class weights": (DecisionTreeClassifier(class_weight="balanced"), DATA, {}),
     "monotone": (DecisionTreeClassifier(monotonic_cst=[0, 0, 0, 0]), DATA, {}),
     "a generator": (DecisionTreeClassifier(random_state=np.random.RandomState(0)), DATA, {}),
     "out of range": (DecisionTreeClassifier(max_depth=0), DATA, {}),
-    "an executor": (DecisionTreeClassifier(), DATA, {"executor": Executor()}),
-    "a keeper": (DecisionTreeClassifier(), DATA, {"keeper": Executor()}),
+    "a keeper": (DecisionTreeClassifier(), DATA, {"keeper": Keeper()}),
     "missing cells": (
         DecisionTreeClassifier(),
         Data.check(HOLES, CLASSES, task="classification"),

@@ -37,9 +37,9 @@ def growing_of(
     """The builder at work on this plan, or None where the fits are scikit-learn's."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    if run.executor is not None or run.keeper is not None:
+    if run.keeper is not None or not _stands_alone(family):
         return None
-    learner, numbers = type(family.estimator), data.codes is None
+    learner, numbers = type(family.last), data.codes is None
     if learner is not (DecisionTreeRegressor if numbers else DecisionTreeClassifier):
         return None
     if not _is_plain(data, plan):
@@ -182,6 +182,18 @@ def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
     if request.response == "value":
         return shares[:, 0]
     return shares if request.response == "probability" else shares[:, 1]
+
+
+def _stands_alone(family: Family) -> bool:
+    """Whether nothing is done before the learner: it is bare, or the one step of a pipeline."""
+    from sklearn.pipeline import Pipeline
+
+    estimator = family.estimator
+    if type(estimator) is not Pipeline:
+        return True
+    quiet = not estimator.verbose and getattr(estimator, "transform_input", None) is None
+    own = all(name.startswith(family.prefix) for name in family.named)
+    return len(estimator.steps) == 1 and quiet and own
 
 
 def _is_plain(data: Data, plan: Plan) -> bool:
