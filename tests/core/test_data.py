@@ -46,6 +46,28 @@ def test_codes_are_positions_among_sorted_classes(y) -> None:
     assert type(data.label(1)) in (int, float, str)
 
 
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        ([7, 3, 9, 3, 7, 7, 4, 3, 9, 3], np.int64),  # gaps
+        ([-2, -1, -2, 1, -1, 1], np.int64),
+        ([2**62, 5, 5, 2**62], np.int64),  # too far apart to be counted
+        ([-(2**63), 1 - 2**63, -(2**63)], np.int64),
+        ([2**64 - 1, 2**64 - 2, 2**64 - 1], np.uint64),
+        (list(range(-100, 101)), np.int8),  # their differences do not fit
+        ([200, 3, 200, 199], np.uint8),
+    ],
+)
+def test_whole_numbers_are_coded_as_sorting_codes_them(labels, kind) -> None:
+    """Classes and codes of whole numbers of any type are those of np.unique."""
+    y = np.array(labels, dtype=kind)
+    data = check(np.zeros((len(y), 1)), y)
+    classes, codes = np.unique(y, return_inverse=True)
+    assert data.classes.dtype == kind
+    assert np.array_equal(data.classes, classes)
+    assert np.array_equal(data.codes, codes)
+
+
 def test_a_subset_keeps_codes_and_names_its_rows() -> None:
     """Cut rows keep their class codes, weights, groups, fit parameters, and original numbers."""
     data = check(

@@ -434,6 +434,20 @@ def test_no_columns_are_left_to_the_learner():
             tr.estimate_risk(model, table, y, method="4-fold")
 
 
+@pytest.mark.parametrize(
+    ("grid", "why"),
+    [
+        ({"alpha": [1.0, -1.0]}, "alpha=-1.0 is no penalty"),
+        ({"alpha": [1.0, 2.0], "solver": ["svd", "lsqr"]}, "solver='lsqr' stops near"),
+    ],
+)
+def test_every_setting_is_looked_at(grid, why):
+    """One setting that is not served is enough, wherever it differs from the first."""
+    data = Data.check(np.arange(12.0).reshape(6, 2), np.arange(6.0), task="regression")
+    plan = tr.methods.KFold(2).plan(data, Streams(0))
+    assert why in ENGINE.refuse(family_of(Ridge(), grid), data, plan, Request("value"))
+
+
 def test_weights_below_zero_and_probabilities_are_refused():
     """scikit-learn knows neither; the generic engine says so in its words."""
     X, y = np.arange(12.0).reshape(6, 2), np.arange(6) % 2

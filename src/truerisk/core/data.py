@@ -272,10 +272,11 @@ def _classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct labels ascending, and where each label stands among them."""
-    if target.dtype.kind in "iu" and len(target):
-        least, largest = int(target.min()), int(target.max())
-        if largest - least < len(target):  # small whole numbers are counted, not sorted
-            shifted = (target - target.dtype.type(least)).astype(np.int64)
+    if target.dtype.kind in "iu" and target.dtype != np.uint64 and len(target):
+        wide = target.astype(np.int64, copy=False)
+        least = int(wide.min())
+        if int(wide.max()) - least < len(target):  # small whole numbers are counted, not sorted
+            shifted = wide - least
             there = np.bincount(shifted) > 0
             classes = (np.flatnonzero(there) + least).astype(target.dtype)
             return classes, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
