@@ -71,6 +71,25 @@ def test_equals_fitting_one_by_one(word, n_classes, own_priors, method) -> None:
     require_equal(ENGINE, family_of(model, grid), data_of(X, y), method, RESPONSES)
 
 
+def test_rows_left_out_in_any_order_and_twice_are_answered_in_place() -> None:
+    """Questions to fits that lack a row come in any order, two to one fit, other fits between."""
+    X, y = drawn(30, 3, 2, seed=5)
+    builder = PlanBuilder(30)
+    blocks = [builder.block(np.array([row])) for row in range(30)]
+    fold = builder.block(np.arange(5))
+    for row in (17, 3, 17, 29, 0, 3, 8):
+        builder.ask((ALL, (blocks[row],)), (blocks[row], ()))
+        builder.ask((ALL, (fold,)), (fold, ()))
+    family, data, plan = (
+        family_of(QuadraticDiscriminantAnalysis(), GRID),
+        data_of(X, y),
+        builder.build(),
+    )
+    for request in RESPONSES:
+        ours, theirs = both(ENGINE, family, data, plan, request)
+        assert np.allclose(ours, theirs, rtol=1e-7, atol=1e-9)
+
+
 @settings(deadline=None, max_examples=20)
 @given(
     st.integers(0, 10**6),

@@ -60,6 +60,16 @@ def test_rows_are_seen_from_any_mean() -> None:
             assert np.allclose(classes.centred_rows(some, of), X[some] - classes.means[of])
 
 
+def test_what_rounding_leaves_of_a_mean_goes_as_well() -> None:
+    """Far-off columns: the mean of the centred rows is 0 to the last digits of their spread."""
+    far = 1e12 + 1e6 * RNG.normal(size=(999, 3))
+    classes = Classes.of(far, np.arange(999) % 3)
+    for place in range(3):
+        centred = classes.centred[classes.block(place)]
+        assert np.abs(centred.mean(axis=0)).max() <= 2e-13 * 1e6
+        assert np.allclose(classes.squares[place], (centred**2).sum(axis=0), rtol=1e-12)
+
+
 def test_flat_columns_are_seen() -> None:
     """What varies by a millionth of its size is half noise once it is centred."""
     for spread, flat in ((1e-3, False), (1e-9, True), (0.0, True)):
