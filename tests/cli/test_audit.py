@@ -106,7 +106,6 @@ def test_the_page_and_that_drawn_from_the_json_are_one(audit, call, tmp_path):
     (tmp_path / "a.json").write_text(said.out)
     assert call("report", tmp_path / "a.json", "-o", again).code == 0
     assert again.read_text("utf-8") == page.read_text("utf-8")
-    assert "Audit of a" not in page.read_text("utf-8").partition("<h1>")[2][:40]
     assert audit("make", "--report", tmp_path / "no" / "a.html").code == 2
 
 

@@ -16,7 +16,7 @@ exactly scikit-learn's trees, down to random numbers and ties, and is not truste
 process small trees of both are compared (`trees/agreement.py`). Where they differ, where the
 compiled module is missing, with a store, and for all other learners, settings and tables
 scikit-learn makes the fits: the same numbers, several times slower. The builder runs in the calling
-process, as one core does with it what ten do without; an executor is for the fits of scikit-learn.
+process; an executor is for the fits of scikit-learn.
 """
 
 from __future__ import annotations
