@@ -78,6 +78,7 @@ def test_every_setting_stands_with_its_risk(audited):
     assert sum(row[2] == "yes" for row in rows) == len(found.within_one_error)
     assert [row[0] for row in rows if row[3] == "yes"] == ["n_neighbors=3, weights=distance"]
     assert figure.svg.count("data-tip") == 58
+    assert figure.svg.count('class="point s0" data-tip') == len(found.within_one_error)
 
 
 def test_rungs_are_claim_correction_and_honest_risk(audited):
