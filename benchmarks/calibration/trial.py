@@ -21,8 +21,9 @@ from truerisk.methods.bbc import corrected_by_splits
 
 __all__ = ["run"]
 
-K, REPEATS, INNER = 10, 10, "5-fold"
-DRAWING = 2  # of the data sets; the first drawing served to choose the default interval
+K, REPEATS, INNER_K = 10, 10, 5
+INNER = f"{INNER_K}-fold"
+DRAWING = 3  # of the data sets; earlier drawings served to choose the default interval
 
 
 def run(cell: Cell, seed: int) -> dict[str, Any]:
@@ -34,7 +35,7 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         posed = pose(Family.of(model, grid), X, y, groups=groups, random_state=seed)
-        tuned = compute(posed, BootstrapBiasCorrected(5))
+        tuned = compute(posed, BootstrapBiasCorrected(INNER_K))
         best = curve_of(tuned).best
         truth = problem.risk(posed.family.make(best, None).fit(X, y))
         nested = compute(posed, Nested(NestedInterval(K, repeats=REPEATS), INNER))
@@ -90,7 +91,7 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
     calibrated = "beta-cv" if binary else "log-cv"
     found["calibrated"] = said(kfold, once, calibrated)
     found["calibrated, 10x"] = said(kfold, often, calibrated)
-    sharp = quick(nested.engine, posed.data)
+    sharp = quick(nested.engine, posed.data, K * (INNER_K + 1))
     found["default"] = found["calibrated, 10x" if sharp else "calibrated"]
     if binary:
         found["beta"] = said(kfold, once, "beta")

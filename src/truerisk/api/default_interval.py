@@ -1,14 +1,15 @@
 """The interval that the risk of a tuned learner gets where the user asks for none.
 
-Chosen from the calibration battery (docs/intervals.md, decision 15): Beta for losses with a bound,
-log-normal for other losses that are never negative, both with the variance of independent rows
-enlarged. Where ten repetitions of the outer folds cost little, they make it narrower; that is
-decided by the engine and the size of the data, not by a clock.
+Chosen from the calibration battery (docs/intervals.md, decisions 15 and 20): Beta for losses with a
+bound, log-normal for other losses that are never negative, both with the variance of independent
+rows enlarged. Where ten repetitions of the outer folds cost little, they make it narrower: they show
+how unstable the learner is. That is decided by the engine and the size of the work, not by a clock.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -23,9 +24,18 @@ from truerisk.methods.nested import Nested
 
 __all__ = ["REPEATS", "default_word", "quick", "sharpened", "with_default_interval"]
 
-MOST_ROWS = {"knn": 1000}  # a further repetition is a further reading of what the engine knows
-MOST_NUMBERS = dict.fromkeys(("least-squares", "discriminant", "quadratic", "fisher"), 5000)
 REPEATS = 10
+
+# (rows, columns, training sets of one repetition) whose ten repetitions take about a second
+QUICK: dict[str, Callable[[int, int, int], bool]] = {
+    "knn": lambda n, p, sets: n <= 1000,  # one more repetition reads what the engine knows
+    "least-squares": lambda n, p, sets: n * p <= 12_000,
+    **dict.fromkeys(
+        ("discriminant", "quadratic", "fisher"), lambda n, p, sets: n * p <= 5_000 and p <= 40
+    ),
+    "tree": lambda n, p, sets: n * p * sets <= 150_000,
+    "logistic-path": lambda n, p, sets: n * p * sets <= 2_500_000,
+}
 
 
 def default_word(method: Method, loss: Loss) -> str | None:
@@ -43,11 +53,12 @@ def with_default_interval(problem: Problem, nested: Nested) -> Problem:
     return replace(problem, interval=default_word(nested.outer_method, problem.loss))
 
 
-def quick(engine: str, data: Data) -> bool:
-    """Whether ten repetitions of the outer folds take well under a second."""
+def quick(engine: str, data: Data, n_sets: int) -> bool:
+    """Whether ten repetitions of outer folds with `n_sets` training sets take about a second."""
+    if engine == "tree" and data.classes is None:
+        return False  # trees of regression are scikit-learn's own fits
     n_columns = data.X.shape[1] if np.ndim(data.X) == 2 else 1
-    few_rows = data.n_rows <= MOST_ROWS.get(engine, 0)
-    return few_rows or data.n_rows * n_columns <= MOST_NUMBERS.get(engine, 0)
+    return engine in QUICK and QUICK[engine](data.n_rows, n_columns, n_sets)
 
 
 def sharpened(
@@ -57,7 +68,8 @@ def sharpened(
     outer, problem = nested.outer_method, honest.problem
     if type(outer) is not KFold or outer.folds is not None or outer.repeats > 1:
         return risk
-    cheap = all(quick(engine, problem.data) for engine in (honest.engine, tuned.engine))
+    n_sets = honest.evaluation.plan.n_fits
+    cheap = all(quick(engine, problem.data, n_sets) for engine in (honest.engine, tuned.engine))
     if not cheap or risk.interval is None:
         return risk
     with warnings.catch_warnings():

@@ -20,6 +20,7 @@ from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan import Plan
+from truerisk.methods.instability import instability
 from truerisk.methods.interval_forms import Evidence, Sureness, as_form
 from truerisk.methods.tuning import by_rule
 
@@ -171,6 +172,9 @@ def tested_by_average(
             repeatedly=repeatedly,
             plan=answers.plan,
             all_losses=per_row,
+            unstable=_unstable(losses, per_row, shares, answers.plan)
+            if repeatedly and form.looks_within
+            else None,
         )
         best = None
         if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
@@ -217,6 +221,15 @@ def means_by_row(
         own = shares > 0
         means[:, own] = np.add.reduceat(losses * weights, starts, axis=1)[:, own] / shares[own]
     return rows, means, shares, True
+
+
+def _unstable(
+    losses: np.ndarray, per_row: np.ndarray, shares: np.ndarray, plan: Plan
+) -> np.ndarray | None:
+    """The instability of every candidate; None where rows are tested unequally often."""
+    row_of = np.unique(plan.positions[0], return_inverse=True)[1].ravel()
+    times = np.bincount(row_of)
+    return instability(losses, per_row, shares, row_of) if (times == times[0]).all() else None
 
 
 def _rated(

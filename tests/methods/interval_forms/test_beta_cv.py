@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.methods.interval_forms.inflation import FACTOR
+from truerisk.methods.interval_forms.inflation import MOST, factor
 
 RNG = np.random.default_rng(1)
 N = 40
@@ -25,7 +25,7 @@ KNN = KNeighborsClassifier(3)
 def test_zero_one_loss_counts_fewer_rows(method):
     """Beta(n_e m + ½, n_e (1 − m) + ½) with n_e = (n − 1)/1.8."""
     found = tr.estimate_risk(KNN, X, Y, method=method, interval="beta-cv")
-    m, size = found.value, (N - 1) / FACTOR
+    m, size = found.value, (N - 1) / MOST
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
     assert found.std_error == pytest.approx(np.sqrt(m * (1 - m) / (N - 1)))
@@ -33,11 +33,19 @@ def test_zero_one_loss_counts_fewer_rows(method):
 
 
 def test_repetitions_count_more_rows():
-    """What only the folds change is averaged out of a row's loss: n_e from the mean losses."""
-    found = tr.estimate_risk(KNN, X, Y, method="4x5-fold", interval="beta-cv")
-    m, variance = found.value, FACTOR * found.losses.var(ddof=1) / N
-    size = m * (1 - m) / variance
-    assert size > (N - 1) / FACTOR
+    """What only the folds change is averaged out of a row's loss, and says how unstable it is."""
+    method = tr.methods.KFold(folds=[RNG.permutation(N) % 5 for _ in range(4)])
+    found = tr.estimate_risk(KNN, X, Y, method=method, interval="beta-cv")
+    singles = [
+        tr.estimate_risk(KNN, X, Y, method=tr.methods.KFold(folds=f)).losses for f in method.folds
+    ]
+    within = np.var(singles, axis=0, ddof=1).mean()
+    variance = np.var(np.mean(singles, axis=0), ddof=1)
+    unstable = within / (variance + within * 3 / 4)
+    assert 0 < unstable < 0.16
+    m = found.value
+    size = m * (1 - m) / (factor(unstable) * variance / N)
+    assert size > (N - 1) / MOST
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
 

@@ -2,11 +2,13 @@ r"""By how much cross-validation of a tuned learner varies more than a mean of i
 
 Folds share training rows, so the mean of n out-of-fold losses has a larger variance than s²/n. No
 unbiased estimate of it exists (Bengio and Grandvalet, 2004). Over the battery of
-`python -m benchmarks.calibration` it is 1.1 to 2 times as large; `FACTOR` is near the upper end.
+`python -m benchmarks.calibration` it is 1 to 2 times as large, and the more so the more a learner
+depends on which rows it was trained on. One drawing of the folds does not show that: `ONCE` serves
+all learners. Several drawings do, as the *instability* u: it is 0 for a rule that says the same
+whatever the folds, whose tests are those of independent rows (Bayle et al., 2020).
 
 With repetitions s² is the variance of the rows' *mean* losses. What changes from one drawing of the
-folds to the next, within a row, is averaged out of the value and of s² alike, so one factor serves
-any number of them.
+folds to the next, within a row, is averaged out of the value and of s² alike.
 """
 
 from __future__ import annotations
@@ -18,9 +20,21 @@ import numpy as np
 from truerisk.methods.interval_forms.form import Evidence, IntervalForm
 from truerisk.methods.interval_forms.wald import variance_of_mean
 
-__all__ = ["FACTOR", "Enlarged", "enlarged"]
+__all__ = ["MOST", "ONCE", "SLOPE", "Enlarged", "enlarged", "factor"]
 
-FACTOR = 1.8
+ONCE = 1.8  # one drawing of the folds
+SLOPE, MOST = 5.0, 2.0  # several
+
+
+def factor(instability: float | None, stable: float = 1.0) -> float:
+    """By how much the variance of independent rows is enlarged; None: the folds were drawn once.
+
+    `stable` is the factor of a learner without instability.
+
+    >>> factor(None), factor(0.0), factor(0.1), factor(0.5)
+    (1.8, 1.0, 1.5, 2.0)
+    """
+    return ONCE if instability is None else min(MOST, stable + SLOPE * instability)
 
 
 @dataclass(frozen=True)
@@ -41,8 +55,8 @@ class Enlarged:
         return usual
 
 
-def enlarged(evidence: Evidence, form: IntervalForm) -> Enlarged:
-    """`FACTOR` times the variance of a mean of independent rows or groups."""
+def enlarged(evidence: Evidence, form: IntervalForm, stable: float = 1.0) -> Enlarged:
+    """`factor` times the variance of a mean of independent rows or groups."""
     losses, weights, plan = evidence.losses, evidence.weights, evidence.plan
     if losses is None or weights is None or plan is None:
         raise form.lacks("losses of single rows", "use a K-fold word")
@@ -52,4 +66,10 @@ def enlarged(evidence: Evidence, form: IntervalForm) -> Enlarged:
     plain, units = variance_of_mean(losses, weights, evidence.value, evidence.groups)
     if plain <= (1e-12 * max(1.0, abs(evidence.value))) ** 2:
         plain = 0.0
-    return Enlarged(FACTOR * plain, plain, units / FACTOR)
+    more = factor(_instability_of(evidence) if plain > 0 else None, stable)  # no spread says nothing
+    return Enlarged(more * plain, plain, units / more)
+
+
+def _instability_of(evidence: Evidence) -> float | None:
+    unstable = evidence.unstable
+    return None if unstable is None else float(unstable[evidence.candidate])

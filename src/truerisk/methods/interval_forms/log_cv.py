@@ -19,19 +19,23 @@ from truerisk.methods.interval_forms.form import (
 )
 from truerisk.methods.interval_forms.inflation import enlarged
 
-__all__ = ["LogCV"]
+__all__ = ["STABLE", "LogCV"]
+
+STABLE = 1.3
 
 
 class LogCV(IntervalForm):
     r"""value · exp(± z se/value), for losses that are never negative and may be large.
 
-    se² = 1.8 times the variance of a mean of independent rows (or groups), as `inflation.py` says;
-    se/value is the error of log value to first order. Means of squared errors are skew to the
-    right, and so is this interval. With heavy tails and few rows it is still too short. The
-    standard error beside it is the usual one, of independent rows.
+    se² = 1 to 2 times the variance of a mean of independent rows (or groups), as `inflation.py`
+    says; se/value is the error of log value to first order. Means of squared errors are skew to the
+    right, and so is this interval. The largest errors are most often missing from a sample, so that
+    its variance is too small: even a stable learner has the factor 1.3. With heavy tails and few
+    rows it is still too short. The standard error beside it is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "log-cv"
+    looks_within: ClassVar[bool] = True
 
     def check(self, data: Data, loss: Loss) -> None:
         super().check(data, loss)
@@ -42,7 +46,7 @@ class LogCV(IntervalForm):
             )
 
     def of(self, evidence: Evidence) -> Sureness:
-        spread = enlarged(evidence, self)
+        spread = enlarged(evidence, self, STABLE)
         value, level = evidence.value, evidence.setting.confidence_level
         error = spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
