@@ -1,4 +1,4 @@
-"""`python -m benchmarks.calibration [--short] [--store PATH] [--seeds N] [--executor WHERE]`."""
+"""`python -m benchmarks.calibration [--short | --hard] [--store PATH] [--executor WHERE]`."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from benchmarks.machine import one_blas_thread
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(arguments)
-    from benchmarks.calibration.battery import FULL, SHORT
+    from benchmarks.calibration.battery import FULL, HARD, SHORT
     from benchmarks.calibration.store import LINES, collect, lines
     from benchmarks.calibration.summary import coverage, table
     from truerisk.cli.output import shown_progress
     from truerisk.core.errors import NotWritten, TrueRiskError
     from truerisk.core.writing import place_of
 
-    cells = SHORT if given.short else FULL
-    seeds = given.seeds or (20 if given.short else 200)
+    cells = SHORT if given.short else HARD if given.hard else FULL
+    seeds = given.seeds or (20 if given.short else 300)
     failed = 0
     try:
         for path in filter(None, (given.store, given.picture)):
@@ -73,7 +73,9 @@ def _stopped_after(minutes: float | None) -> Iterator[None]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks.calibration", description=__doc__)
-    parser.add_argument("--short", action="store_true", help="three problems, 20 data sets each")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--short", action="store_true", help="three problems, 20 data sets each")
+    form.add_argument("--hard", action="store_true", help="five cells of trees, not of the battery")
     parser.add_argument(
         "--store",
         type=Path,
@@ -81,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="where results are kept, and gone on with; of a file .jsonl the table is printed",
     )
-    parser.add_argument("--seeds", type=int, metavar="N", help="data sets a cell (200, short 20)")
+    parser.add_argument("--seeds", type=int, metavar="N", help="data sets a cell (300, short 20)")
     parser.add_argument("--executor", metavar="WHERE", help="a number of workers, or dask://…")
     parser.add_argument("--minutes", type=float, metavar="M", help="stop after, and print")
     parser.add_argument(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FULL", "SHORT", "Cell"]
+__all__ = ["FULL", "HARD", "SHORT", "Cell"]
 
 
 @dataclass(frozen=True, order=True)
@@ -14,11 +14,6 @@ class Cell:
     problem: str
     n: int
     learner: str
-
-    @property
-    def stride(self) -> int:
-        """Every so many seeds it is run: learners that take longer get fewer data sets."""
-        return 1 if self.problem == "sparse" else {"knn": 1, "tree": 2}.get(self.learner, 4)
 
     def __str__(self) -> str:
         return f"{self.problem}, n={self.n}, {self.learner}"
@@ -51,5 +46,12 @@ FULL = (
     Cell("patients", 400, "knn"),
     Cell("corners", 60, "knn"),
     Cell("corners", 120, "lda"),
+)
+HARD = (  # trees whose risk varies with the rows they were trained on more than most
+    Cell("simple", 50, "tree"),
+    Cell("label-noise", 100, "tree"),
+    Cell("corners", 100, "tree"),
+    Cell("noise", 100, "tree"),
+    Cell("kearns", 200, "tree"),
 )
 SHORT = (Cell("simple", 30, "knn"), Cell("noise", 30, "knn"), Cell("heavy-tails", 50, "ridge"))

@@ -30,17 +30,10 @@ SHOWN_ERRORS = 3
 
 
 def collect(path: Path, cells: Sequence[Cell], seeds: int, executor: Any = None) -> int:
-    """Run what the store lacks of the data sets 0 … seeds − 1; how many failed.
-
-    A learner that takes long gets every so many seeds: task i of its cell has seed i × stride.
-    """
+    """Run what the store lacks of the data sets 0 … seeds − 1 of every cell; how many failed."""
     with Store.write(path) as store:
         begin(store, KIND, {"name": path.name})
-        wanted = [
-            found
-            for cell in cells
-            for found in store.want([_content(cell)], -(-seeds // cell.stride))
-        ]
+        wanted = [found for cell in cells for found in store.want([_content(cell)], seeds)]
         store.forget([State.FAILED])  # what was mended since may work now
         drive(store, wanted, _run, executor, rules=Rules(unit="data sets"))
         errors = [error for cell in wanted for error in store.errors(cell)]
@@ -59,7 +52,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
             if stored.content["source"] == _source():
                 cell = cell_of(stored.content)
                 for number, *_, found in store.results(stored):
-                    yield {**_named(cell), "seed": number * cell.stride, **found}
+                    yield {**_named(cell), "seed": number, **found}
 
 
 def _of_text(path: Path) -> Iterator[dict[str, Any]]:
@@ -74,13 +67,13 @@ def _of_text(path: Path) -> Iterator[dict[str, Any]]:
 
 def _run(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]) -> dict[str, Any]:
     cell = cell_of(content)
-    found = trial.run(cell, number * cell.stride)
+    found = trial.run(cell, number)
     return {**found, "truth": float(found["truth"])}
 
 
 def _content(cell: Cell) -> dict[str, Any]:
     """What determines the results of a cell: its words, and the files that they mean."""
-    return {"battery": KIND, **_named(cell), "stride": cell.stride, "source": _source()}
+    return {"battery": KIND, **_named(cell), "source": _source()}
 
 
 def _named(cell: Cell) -> dict[str, Any]:

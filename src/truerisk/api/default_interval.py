@@ -1,9 +1,9 @@
 """The interval that the risk of a tuned learner gets where the user asks for none.
 
-Chosen from the calibration battery (docs/intervals.md, decisions 15 and 20): Beta for losses with a
-bound, log-normal for other losses that are never negative, both with the variance of independent
-rows enlarged. Where ten repetitions of the outer folds cost little, they make it narrower: they show
-how unstable the learner is. That is decided by the engine and the size of the work, not by a clock.
+Chosen from the calibration battery (docs/intervals.md, decisions 15 and 20): Beta for losses with
+a bound, log-normal for other losses that are never negative, both with the variance of independent
+rows enlarged. Where ten repetitions of the outer folds cost little, they make it narrower, since
+they show how unstable the learner is. The engine and the size of the work decide, not a clock.
 """
 
 from __future__ import annotations

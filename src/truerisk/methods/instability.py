@@ -12,10 +12,11 @@ def instability(
 ) -> np.ndarray:
     """For each candidate the share of the variance of a loss that is variance within a row.
 
-    `losses` are those of all tests, `(n_candidates, n_tests)`, `row_of` the place of their row among
-    the columns of `means`, whose weights `shares` add to 1. Every row is tested equally often, at
-    least twice. A learner that says the same of a row whatever the folds has 0; one whose errors
-    move from row to row with every drawing has 1. One minus it is the intraclass correlation.
+    `losses` are those of all tests, `(n_candidates, n_tests)`, `row_of` the place of their row
+    among the columns of `means`, whose weights `shares` add to 1. Every row is tested equally
+    often, at least twice. A learner that says the same of a row whatever the folds has 0; one
+    whose errors move from row to row with every drawing has 1. One minus it is the intraclass
+    correlation.
 
     >>> twice = np.array([0, 1, 2, 3, 0, 1, 2, 3])  # two errors in each of two repetitions
     >>> still = np.array([[1, 1, 0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0, 1, 1.0]])

@@ -20,10 +20,10 @@ class BetaCV(IntervalForm):
     r"""Quantiles of Beta(n_e m + ½, n_e (1 − m) + ½), for losses between 0 and a known bound.
 
     m is the value as a share of the bound, n_e = m (1 − m)/V the size of a binomial sample with
-    V = c times the variance of a mean of independent rows (or groups), c as `inflation.py` says: 1.8
-    for one drawing of the folds, 1 to 2 for several. For zero-one loss and one drawing n_e is
-    (n − 1)/1.8. Where no row, or every row, is wrong, the rows (or groups) are counted: n_e = n/c.
-    The standard error beside it is the usual one, of independent rows.
+    V = c times the variance of a mean of independent rows (or groups), c as `inflation.py` says:
+    1.8 for one drawing of the folds, 1 to 2 for several. For zero-one loss and one drawing n_e is
+    (n − 1)/1.8. Where no row, or every row, is wrong, the rows (or groups) are counted:
+    n_e = n/1.8. The standard error beside it is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "beta-cv"

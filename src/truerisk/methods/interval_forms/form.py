@@ -45,10 +45,10 @@ class Evidence:
 
     `losses` are those of the tested rows, one each (their mean where a row was tested
     `repeatedly`), `weights` their shares in the value, which add to 1, and `groups` where they
-    belong. `all_losses` are those of all candidates, this
-    one's in row `candidate`; `best` says that the rule chose it. `unstable` has the instability of all
-    candidates, where rows were tested repeatedly and the form looks at it. `pairs`, `halves` and
-    `out_of_bag` (standard error and value of Err₁) are there where a method drew them.
+    belong. `all_losses` are those of all candidates, this one's in row `candidate`; `best` says
+    that the rule chose it. `unstable` has the instability of all candidates, where rows were
+    tested repeatedly and the form looks at it. `pairs`, `halves` and `out_of_bag` (standard error
+    and value of Err₁) are there where a method drew them.
     """
 
     value: float

@@ -66,7 +66,8 @@ def enlarged(evidence: Evidence, form: IntervalForm, stable: float = 1.0) -> Enl
     plain, units = variance_of_mean(losses, weights, evidence.value, evidence.groups)
     if plain <= (1e-12 * max(1.0, abs(evidence.value))) ** 2:
         plain = 0.0
-    more = factor(_instability_of(evidence) if plain > 0 else None, stable)  # no spread says nothing
+    told = _instability_of(evidence) if plain > 0 else None  # equal losses tell nothing
+    more = factor(told, stable)
     return Enlarged(more * plain, plain, units / more)
 
 
