@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
 from truerisk.api.default_interval import REPEATS, quick
@@ -19,21 +19,33 @@ SAID = "the interval is that of 10 repetitions of the outer folds"
 
 
 @pytest.mark.parametrize(
-    ("engine", "shape", "expected"),
+    ("engine", "shape", "n_sets", "expected"),
     [
-        ("knn", (1000, 300), True),
-        ("knn", (1001, 1), False),
-        ("least-squares", (500, 10), True),
-        ("least-squares", (501, 10), False),
-        ("discriminant", (100, 50), True),
-        ("tree", (20, 1), False),
-        ("generic", (20, 1), False),
+        ("knn", (1000, 300), 9999, True),
+        ("knn", (1001, 1), 60, False),
+        ("least-squares", (1200, 10), 9999, True),
+        ("least-squares", (1201, 10), 60, False),
+        ("discriminant", (125, 40), 9999, True),
+        ("discriminant", (50, 41), 60, False),
+        ("quadratic", (501, 10), 60, False),
+        ("tree", (250, 10), 60, True),
+        ("tree", (251, 10), 60, False),
+        ("logistic-path", (100, 200), 125, True),
+        ("logistic-path", (100, 200), 126, False),
+        ("generic", (20, 1), 2, False),
     ],
 )
-def test_rows_or_numbers_decide_by_engine(engine, shape, expected):
-    """A nearest-neighbour engine by its rows, closed forms by rows times columns, no others."""
-    data = Data.check(np.zeros(shape), np.arange(shape[0]) % 2.0, task="regression")
-    assert quick(engine, data) is expected
+def test_the_size_of_the_work_decides_by_engine(engine, shape, n_sets, expected):
+    """Neighbours by rows, closed forms by numbers, engines that fit by training sets, too."""
+    data = Data.check(np.zeros(shape), np.arange(shape[0]) % 2, task="classification")
+    assert quick(engine, data, n_sets) is expected
+
+
+def test_trees_of_regression_are_fits_of_scikit_learn():
+    """They take long, however few rows there are."""
+    data = Data.check(np.zeros((20, 1)), np.arange(20.0), task="regression")
+    assert not quick("tree", data, 2)
+    assert quick("least-squares", data, 2)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +55,17 @@ def test_rows_or_numbers_decide_by_engine(engine, shape, expected):
         (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, False),
     ],
 )
-def test_closed_forms_repeat_their_folds_and_trees_do_not(model, grid, repeated):
+def test_closed_forms_repeat_their_folds_and_slow_learners_do_not(model, grid, repeated):
     """A note says so where it was done."""
     found = tr.HonestSearchCV(model, grid, outer="5-fold").fit(X, Y).risk_
     assert any(SAID in note for note in found.notes) == repeated
+
+
+def test_small_trees_repeat_their_folds():
+    """A compiled builder makes them quick."""
+    model = DecisionTreeClassifier(random_state=0)
+    found = tr.HonestSearchCV(model, {"max_depth": [1, 2]}, outer="5-fold").fit(X, Y > 0).risk_
+    assert any(SAID in note for note in found.notes)
 
 
 def test_it_is_the_interval_of_ten_repetitions():

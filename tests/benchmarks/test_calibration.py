@@ -104,7 +104,21 @@ def test_coverage_counts_what_holds_err():
     assert (found["x"].covers, found["x"].covers_rule) == (0.5, 0.0)
     totals = {one.word: one for one in by_interval(list(found.values()))}
     assert totals["x"].width == pytest.approx(0.5)
+    assert totals["x"].nominal == np.inf  # one has none, however it is stretched
     assert "simple, n=30, knn: 2 data sets" in table(lines, [CELL])
+
+
+def test_widths_are_compared_at_the_same_coverage():
+    """An interval of half the width that must be stretched twice is as wide."""
+    truths = np.linspace(-1, 1, 201)
+    lines = [
+        line(seed, 0.0, {"ncv": [t, t - 0.5, t + 0.5], "x": [t, t - 0.25, t + 0.25]})
+        for seed, t in enumerate(truths)
+    ]
+    totals = {one.word: one for one in by_interval(rows(lines, [CELL]))}
+    assert totals["x"].width == pytest.approx(0.5)
+    assert totals["x"].nominal == pytest.approx(totals["ncv"].nominal)
+    assert totals["ncv"].nominal == pytest.approx(0.95 / 0.5)
 
 
 def test_a_cut_line_is_left_out(tmp_path, capsys):

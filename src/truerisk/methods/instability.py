@@ -25,14 +25,14 @@ def instability(
     [0.0, 1.0]
     """
     n = means.shape[1]
-    times = losses.shape[1] // n
+    times, told = losses.shape[1] // n, np.count_nonzero(shares)
     within = np.empty(len(losses))
     for c, (line, of_rows) in enumerate(zip(losses, means, strict=True)):
         squares = np.bincount(row_of, (line - of_rows[row_of]) ** 2, n)
         within[c] = squares @ shares / (times - 1)
     centred = means - (means @ shares)[:, None]
-    between = centred**2 @ shares * n / max(1, n - 1)  # within/times too much
+    between = centred**2 @ shares * told / max(1, told - 1)  # within/times too much
     whole = between + within * (1 - 1 / times)
-    none = ~(whole > 0)
-    share: np.ndarray = np.where(none, 0.0, within / np.where(none, 1.0, whole))
-    return np.minimum(share, 1.0)
+    found = np.zeros(len(losses))
+    np.divide(within, whole, out=found, where=whole > 0)
+    return np.clip(found, 0.0, 1.0, out=found)

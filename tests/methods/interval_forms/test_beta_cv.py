@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
@@ -12,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.methods.interval_forms.inflation import MOST, factor
+from truerisk.methods.interval_forms.inflation import ONCE, factor
 
 RNG = np.random.default_rng(1)
 N = 40
@@ -25,7 +26,7 @@ KNN = KNeighborsClassifier(3)
 def test_zero_one_loss_counts_fewer_rows(method):
     """Beta(n_e m + ½, n_e (1 − m) + ½) with n_e = (n − 1)/1.8."""
     found = tr.estimate_risk(KNN, X, Y, method=method, interval="beta-cv")
-    m, size = found.value, (N - 1) / MOST
+    m, size = found.value, (N - 1) / ONCE
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
     assert found.std_error == pytest.approx(np.sqrt(m * (1 - m) / (N - 1)))
@@ -45,7 +46,7 @@ def test_repetitions_count_more_rows():
     assert 0 < unstable < 0.16
     m = found.value
     size = m * (1 - m) / (factor(unstable) * variance / N)
-    assert size > (N - 1) / MOST
+    assert size > (N - 1) / ONCE
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
 
@@ -56,6 +57,24 @@ def test_no_errors_count_the_rows():
     found = tr.estimate_risk(KNN, x, X[:, 0] > 0, method="5-fold", interval="beta-cv")
     assert (found.value, found.std_error) == (0, None)
     assert found.interval.high == pytest.approx(stats.beta.ppf(0.975, 0.5, N / 1.8 + 0.5))
+
+
+def test_no_errors_in_many_drawings_say_nothing_of_instability():
+    """The factor is that of one drawing, not that of a stable learner."""
+    x = np.sign(X[:, :1]) * (50 + RNG.random((N, 1)))
+    given = {"model": KNN, "X": x, "y": X[:, 0] > 0, "interval": "beta-cv"}
+    once = tr.estimate_risk(**given, method="5-fold")
+    assert tr.estimate_risk(**given, method="4x5-fold").interval == once.interval
+
+
+def test_a_rule_that_never_changes_is_tested_by_independent_rows():
+    """Its errors are the same in every drawing: the factor is 1."""
+    rule = DummyClassifier(strategy="constant", constant=1)
+    found = tr.estimate_risk(rule, X, Y, method="4x5-fold", interval="beta-cv")
+    m, size = np.mean(Y != 1), N - 1
+    assert found.value == pytest.approx(m)
+    expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
+    assert (found.interval.low, found.interval.high) == pytest.approx(expected)
 
 
 def test_a_bounded_loss_has_the_size_of_its_spread():
