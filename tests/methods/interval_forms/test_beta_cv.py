@@ -12,8 +12,15 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Setting
+from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
+from truerisk.core.loss_words import as_loss
+from truerisk.core.planning import split_plan
+from truerisk.methods import averages
 from truerisk.methods.interval_forms.inflation import ONCE, factor
+from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(1)
 N = 40
@@ -132,3 +139,34 @@ def test_splitters_that_test_every_row_have_it(splitter):
     """scikit-learn's K-folds and given splits that test every row once are cross-validation."""
     found = tr.estimate_risk(KNN, X, Y, method=splitter, interval="beta-cv")
     assert found.interval.method == "beta-cv"
+
+
+def test_every_candidate_has_its_own_instability():
+    """The interval of a point of a curve is that of the setting by itself."""
+    given = {"method": "4x5-fold", "interval": "beta-cv", "random_state": 0}
+    grid = {"n_neighbors": [1, 5, 15]}
+    curve = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, **given)
+    alone = [tr.estimate_risk(KNeighborsClassifier(k), X, Y, **given) for k in (1, 5, 15)]
+    for point, one in zip(curve, alone, strict=True):
+        assert point.interval.low == pytest.approx(one.interval.low, rel=1e-12)
+        assert point.interval.high == pytest.approx(one.interval.high, rel=1e-12)
+
+
+@pytest.mark.parametrize("word", ["beta-cv", "log-cv"])
+def test_rows_that_are_tested_unequally_often_are_refused(word):
+    """Whatever the plan: their means have no common variance, and no instability."""
+    data = Data.check(X, Y, task="classification")
+    rows = np.arange(N)
+    plan = split_plan(N, [(rows[20:], rows[:20]), (rows[:20], rows[20:]), (rows[9:], rows[:9])])
+    answers = Answers(
+        plan=plan,
+        response="label",
+        values=Y[None, plan.positions[0][::-1]],
+        answered=np.ones((1, 3), dtype=bool),
+        engine="none",
+        fit_seconds=np.zeros((1, 3)),
+        answer_seconds=np.zeros((1, 3)),
+    )
+    setting = Setting(0.95, Minimum(), interval=word)
+    with pytest.raises(Refusal, match="equally often"):
+        averages.tested_by_average(answers, data, as_loss("zero-one", data), setting, None)
