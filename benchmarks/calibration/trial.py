@@ -91,7 +91,7 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
     calibrated = "beta-cv" if binary else "log-cv"
     found["calibrated"] = said(kfold, once, calibrated)
     found["calibrated, 10x"] = said(kfold, often, calibrated)
-    sharp = quick(nested.engine, posed.data, K * (INNER_K + 1))
+    sharp = quick(nested.engine, posed.data, K * (INNER_K * len(posed.family) + 1))
     found["default"] = found["calibrated, 10x" if sharp else "calibrated"]
     if binary:
         found["beta"] = said(kfold, once, "beta")

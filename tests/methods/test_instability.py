@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.methods.instability import instability
+from truerisk.core.planning import split_plan
+from truerisk.methods.instability import exchanged, instabilities, instability
 
 RNG = np.random.default_rng(4)
 
@@ -57,7 +58,75 @@ def test_rows_without_weight_do_not_count():
 
 
 def test_losses_without_any_spread_have_none():
-    """No division by zero; a candidate without answers stays apart."""
+    """No division by zero; a candidate without answers has no number."""
     losses = np.array([[0.3] * 6, [np.nan] * 6])
     found = instability(losses, losses[:, :3], np.full(3, 1 / 3), np.tile(np.arange(3), 2))
-    assert found.tolist() == [0.0, 0.0]
+    assert found[0] == 0
+    assert np.isnan(found[1])
+
+
+def test_weights_do_not_bias_it():
+    """The variance of means is divided by 1 − Σw²: weighted or not, half of it is the folds'."""
+    weights = np.array([5.0, 1, 1, 1, 1, 1, 1, 1])
+    found = []
+    for _ in range(4000):
+        losses, tested, order = drawn(8, 2, 1.0)
+        shares = weights / weights.sum()
+        found.append(instability(tested, losses.mean(axis=1), shares, order).mean())
+    assert np.mean(found) == pytest.approx(0.53, abs=0.02)  # a ratio: somewhat above one half
+
+
+def folds_of(*lines):
+    """A plan that tests every row once in each drawing of its folds."""
+    rows = np.arange(len(lines[0]))
+    splits = [(rows[f != k], rows[f == k]) for f in map(np.array, lines) for k in np.unique(f)]
+    return split_plan(len(rows), splits)
+
+
+HALVES, QUARTERS = np.arange(40) // 20, np.arange(40) % 4
+MOVED = RNG.permutation(QUARTERS)
+
+
+@pytest.mark.parametrize(
+    ("lines", "groups", "shown"),
+    [
+        ([QUARTERS, MOVED], None, True),
+        ([HALVES, QUARTERS, MOVED], None, True),
+        ([QUARTERS], None, False),
+        ([QUARTERS, QUARTERS], None, False),
+        ([np.arange(40), np.arange(40)], None, False),
+        ([QUARTERS, QUARTERS], QUARTERS, False),
+        ([QUARTERS, (QUARTERS + 1) % 4], np.arange(40) % 8, False),
+        ([np.arange(40) // 4 % 4, np.arange(40) // 16], np.arange(40) // 4, True),
+    ],
+    ids=["anew", "three", "once", "same", "single rows", "single groups", "numbers", "groups"],
+)
+def test_folds_that_do_not_move_show_none(lines, groups, shown):
+    """A rule that was trained on the same rows says the same, however unstable it is."""
+    plan = folds_of(*lines)
+    losses = RNG.random((1, len(plan.positions[0])))
+    means = np.zeros((1, 40))
+    np.add.at(means[0], plan.positions[0], losses[0] / len(lines))
+    found = instabilities(losses, means, np.full(40, 1 / 40), plan, groups)
+    assert (found is not None) == shown
+
+
+def test_random_folds_exchange_what_is_expected_of_them():
+    """Their share is 1 on average, for rows and for groups."""
+    groups = np.arange(60) // 3
+    rows = np.array([RNG.permutation(60) % 6 for _ in range(300)])
+    whole = np.array([(RNG.permutation(20) % 5)[groups] for _ in range(300)])
+    assert exchanged(rows, None) == pytest.approx(1, abs=0.02)
+    assert exchanged(whole, groups) == pytest.approx(1, abs=0.03)
+
+
+def test_rows_in_their_order_of_testing_are_told_apart():
+    """The instability of a plan is that of the rows' losses, wherever they stand in it."""
+    plan = folds_of(QUARTERS, MOVED, HALVES)
+    by_row = RNG.normal(size=40) + RNG.normal(size=(3, 40))
+    drawing = np.repeat(np.searchsorted([4, 8], np.arange(10), side="right"), plan.test_sizes)
+    losses = by_row[drawing, plan.positions[0]][None]
+    shares = np.full(40, 1 / 40)
+    found = instabilities(losses, by_row.mean(axis=0)[None], shares, plan, None)
+    within, of_means = by_row.var(axis=0, ddof=1).mean(), by_row.mean(axis=0).var(ddof=1)
+    assert found == pytest.approx(within / (of_means + within * 2 / 3))

@@ -2,7 +2,7 @@
 
 Chosen from the calibration battery (docs/intervals.md, decisions 15 and 20): Beta for losses with
 a bound, log-normal for other losses that are never negative, both with the variance of independent
-rows enlarged. Where ten repetitions of the outer folds cost little, they make it narrower, since
+rows enlarged. Where ten repetitions of the outer folds cost little, it is made from them, since
 they show how unstable the learner is. The engine and the size of the work decide, not a clock.
 """
 
@@ -26,15 +26,16 @@ __all__ = ["REPEATS", "default_word", "quick", "sharpened", "with_default_interv
 
 REPEATS = 10
 
-# (rows, columns, training sets of one repetition) whose ten repetitions take about a second
+# (rows, columns, fits of one repetition) whose ten repetitions take about a second
 QUICK: dict[str, Callable[[int, int, int], bool]] = {
-    "knn": lambda n, p, sets: n <= 1000,  # one more repetition reads what the engine knows
-    "least-squares": lambda n, p, sets: n * p <= 12_000,
+    "knn": lambda n, p, fits: n <= 1000,  # one more repetition reads what the engine knows
+    "least-squares": lambda n, p, fits: n * p <= 12_000 and fits <= 10_000,
     **dict.fromkeys(
-        ("discriminant", "quadratic", "fisher"), lambda n, p, sets: n * p <= 5_000 and p <= 40
+        ("discriminant", "quadratic", "fisher"),
+        lambda n, p, fits: n * p <= 5_000 and p <= 40 and fits <= 10_000,
     ),
-    "tree": lambda n, p, sets: n * p * sets <= 150_000,
-    "logistic-path": lambda n, p, sets: n * p * sets <= 2_500_000,
+    "tree": lambda n, p, fits: n * p * fits <= 1_000_000,
+    "logistic-path": lambda n, p, fits: n * p * fits <= 20_000_000,
 }
 
 
@@ -53,12 +54,12 @@ def with_default_interval(problem: Problem, nested: Nested) -> Problem:
     return replace(problem, interval=default_word(nested.outer_method, problem.loss))
 
 
-def quick(engine: str, data: Data, n_sets: int) -> bool:
-    """Whether ten repetitions of outer folds with `n_sets` training sets take about a second."""
+def quick(engine: str, data: Data, n_fits: int) -> bool:
+    """Whether ten repetitions of outer folds that take `n_fits` fits each need about a second."""
     if engine == "tree" and data.classes is None:
-        return False  # trees of regression are scikit-learn's own fits
+        return False  # most trees of regression are scikit-learn's own fits
     n_columns = data.X.shape[1] if np.ndim(data.X) == 2 else 1
-    return engine in QUICK and QUICK[engine](data.n_rows, n_columns, n_sets)
+    return engine in QUICK and QUICK[engine](data.n_rows, n_columns, n_fits)
 
 
 def sharpened(
@@ -68,8 +69,8 @@ def sharpened(
     outer, problem = nested.outer_method, honest.problem
     if type(outer) is not KFold or outer.folds is not None or outer.repeats > 1:
         return risk
-    n_sets = honest.evaluation.plan.n_fits
-    cheap = all(quick(engine, problem.data, n_sets) for engine in (honest.engine, tuned.engine))
+    n_fits = honest.evaluation.n_fits
+    cheap = all(quick(engine, problem.data, n_fits) for engine in (honest.engine, tuned.engine))
     if not cheap or risk.interval is None:
         return risk
     with warnings.catch_warnings():
@@ -86,5 +87,5 @@ def sharpened(
         interval=more.interval,
         n_fits=risk.n_fits + more.n_fits,
         seconds=risk.seconds + more.seconds,
-        notes=(*risk.notes, note),
+        notes=(*risk.notes, note, *(one for one in more.notes if one not in risk.notes)),
     )

@@ -20,7 +20,7 @@ from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan import Plan
-from truerisk.methods.instability import instability
+from truerisk.methods.instability import instabilities
 from truerisk.methods.interval_forms import Evidence, Sureness, as_form
 from truerisk.methods.tuning import by_rule
 
@@ -163,17 +163,18 @@ def tested_by_average(
     sure: list[Sureness] = [(None, None, () if unsure is None else (unsure,)) for _ in values]
     if unsure is None:
         form = as_form(asked or ("corrected-t" if repeatedly else "wald"))
+        groups = None if data.groups is None else data.groups[rows]
         common = Evidence(
             value=np.nan,
             loss=loss,
             setting=setting,
             weights=shares,
-            groups=None if data.groups is None else data.groups[rows],
+            groups=groups,
             repeatedly=repeatedly,
             plan=answers.plan,
             all_losses=per_row,
-            unstable=_unstable(losses, per_row, shares, answers.plan)
-            if repeatedly and form.looks_within
+            instability=instabilities(losses, per_row, shares, answers.plan, groups)
+            if repeatedly and form.needs_instability
             else None,
         )
         best = None
@@ -221,15 +222,6 @@ def means_by_row(
         own = shares > 0
         means[:, own] = np.add.reduceat(losses * weights, starts, axis=1)[:, own] / shares[own]
     return rows, means, shares, True
-
-
-def _unstable(
-    losses: np.ndarray, per_row: np.ndarray, shares: np.ndarray, plan: Plan
-) -> np.ndarray | None:
-    """The instability of every candidate; None where rows are tested unequally often."""
-    row_of = np.unique(plan.positions[0], return_inverse=True)[1].ravel()
-    times = np.bincount(row_of)
-    return instability(losses, per_row, shares, row_of) if (times == times[0]).all() else None
 
 
 def _rated(

@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-__all__ = ["instability"]
+from truerisk.core.plan import Plan
+
+__all__ = ["exchanged", "instabilities", "instability"]
+
+LEAST = 0.75  # of what random folds exchange: below, a learner may look stable that was left alone
+
+
+def instabilities(
+    losses: np.ndarray,
+    means: np.ndarray,
+    shares: np.ndarray,
+    plan: Plan,
+    groups: np.ndarray | None,
+) -> np.ndarray | None:
+    """The instability of every candidate; None where the drawings of the folds show none.
+
+    `means` are those of the tested rows, ascending, `groups` where these belong. There must be two
+    drawings that test every row, and rows must change their company from one to the next.
+    """
+    n = means.shape[1]
+    order = np.argsort(plan.positions[0], kind="stable")
+    times = len(order) // n
+    if times < 2 or (np.bincount(plan.positions[0])[plan.positions[0]] != times).any():
+        return None
+    question = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    if exchanged(question[order].reshape(n, times).T, groups) < LEAST:
+        return None
+    row_of = np.empty(len(order), dtype=np.int64)
+    row_of[order] = np.repeat(np.arange(n), times)
+    return instability(losses, means, shares, row_of)
 
 
 def instability(
@@ -16,7 +47,7 @@ def instability(
     among the columns of `means`, whose weights `shares` add to 1. Every row is tested equally
     often, at least twice. A learner that says the same of a row whatever the folds has 0; one
     whose errors move from row to row with every drawing has 1. One minus it is the intraclass
-    correlation.
+    correlation. NaN for a candidate without losses.
 
     >>> twice = np.array([0, 1, 2, 3, 0, 1, 2, 3])  # two errors in each of two repetitions
     >>> still = np.array([[1, 1, 0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0, 1, 1.0]])
@@ -24,15 +55,46 @@ def instability(
     >>> instability(still, means, np.full(4, 0.25), twice).tolist()
     [0.0, 1.0]
     """
-    n = means.shape[1]
-    times, told = losses.shape[1] // n, np.count_nonzero(shares)
+    times = losses.shape[1] // means.shape[1]
     within = np.empty(len(losses))
     for c, (line, of_rows) in enumerate(zip(losses, means, strict=True)):
-        squares = np.bincount(row_of, (line - of_rows[row_of]) ** 2, n)
+        squares = np.bincount(row_of, (line - of_rows[row_of]) ** 2, means.shape[1])
         within[c] = squares @ shares / (times - 1)
     centred = means - (means @ shares)[:, None]
-    between = centred**2 @ shares * told / max(1, told - 1)  # within/times too much
-    whole = between + within * (1 - 1 / times)
-    found = np.zeros(len(losses))
+    lost = 1 - shares @ shares  # 1 − 1/n with equal weights: the mean is that of the rows
+    of_means = centred**2 @ shares / (lost if lost > 0 else 1.0)
+    whole = of_means + within * (1 - 1 / times)  # means of rows have within/times of it already
+    found = np.where(np.isnan(whole), np.nan, 0.0)
     np.divide(within, whole, out=found, where=whole > 0)
     return np.clip(found, 0.0, 1.0, out=found)
+
+
+def exchanged(labels: np.ndarray, groups: np.ndarray | None) -> float:
+    """How many rows leave a row's fold from one drawing to the next, as a share of random folds'.
+
+    `labels` has a line of fold numbers for each drawing. About 1 for folds that are drawn anew; 0
+    where they stay, where each fold is a single row or a single group, or where large groups fill
+    the same folds every time. Then nothing shows how a learner changes with its training rows.
+
+    >>> rows = np.arange(40)
+    >>> exchanged(np.array([rows % 4, rows % 4]), None), exchanged(np.array([rows, rows]), None)
+    (0.0, 0.0)
+    >>> exchanged(np.array([rows % 4, rows // 10]), None) > 0.9
+    True
+    """
+    n = labels.shape[1]
+    own = n if groups is None else _pairs(np.unique(groups, return_inverse=True)[1].ravel())
+    together = both = 0
+    for one, other in pairwise(labels):
+        together += _pairs(one) - own
+        both += _pairs(one * (int(other.max()) + 1) + other) - own
+    if together == 0:
+        return 0.0
+    by_chance = together / (len(labels) - 1) / (n**2 - own)
+    return float((1 - both / together) / (1 - by_chance))
+
+
+def _pairs(labels: np.ndarray) -> int:
+    """How many ordered pairs, each row with itself included, share a label."""
+    sizes = np.unique(labels, return_counts=True)[1].astype(np.int64)
+    return int(sizes @ sizes)

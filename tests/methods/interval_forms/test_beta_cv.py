@@ -19,7 +19,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.loss_words import as_loss
 from truerisk.core.planning import split_plan
 from truerisk.methods import averages
-from truerisk.methods.interval_forms.inflation import ONCE, factor
+from truerisk.methods.interval_forms.inflation import ONCE
 from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(1)
@@ -52,7 +52,8 @@ def test_repetitions_count_more_rows():
     unstable = within / (variance + within * 3 / 4)
     assert 0 < unstable < 0.16
     m = found.value
-    size = m * (1 - m) / (factor(unstable) * variance / N)
+    more = 1 + 5 * np.sqrt(5 / 10) * unstable
+    size = m * (1 - m) / (more * variance / N)
     assert size > (N - 1) / ONCE
     expected = stats.beta.interval(0.95, size * m + 0.5, size * (1 - m) + 0.5)
     assert (found.interval.low, found.interval.high) == pytest.approx(expected)
@@ -150,6 +151,7 @@ def test_every_candidate_has_its_own_instability():
     for point, one in zip(curve, alone, strict=True):
         assert point.interval.low == pytest.approx(one.interval.low, rel=1e-12)
         assert point.interval.high == pytest.approx(one.interval.high, rel=1e-12)
+    assert len({note for point in curve for note in point.notes if "instability" in note}) == 3
 
 
 @pytest.mark.parametrize("word", ["beta-cv", "log-cv"])

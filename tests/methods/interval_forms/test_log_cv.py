@@ -43,7 +43,7 @@ def test_repetitions_average_the_losses_of_a_row():
     s2 = np.mean(singles, axis=0).var(ddof=1)
     assert both.std_error == pytest.approx(np.sqrt(s2 / N))
     within = np.var(singles, axis=0, ddof=1).mean()
-    more = 1.3 + 5 * within / (s2 + within / 2)
+    more = 1.3 + 5 * np.sqrt(5 / 10) * within / (s2 + within / 2)
     assert 1.3 < more < 1.8
     times = np.exp(1.959963984540054 * np.sqrt(more * s2 / N) / both.value)
     assert both.interval.high == pytest.approx(both.value * times)

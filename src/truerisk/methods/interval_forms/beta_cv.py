@@ -27,7 +27,7 @@ class BetaCV(IntervalForm):
     """
 
     word: ClassVar[str] = "beta-cv"
-    looks_within: ClassVar[bool] = True
+    needs_instability: ClassVar[bool] = True
 
     def check(self, data: Data, loss: Loss) -> None:
         super().check(data, loss)
@@ -54,4 +54,6 @@ class BetaCV(IntervalForm):
         low, high = loss.lower + span * ends
         name = self.word if evidence.groups is None else f"{self.word}-grouped"
         interval = Interval(float(low), float(high), name, level)
-        return (None, interval, (NO_SPREAD,)) if alike else (spread.std_error, interval, ())
+        return (
+            (None, interval, (NO_SPREAD,)) if alike else (spread.std_error, interval, spread.notes)
+        )

@@ -46,8 +46,8 @@ class Evidence:
     `losses` are those of the tested rows, one each (their mean where a row was tested
     `repeatedly`), `weights` their shares in the value, which add to 1, and `groups` where they
     belong. `all_losses` are those of all candidates, this one's in row `candidate`; `best` says
-    that the rule chose it. `unstable` has the instability of all candidates, where rows were
-    tested repeatedly and the form looks at it. `pairs`, `halves` and `out_of_bag` (standard error
+    that the rule chose it. `instability` is that of all candidates, where the folds were drawn
+    several times, differ, and the form needs it. `pairs`, `halves` and `out_of_bag` (standard error
     and value of Err₁) are there where a method drew them.
     """
 
@@ -63,7 +63,7 @@ class Evidence:
     all_losses: np.ndarray | None = None
     candidate: int = 0
     best: bool = False
-    unstable: np.ndarray | None = None
+    instability: np.ndarray | None = None
     pairs: Pairs | None = None
     halves: np.ndarray | None = None
     out_of_bag: tuple[float | None, float] | None = None
@@ -74,7 +74,7 @@ class IntervalForm(ABC):
 
     word: ClassVar[str]
     counts_choice: ClassVar[bool] = False  # whether it must know which candidate was chosen
-    looks_within: ClassVar[bool] = False  # whether it looks at how a row's loss varies
+    needs_instability: ClassVar[bool] = False  # whether it looks at how a row's loss varies
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse a loss or data that it is not made for, before anything is drawn."""

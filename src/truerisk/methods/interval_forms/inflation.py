@@ -2,10 +2,14 @@ r"""By how much cross-validation of a tuned learner varies more than a mean of i
 
 Folds share training rows, so the mean of n out-of-fold losses has a larger variance than s²/n. No
 unbiased estimate of it exists (Bengio and Grandvalet, 2004). Over the battery of
-`python -m benchmarks.calibration` it is 1 to 2 times as large, and the more so the more a learner
+`python -m benchmarks.calibration` it is 1 to 2.5 times as large, and the more so the more a learner
 depends on which rows it was trained on. One drawing of the folds does not show that: `ONCE` serves
-all learners. Several drawings do, as the *instability* u: it is 0 for a rule that says the same
-whatever the folds, whose tests are those of independent rows (Bayle et al., 2020).
+all learners. Several drawings do, as the *instability* u. It is calibration, not theory, that leads
+from u to the factor: a learner may say the same of these rows whatever the folds, and be wrong
+alike on all of them.
+
+A larger K exchanges fewer rows between two drawings, and the answers that change for it are fewer
+about as the square root: u √K hardly depends on K.
 
 With repetitions s² is the variance of the rows' *mean* losses. What changes from one drawing of the
 folds to the next, within a row, is averaged out of the value and of s² alike.
@@ -13,6 +17,7 @@ folds to the next, within a row, is averaged out of the value and of s² alike.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,30 +28,34 @@ from truerisk.methods.interval_forms.wald import variance_of_mean
 __all__ = ["MOST", "ONCE", "SLOPE", "Enlarged", "enlarged", "factor"]
 
 ONCE = 1.8  # one drawing of the folds
-SLOPE, MOST = 5.0, 2.0  # several
+SLOPE, MOST = 5.0, 2.0  # several, the slope for ten folds
 
 
-def factor(instability: float | None, stable: float = 1.0) -> float:
-    """By how much the variance of independent rows is enlarged; None: the folds were drawn once.
+def factor(instability: float | None, k: float = 10.0, stable: float = 1.0) -> float:
+    """By how much the variance of independent rows is enlarged; None: no instability was seen.
 
-    `stable` is the factor of a learner without instability.
+    `k` is the number of folds, `stable` the factor of a learner whose instability is 0.
 
-    >>> factor(None), factor(0.0), factor(0.1), factor(0.5)
-    (1.8, 1.0, 1.5, 2.0)
+    >>> factor(None), factor(0.0), factor(0.1), factor(0.1, k=5), factor(0.5)
+    (1.8, 1.0, 1.5, 1.3535533905932737, 2.0)
     """
-    return ONCE if instability is None else min(MOST, stable + SLOPE * instability)
+    if instability is None:
+        return ONCE
+    return min(MOST, stable + SLOPE * instability * math.sqrt(k / 10))
 
 
 @dataclass(frozen=True)
 class Enlarged:
     """The variance of a cross-validated mean, `plain` that of as many independent units.
 
-    `units` are the rows, or groups, that were tested, divided by the factor as well.
+    `units` are the rows, or groups, that were tested, divided by the factor as well; `notes` say
+    what several drawings of the folds told of it.
     """
 
     variance: float
     plain: float
     units: float
+    notes: tuple[str, ...] = ()
 
     @property
     def std_error(self) -> float:
@@ -67,10 +76,20 @@ def enlarged(evidence: Evidence, form: IntervalForm, stable: float = 1.0) -> Enl
     if plain <= (1e-12 * max(1.0, abs(evidence.value))) ** 2:
         plain = 0.0
     told = _instability_of(evidence) if plain > 0 else None  # equal losses tell nothing
-    more = factor(told, stable)
-    return Enlarged(more * plain, plain, units / more)
+    k = plan.n_rows / float(plan.test_sizes.mean())
+    more = factor(told, k, stable)
+    notes = (_told(told, more),) if evidence.repeatedly else ()
+    return Enlarged(more * plain, plain, units / more, notes)
 
 
 def _instability_of(evidence: Evidence) -> float | None:
-    unstable = evidence.unstable
-    return None if unstable is None else float(unstable[evidence.candidate])
+    known = evidence.instability
+    return None if known is None else float(known[evidence.candidate])
+
+
+def _told(instability: float | None, more: float) -> str:
+    if instability is None:
+        why = "the drawings of the folds show no instability (they hardly differ, or no loss does)"
+    else:
+        why = f"instability {instability:.2g}"
+    return f"{why}: the interval rests on {more:.2g} times the variance of independent rows."

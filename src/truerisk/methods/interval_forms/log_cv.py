@@ -27,7 +27,7 @@ STABLE = 1.3
 class LogCV(IntervalForm):
     r"""value · exp(± z se/value), for losses that are never negative and may be large.
 
-    se² = 1 to 2 times the variance of a mean of independent rows (or groups), as `inflation.py`
+    se² = 1.3 to 2 times the variance of a mean of independent rows (or groups), as `inflation.py`
     says; se/value is the error of log value to first order. Means of squared errors are skew to the
     right, and so is this interval. The largest errors are most often missing from a sample, so that
     its variance is too small: even a stable learner has the factor 1.3. With heavy tails and few
@@ -35,7 +35,7 @@ class LogCV(IntervalForm):
     """
 
     word: ClassVar[str] = "log-cv"
-    looks_within: ClassVar[bool] = True
+    needs_instability: ClassVar[bool] = True
 
     def check(self, data: Data, loss: Loss) -> None:
         super().check(data, loss)
@@ -58,4 +58,4 @@ class LogCV(IntervalForm):
         high = value * factor
         if evidence.loss.upper is not None:
             high = min(high, evidence.loss.upper)
-        return spread.std_error, Interval(value / factor, high, name, level), ()
+        return spread.std_error, Interval(value / factor, high, name, level), spread.notes
