@@ -19,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from benchmarks.calibration.battery import FULL, HARD, SHORT
     from benchmarks.calibration.store import LINES, collect, lines
     from benchmarks.calibration.summary import coverage, table
+    from benchmarks.calibration.surplus import surpluses, text
     from truerisk.cli.output import shown_progress
     from truerisk.core.errors import NotWritten, TrueRiskError
     from truerisk.core.writing import place_of
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"{given.store}: there are no such results; new ones go to a file .db.")
     found = list(lines(given.store))
     print(table(found, cells))
+    print(text(surpluses(found, cells)))
     if given.picture:
         from benchmarks.calibration.picture import draw
 

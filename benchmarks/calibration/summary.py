@@ -87,7 +87,8 @@ class Total:
     """One interval over the battery: coverages, width as a share of NCV's.
 
     `by_problem` has a coverage, its Monte-Carlo error and the problem, the worst first. `nominal`
-    is the width after all intervals were stretched by the one number with which 95 % hold Err.
+    is the width after all intervals were stretched, about their middles and beyond the values of a
+    loss, by the one number with which 95 % hold Err.
     """
 
     word: str

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from benchmarks.calibration import trial
 from benchmarks.calibration.__main__ import main
-from benchmarks.calibration.battery import FULL, SHORT, Cell
+from benchmarks.calibration.battery import FULL, HARD, SHORT, Cell
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.store import cell_of, collect, lines
 from benchmarks.calibration.summary import by_interval, rows, table
+from benchmarks.calibration.surplus import surpluses, text
 from benchmarks.calibration.trial import run
 
 from truerisk.datasets import make_simple
@@ -87,6 +88,8 @@ def test_every_problem_is_in_the_battery():
     """And the short form is a part of what the words know."""
     assert {cell.problem for cell in FULL} == set(PROBLEMS)
     assert {cell.problem for cell in SHORT} <= set(PROBLEMS)
+    assert not set(HARD) & set(FULL)
+    assert {cell.learner for cell in HARD} == {"tree"}
 
 
 def test_coverage_counts_what_holds_err():
@@ -106,6 +109,22 @@ def test_coverage_counts_what_holds_err():
     assert totals["x"].width == pytest.approx(0.5)
     assert totals["x"].nominal == np.inf  # one has none, however it is stretched
     assert "simple, n=30, knn: 2 data sets" in table(lines, [CELL])
+
+
+def test_the_surplus_is_read_off_what_was_stored():
+    """Variance of the values over that of independent rows; instability from once and ten times."""
+    values = np.array([0.1, 0.2, 0.3, 0.2])
+    lines = [
+        {**line(seed, 0.2, {}), "facts": {"outer": v, "rows_var": 0.15, "moments": [v, 0.24, 0]}}
+        for seed, v in enumerate(values)
+    ]
+    for one in lines:
+        one["facts"]["repeats"] = [0.2] * 10
+    (found,) = surpluses(lines, [CELL, Cell("patients", 120, "knn")])
+    assert found.factor == pytest.approx(values.var(ddof=1) / (0.15 / 30))
+    assert found.instability == pytest.approx((1 - 0.15 / 0.24) * 10 / 9)
+    assert "simple, n=30, knn" in text([found])
+    assert text([]) == ""
 
 
 def test_widths_are_compared_at_the_same_coverage():
