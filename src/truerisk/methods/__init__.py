@@ -23,7 +23,7 @@
 | `bolstered.py`, `bolstered_sampling.py`, `kernel_width.py` | rows spread over Gaussians |
 | `rule_risks.py`, `rule_errors.py`, `class_errors.py` | their posteriors and risks |
 | `error_law.py`, `scaled_rows.py` | the law of a score; rows as linear rules see them |
-| `averages.py`, `tuning.py` | what they share |
+| `averages.py`, `instability.py`, `tuning.py` | what they share |
 | `interval_forms/`, `asked_interval.py` | intervals by name; the method that one is made from |
 | `words.py` | the registry of words |
 """
