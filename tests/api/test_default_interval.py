@@ -80,3 +80,38 @@ def test_it_is_the_interval_of_ten_repetitions():
     assert once.interval == often.interval
     assert once.value != often.value
     assert f"mean {often.value:.4g}" in " ".join(once.notes)
+
+
+def test_where_ten_drawings_fail_the_interval_of_one_stays():
+    """A note says what failed: nobody asked for nine more drawings."""
+    rng = np.random.default_rng(54)
+    sizes = rng.integers(1, 12, size=10)
+    groups = np.repeat(np.arange(10), sizes)
+    x = rng.normal(size=(len(groups), 2))
+    y = rng.permutation(np.arange(len(groups)) % 2)
+    given = {"select_by": "2-fold", "outer": "3-fold"}
+    grid = {"n_neighbors": [1, 16]}
+    asked = tr.HonestSearchCV(KNeighborsClassifier(), grid, interval="beta-cv", **given)
+    usual = tr.HonestSearchCV(KNeighborsClassifier(), grid, **given)
+    risks = [search.fit(x, y, groups=groups).risk_ for search in (asked, usual)]
+    assert risks[0].interval == risks[1].interval
+    assert (
+        "ten could not be had: KNeighborsClassifier (n_neighbors=16) failed" in risks[1].notes[-1]
+    )
+
+
+def test_an_interval_that_misses_the_value_is_not_taken():
+    """The value is that of one drawing, and one in some hundreds lies far from the others."""
+    x, y = tr.datasets.make_difficult(20, random_state=23)
+    grid = {"n_neighbors": [1, 3, 5]}
+    given = {"select_by": "3-fold", "outer": "5-fold", "random_state": 23}
+    found = tr.HonestSearchCV(KNeighborsClassifier(), grid, **given).fit(x, y).risk_
+    assert found.value in found.interval
+    assert "does not hold the value" in found.notes[-1]
+
+
+def test_the_note_says_the_instability():
+    """Of ten repetitions: how unstable, and how many times the variance."""
+    found = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, outer="5-fold").fit(X, Y).risk_
+    assert found.notes[-1].startswith("instability 0.")
+    assert found.notes[-1].endswith("times the variance of independent rows.")

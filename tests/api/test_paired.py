@@ -63,3 +63,14 @@ def test_few_units_need_more():
     """The t quantile, not the normal one."""
     assert Paired(2.1, 1.0, 200).exceeds_noise(0.95)
     assert not Paired(2.1, 1.0, 5).exceeds_noise(0.95)
+
+
+def test_differences_of_rounding_exceed_nothing():
+    """What counts is the size of the losses, whatever their unit."""
+    rng = np.random.default_rng(0)
+    for unit in (1e-13, 1.0, 1e9):
+        losses = unit * rng.random(30)
+        same = paired_difference(losses, losses * (1 + 1e-15), np.arange(30), data())
+        other = paired_difference(losses, 2 * losses, np.arange(30), data())
+        assert not same.exceeds_noise(0.95)
+        assert other.exceeds_noise(0.95)

@@ -29,7 +29,14 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import truerisk as tr
 from truerisk import HonestSearchCV
-from truerisk.core.errors import BadArgument, BadData, GroupLeakWarning, MissingResult, Refusal
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    FitFailedWarning,
+    GroupLeakWarning,
+    MissingResult,
+    Refusal,
+)
 
 K_GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 TREE_GRID = [{"max_depth": [1, 2, 3]}, {"min_samples_leaf": [2, 8], "criterion": ["entropy"]}]
@@ -389,3 +396,32 @@ def test_the_one_se_rule_tunes_and_is_tested():
     curve = tr.risk_curve(KNeighborsClassifier(), K_GRID, X, y, method="5-fold", rule="1-se")
     assert search.best_params_ == curve.best_params
     assert search.risk_.value == pytest.approx(np.mean(search.risk_.losses))
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_the_unit_of_the_target_does_not_choose(unit):
+    """Risks of 1e-18 are no ties: the choice, the ranks and the interval are those of any unit."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + rng.normal(size=80)
+    found = []
+    for target in (y, unit * y):
+        search = tr.HonestSearchCV(Ridge(), {"alpha": [1e5, 1.0]}, outer="5-fold")
+        found.append(search.fit(X, target))
+    usual, other = found
+    assert other.best_params_ == usual.best_params_ == {"alpha": 1.0}
+    assert other.cv_results_["rank_test_score"].tolist() == [2, 1]
+    assert other.risk_.interval.low == pytest.approx(unit**2 * usual.risk_.interval.low)
+    assert other.risk_.interval.high == pytest.approx(unit**2 * usual.risk_.interval.high)
+
+
+def test_a_single_setting_that_fails_is_refused():
+    """There is nothing to fit; the reason is the first failure."""
+    X, y = tr.datasets.make_simple(20, random_state=0)
+    engine = tr.engines.Generic(error="warn")
+    search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [50]}, engine=engine)
+    with (
+        pytest.warns(FitFailedWarning),
+        pytest.raises(Refusal, match="only candidate has a failed fit.*n_neighbors=50"),
+    ):
+        search.fit(X, y)

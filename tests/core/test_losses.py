@@ -118,6 +118,7 @@ def test_costs_are_looked_up_by_truth_and_answer() -> None:
         ([[0, np.inf], [1, 0]], "finite and not negative"),
         ([[0, -1], [1, 0]], "finite and not negative"),
         ([[1, 1], [1, 0]], "diagonal"),
+        ([[0, 0], [0, 0]], "every cost is 0"),
     ],
 )
 def test_a_bad_cost_matrix_is_named(matrix, message) -> None:

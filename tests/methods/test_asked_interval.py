@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.methods.asked_interval import with_interval
 from truerisk.methods.words import as_method
 
@@ -76,3 +76,17 @@ def test_an_unknown_word_is_refused():
 def test_the_registry_prints_itself():
     """One line a word."""
     assert len(str(tr.intervals.registry).splitlines()) == len(WORDS)
+
+
+def test_the_bootstrap_draws_what_the_interval_of_oob_needs():
+    """The word `oob` becomes the samples that its interval is made of, for forests too."""
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="oob", interval="bootstrap-.632")
+    assert (found.method, found.interval.method) == ("oob (bootstrap)", "bootstrap-.632")
+    assert with_interval(as_method("oob"), "bootstrap-.632").word == found.method
+
+
+@pytest.mark.parametrize("given", [["wald"], 3, {"wald": 1}])
+def test_what_is_no_name_is_said(given):
+    """A sentence with the names, whatever is given."""
+    with pytest.raises(BadArgument, match="is no name: use one of wald"):
+        tr.estimate_risk(KNeighborsClassifier(3), X, Y, interval=given)

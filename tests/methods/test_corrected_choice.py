@@ -54,3 +54,15 @@ def test_it_is_no_part_of_nested_validation_and_needs_losses_of_rows():
         tr.estimate_risk(KNeighborsClassifier(3), X, Y, method=tr.methods.Nested("bbc"))
     with pytest.raises(Refusal, match="single rows"):
         tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, method="bbc", loss="auc")
+
+
+def test_settings_have_the_interval_that_is_asked_for():
+    """As by K-fold with the same folds; without a word theirs is Wald's."""
+    X, y = tr.datasets.make_difficult(40, random_state=1)
+    grid = {"n_neighbors": [1, 3, 5]}
+    given = {"method": "bbc", "random_state": 0}
+    asked = tr.risk_curve(KNeighborsClassifier(), grid, X, y, interval="bbc", **given)
+    assert {point.interval.method for point in asked} == {"bbc"}
+    given["method"] = "10-fold"
+    kfold = tr.risk_curve(KNeighborsClassifier(), grid, X, y, interval="bbc", **given)
+    assert [point.interval for point in asked] == [point.interval for point in kfold]

@@ -85,39 +85,60 @@ def folds_of(*lines):
 
 HALVES, QUARTERS = np.arange(40) // 20, np.arange(40) % 4
 MOVED = RNG.permutation(QUARTERS)
+PAIRS = [RNG.permutation(np.arange(40) // 2) for _ in range(9)]
+ALMOST = [RNG.permutation(np.minimum(np.arange(40), 38)) for _ in range(9)]
+LARGE = [np.where(np.arange(40) < 30, np.arange(40) // 10, RNG.permutation(40) % 3) for _ in "ab"]
+WHOLE = [(RNG.permutation(12) % 4)[np.arange(48) // 4] for _ in range(9)]
+FEW = [(RNG.permutation(12) % 6)[np.arange(48) // 4] for _ in range(9)]
 
 
 @pytest.mark.parametrize(
-    ("lines", "groups", "shown"),
+    ("lines", "shown"),
     [
-        ([QUARTERS, MOVED], None, True),
-        ([HALVES, QUARTERS, MOVED], None, True),
-        ([QUARTERS], None, False),
-        ([QUARTERS, QUARTERS], None, False),
-        ([np.arange(40), np.arange(40)], None, False),
-        ([QUARTERS, QUARTERS], QUARTERS, False),
-        ([QUARTERS, (QUARTERS + 1) % 4], np.arange(40) % 8, False),
-        ([np.arange(40) // 4 % 4, np.arange(40) // 16], np.arange(40) // 4, True),
+        ([QUARTERS, MOVED], True),
+        ([HALVES, QUARTERS, MOVED], True),
+        (WHOLE, True),
+        ([QUARTERS], False),
+        ([QUARTERS, QUARTERS], False),
+        ([QUARTERS, (QUARTERS + 1) % 4], False),
+        ([np.arange(40), np.arange(40)[::-1]], False),
+        (ALMOST, False),
+        (PAIRS, False),
+        (LARGE, False),
+        (FEW, False),
     ],
-    ids=["anew", "three", "once", "same", "single rows", "single groups", "numbers", "groups"],
+    ids=[
+        "anew",
+        "three",
+        "three groups a fold",
+        "once",
+        "same",
+        "renumbered",
+        "single rows",
+        "almost single",
+        "pairs",
+        "large folds stay",
+        "two groups a fold",
+    ],
 )
-def test_folds_that_do_not_move_show_none(lines, groups, shown):
+def test_training_sets_that_hardly_change_show_none(lines, shown):
     """A rule that was trained on the same rows says the same, however unstable it is."""
-    plan = folds_of(*lines)
+    plan, n = folds_of(*lines), len(lines[0])
     losses = RNG.random((1, len(plan.positions[0])))
-    means = np.zeros((1, 40))
+    means = np.zeros((1, n))
     np.add.at(means[0], plan.positions[0], losses[0] / len(lines))
-    found = instabilities(losses, means, np.full(40, 1 / 40), plan, groups)
+    found = instabilities(losses, means, np.full(n, 1 / n), plan)
     assert (found is not None) == shown
 
 
-def test_random_folds_exchange_what_is_expected_of_them():
-    """Their share is 1 on average, for rows and for groups."""
-    groups = np.arange(60) // 3
-    rows = np.array([RNG.permutation(60) % 6 for _ in range(300)])
-    whole = np.array([(RNG.permutation(20) % 5)[groups] for _ in range(300)])
-    assert exchanged(rows, None) == pytest.approx(1, abs=0.02)
-    assert exchanged(whole, groups) == pytest.approx(1, abs=0.03)
+def test_exchange_is_that_of_training_sets():
+    """K times the mean share of a row's training rows that are not in its next training set."""
+    lines = np.array([RNG.permutation(30) % 5, RNG.permutation(30) % 5])
+    shares = []
+    for row in range(30):
+        first, second = (set(np.flatnonzero(f != f[row])) for f in lines)
+        shares.append(len(first - second) / len(first))
+    assert exchanged(lines) == pytest.approx(5 * np.mean(shares))
 
 
 def test_rows_in_their_order_of_testing_are_told_apart():
@@ -127,6 +148,6 @@ def test_rows_in_their_order_of_testing_are_told_apart():
     drawing = np.repeat(np.searchsorted([4, 8], np.arange(10), side="right"), plan.test_sizes)
     losses = by_row[drawing, plan.positions[0]][None]
     shares = np.full(40, 1 / 40)
-    found = instabilities(losses, by_row.mean(axis=0)[None], shares, plan, None)
+    found = instabilities(losses, by_row.mean(axis=0)[None], shares, plan)
     within, of_means = by_row.var(axis=0, ddof=1).mean(), by_row.mean(axis=0).var(ddof=1)
     assert found == pytest.approx(within / (of_means + within * 2 / 3))

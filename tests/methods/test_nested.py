@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.data import Data
-from truerisk.core.errors import FitFailedWarning, Refusal
+from truerisk.core.errors import BadData, FitFailedWarning, Refusal
 from truerisk.methods import GivenSplits, KFold, Nested
 
 GOLDEN_X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
@@ -255,3 +255,11 @@ def test_inner_and_outer_folds_are_independent() -> None:
     assert outer[0] == outer[1]
     alone = KFold(4).plan(data, Streams(0))
     assert outer[0] != [alone.test_rows(q)[0].tolist() for q in range(4)]
+
+
+def test_what_cannot_be_drawn_inside_says_that_it_is_inside():
+    """Ten groups are enough for ten outer folds, and nine for no ten inner ones."""
+    data = Data.check(X[:40], Y[:40], task="classification", groups=np.arange(40) // 4)
+    message = r"^inside outer training set 0, with 36 of 40 rows: 10 folds need at least 10 groups"
+    with pytest.raises(BadData, match=message):
+        Nested("10-fold", "10-fold").plan(data, Streams(0))

@@ -21,6 +21,8 @@ NONE = np.full(4, np.nan)
         ([np.nan, 0.4, 0.2, np.nan], 2),
         ([1e6 + 1e-8, 1e6, 2e6, 3e6], 0),
         ([-3.0, -5.0, -5.0, 0.0], 1),
+        ([3e-14, 1e-14, 2e-14, 1e-14], 1),
+        ([0.0, 1e-30, 0.0, 1.0], 0),
     ],
 )
 def test_the_first_of_the_smallest(values, best) -> None:

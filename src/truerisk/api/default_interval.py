@@ -17,6 +17,7 @@ import numpy as np
 from truerisk.api.compute import Computed, Problem, compute, procedure_of
 from truerisk.core.contracts import Method
 from truerisk.core.data import Data
+from truerisk.core.errors import TrueRiskError
 from truerisk.core.losses import Loss
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.kfold import KFold
@@ -25,6 +26,7 @@ from truerisk.methods.nested import Nested
 __all__ = ["REPEATS", "default_word", "quick", "sharpened", "with_default_interval"]
 
 REPEATS = 10
+ONE_DRAWING = "the interval is that of one drawing of the outer folds:"
 
 # (rows, columns, fits of one repetition) whose ten repetitions take about a second
 QUICK: dict[str, Callable[[int, int, int], bool]] = {
@@ -65,27 +67,39 @@ def quick(engine: str, data: Data, n_fits: int) -> bool:
 def sharpened(
     risk: RiskEstimate, nested: Nested, honest: Computed, tuned: Computed
 ) -> RiskEstimate:
-    """The same value with the interval of ten repetitions of its folds, where they are cheap."""
+    """The same value with the interval of ten repetitions of its folds, where they are cheap.
+
+    Nobody asked for them, so where they cannot be had the risk keeps its interval, with a note.
+    """
     outer, problem = nested.outer_method, honest.problem
     if type(outer) is not KFold or outer.folds is not None or outer.repeats > 1:
         return risk
     n_fits = honest.evaluation.n_fits
     cheap = all(quick(engine, problem.data, n_fits) for engine in (honest.engine, tuned.engine))
-    if not cheap or risk.interval is None:
+    if not cheap or risk.interval is None or risk.value is None:
         return risk
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the first repetition has said it
-        again = compute(problem, replace(nested, outer=replace(outer, repeats=REPEATS)))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the first repetition has said it
+            again = compute(problem, replace(nested, outer=replace(outer, repeats=REPEATS)))
+    except TrueRiskError as error:
+        first = str(error).splitlines()[0]
+        return _noted(risk, f"{ONE_DRAWING} ten could not be had: {first}")
     more = procedure_of(again)
     if more is None or more.interval is None:
         return risk
+    if not more.interval.low <= risk.value <= more.interval.high:
+        return _noted(risk, f"{ONE_DRAWING} that of ten, {more.interval}, does not hold the value.")
     note = (
         f"the interval is that of {REPEATS} repetitions of the outer folds, mean {more.value:.4g}"
     )
     return replace(
-        risk,
+        _noted(risk, note, *(one for one in more.notes if one not in risk.notes)),
         interval=more.interval,
         n_fits=risk.n_fits + more.n_fits,
         seconds=risk.seconds + more.seconds,
-        notes=(*risk.notes, note, *(one for one in more.notes if one not in risk.notes)),
     )
+
+
+def _noted(risk: RiskEstimate, *notes: str) -> RiskEstimate:
+    return replace(risk, notes=(*risk.notes, *notes))

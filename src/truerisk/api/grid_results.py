@@ -70,7 +70,7 @@ def _ranks(scores: np.ndarray) -> np.ndarray:
     rank, leader = 1, None
     for position, candidate in enumerate(order):
         score = np.nan_to_num(scores[candidate], nan=-np.inf)
-        if leader is None or leader - score > TIE * max(1.0, abs(leader)):
+        if leader is None or leader - score > TIE * abs(leader):
             rank, leader = position + 1, score
         ranks[candidate] = rank
     return ranks

@@ -15,15 +15,19 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True)
 class Paired:
-    """Mean paired difference with its standard error over `n_units` rows, or groups of rows."""
+    """Mean paired difference with its standard error over `n_units` rows, or groups of rows.
+
+    `scale` is the largest loss: a spread far below it is rounding.
+    """
 
     mean: float
     std_error: float
     n_units: int
+    scale: float = 1.0
 
     def exceeds_noise(self, level: float) -> bool:
         """Whether 0 lies outside the t interval of this level."""
-        if self.std_error <= _NOTHING * max(1.0, abs(self.mean)):
+        if self.std_error <= _NOTHING * self.scale:
             return False  # no spread, so nothing is known of the error
         from scipy.special import stdtrit
 
@@ -49,4 +53,5 @@ def paired_difference(
     m = len(residuals)
     if m < 2:
         return None
-    return Paired(mean, float(np.sqrt(m / (m - 1) * (residuals**2).sum())), m)
+    scale = float(max(np.abs(first).max(), np.abs(second).max()))
+    return Paired(mean, float(np.sqrt(m / (m - 1) * (residuals**2).sum())), m, scale)

@@ -199,7 +199,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.loss_ = problem.loss
         self.best_index_ = curve.best
         self.best_params_ = curve.best_params
-        self.selected_risk_ = curve[curve.best]
+        self.selected_risk_ = _known(curve[curve.best], "the only candidate has a failed fit")
         self.best_score_ = float(problem.loss.score(self.selected_risk_.value))
         self.cv_results_ = cv_results(selected)
         self.multimetric_ = False
@@ -210,6 +210,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         """The honest risk, with an interval of more repetitions where they cost little."""
         procedure = procedure_of(honest)
         assert procedure is not None
+        _known(procedure, "a chosen candidate has a failed fit in an outer split")
         asked = self.interval is not None
         return procedure if asked else sharpened(procedure, nested, honest, selected)
 
@@ -343,3 +344,11 @@ def _as_grid_search_averages(select_by: Any) -> Method:
 def _stated(search: HonestSearchCV, notes: tuple[str, ...]) -> tuple[str, ...]:
     what = f"risk of the procedure: choose among {len(search.curve_)} settings, then fit"
     return (f"{what}; not of one setting", *notes)
+
+
+def _known(estimate: RiskEstimate, otherwise: str) -> RiskEstimate:
+    """The estimate, refused where a failed fit left it without a value."""
+    if estimate.value is None:
+        said = next((note for note in estimate.notes if "failed" in note), "")
+        raise Refusal(f"{otherwise}, so there is no risk. {said}".strip())
+    return estimate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from truerisk.core.present import number
+from truerisk.core.present import risk
 
 __all__ = ["Interval"]
 
@@ -26,4 +26,4 @@ class Interval:
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        return f"[{number(self.low)}, {number(self.high)}]"
+        return f"[{risk(self.low, self.high)}, {risk(self.high)}]"

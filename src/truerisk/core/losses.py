@@ -98,6 +98,8 @@ class Cost(RowLoss):
             raise Refusal("costs are finite and not negative.")
         if self.matrix.diagonal().any():
             raise Refusal("the diagonal of a cost matrix is 0: a right answer costs nothing.")
+        if not self.matrix.any():
+            raise Refusal("every cost is 0: no answer is wrong. Give what mistakes cost.")
         self.upper = float(self.matrix.max())
 
     def check(self, data: Data) -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "number",
     "params_text",
     "plain",
+    "risk",
     "seconds",
     "sureness",
     "text_table",
@@ -58,6 +59,16 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
+def risk(value: float, beside: float = 0.0) -> str:
+    """A risk, with an exponent where it and the number beside it would read 0.0000.
+
+    >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, beside=0.1)
+    ('0.1235', '0.0000', '7.834e-13', '0.0000')
+    """
+    tiny = 0 < max(abs(value), abs(beside)) < 0.00005
+    return f"{value:.4g}" if tiny else number(value)
+
+
 def seconds(value: float) -> str:
     """Seconds as people read them."""
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
@@ -68,7 +79,7 @@ def sureness(std_error: float | None, interval: Any) -> str:
     if interval is not None:
         level = round(100 * interval.confidence_level, 6)
         return f", {level:g} % interval {interval} ({interval.method})"
-    return "" if std_error is None else f", standard error {std_error:.4f}"
+    return "" if std_error is None else f", standard error {risk(std_error)}"
 
 
 def clean(text: str, limit: int = 200) -> str:

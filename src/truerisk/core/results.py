@@ -148,7 +148,7 @@ class RiskEstimate:
         return cls.from_dict(content)
 
     def __str__(self) -> str:
-        value = "no value" if self.value is None else f"{self.value:.4f}"
+        value = "no value" if self.value is None else present.risk(self.value)
         sure = present.sureness(self.std_error, self.interval)
         return f"risk {value} ({self.loss}, {self.method}){sure}"
 

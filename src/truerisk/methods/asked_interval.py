@@ -6,10 +6,12 @@ from dataclasses import replace
 
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
+from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.kfold import KFold
 from truerisk.methods.ncv import NestedInterval
 from truerisk.methods.nested import Nested
+from truerisk.methods.out_of_bag import OutOfBag
 from truerisk.methods.paired_halves import PairedHalves
 
 __all__ = ["REPEATS", "with_interval"]
@@ -18,7 +20,9 @@ REPEATS = 10  # of nested cross-validation, where the method has fewer
 
 
 def with_interval(method: Method, word: str) -> Method:
-    """The method itself if it offers the interval; for K-fold words, the one that draws its fits.
+    """The method itself if it offers the interval; else the one that draws the fits it needs.
+
+    That is for K-fold words nested cross-validation or paired halves, for `oob` the bootstrap.
 
     >>> from truerisk.methods.words import as_method
     >>> with_interval(as_method("10-fold"), "wald").word
@@ -31,6 +35,8 @@ def with_interval(method: Method, word: str) -> Method:
         return replace(method, outer=with_interval(method.outer_method, word))
     if word in method.offers:
         return method
+    if type(method) is OutOfBag and word in (sampled := Bootstrap("oob")).offers:
+        return sampled
     if type(method) is KFold:
         if word in NestedInterval.offers:
             return _nested(method, word)

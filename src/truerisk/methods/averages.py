@@ -173,7 +173,7 @@ def tested_by_average(
             repeatedly=repeatedly,
             plan=answers.plan,
             all_losses=per_row,
-            instability=instabilities(losses, per_row, shares, answers.plan, groups)
+            instability=instabilities(losses, per_row, shares, answers.plan)
             if repeatedly and form.needs_instability
             else None,
         )

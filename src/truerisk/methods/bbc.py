@@ -17,6 +17,7 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
 
 __all__ = [
+    "TIE",
     "Corrected",
     "corrected_by_bootstrap",
     "corrected_by_splits",
@@ -160,7 +161,7 @@ def _choices(
     means[:, ~known] = np.inf
     if rule is None:
         least = means.min(axis=1, keepdims=True)
-        ties: np.ndarray = means <= least + TIE * np.maximum(1.0, np.abs(least))
+        ties: np.ndarray = means <= least + TIE * np.abs(least)
         first: np.ndarray = ties.argmax(axis=1)
         return first
     means[:, ~known] = np.nan

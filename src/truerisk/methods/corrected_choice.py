@@ -60,7 +60,7 @@ class BootstrapBiasCorrected(KFold):
         self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
     ) -> Evaluation:
         answers = ask(plan)
-        tested = tuple(self.reduce(answers, data, loss, replace(setting, interval=None)))
+        tested = tuple(self.reduce(answers, data, loss, setting))
         procedure = self._corrected(tested, data, setting) if len(tested) > 1 else None
         return Evaluation(plan, tested, answers.n_fits, procedure=procedure, answers=answers)
 

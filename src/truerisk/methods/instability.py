@@ -10,7 +10,7 @@ from truerisk.core.plan import Plan
 
 __all__ = ["exchanged", "instabilities", "instability"]
 
-LEAST = 0.75  # of what random folds exchange: below, a learner may look stable that was left alone
+LEAST = 0.6  # of 1/K of the training rows: below, a learner may look stable that was left alone
 
 
 def instabilities(
@@ -18,12 +18,11 @@ def instabilities(
     means: np.ndarray,
     shares: np.ndarray,
     plan: Plan,
-    groups: np.ndarray | None,
 ) -> np.ndarray | None:
     """The instability of every candidate; None where the drawings of the folds show none.
 
-    `means` are those of the tested rows, ascending, `groups` where these belong. There must be two
-    drawings that test every row, and rows must change their company from one to the next.
+    `means` are those of the tested rows, ascending. There must be two drawings that test every
+    row, and training sets must change from one to the next.
     """
     n = means.shape[1]
     order = np.argsort(plan.positions[0], kind="stable")
@@ -31,7 +30,7 @@ def instabilities(
     if times < 2 or (np.bincount(plan.positions[0])[plan.positions[0]] != times).any():
         return None
     question = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    if exchanged(question[order].reshape(n, times).T, groups) < LEAST:
+    if exchanged(question[order].reshape(n, times).T) < LEAST:
         return None
     row_of = np.empty(len(order), dtype=np.int64)
     row_of[order] = np.repeat(np.arange(n), times)
@@ -69,32 +68,32 @@ def instability(
     return np.clip(found, 0.0, 1.0, out=found)
 
 
-def exchanged(labels: np.ndarray, groups: np.ndarray | None) -> float:
-    """How many rows leave a row's fold from one drawing to the next, as a share of random folds'.
+def exchanged(labels: np.ndarray) -> float:
+    """How much a row's training set changes from one drawing to the next, times the folds' number.
 
-    `labels` has a line of fold numbers for each drawing. About 1 for folds that are drawn anew; 0
-    where they stay, where each fold is a single row or a single group, or where large groups fill
-    the same folds every time. Then nothing shows how a learner changes with its training rows.
+    `labels` has a line of fold numbers for each drawing. About 1 for large folds that are drawn
+    anew, less for small ones, since a row is always in its own fold: 1 − 1/m for folds of m rows,
+    or of m groups that stay together. 0 where the folds stay. Below `LEAST` nothing shows how a
+    learner changes with its training rows.
 
-    >>> rows = np.arange(40)
-    >>> exchanged(np.array([rows % 4, rows % 4]), None), exchanged(np.array([rows, rows]), None)
+    >>> rows = np.arange(4000)
+    >>> exchanged(np.array([rows % 4, rows % 4])), exchanged(np.array([rows, rows[::-1]]))
     (0.0, 0.0)
-    >>> exchanged(np.array([rows % 4, rows // 10]), None) > 0.9
-    True
+    >>> round(exchanged(np.array([rows % 4, rows // 4 % 4])), 2)
+    1.0
     """
     n = labels.shape[1]
-    own = n if groups is None else _pairs(np.unique(groups, return_inverse=True)[1].ravel())
-    together = both = 0
+    gone, kept, folds = 0, 0, 0
     for one, other in pairwise(labels):
-        together += _pairs(one) - own
-        both += _pairs(one * (int(other.max()) + 1) + other) - own
-    if together == 0:
-        return 0.0
-    by_chance = together / (len(labels) - 1) / (n**2 - own)
-    return float((1 - both / together) / (1 - by_chance))
+        own, new = _sizes(one), _sizes(other)
+        gone += int((new - _sizes(one * (int(other.max()) + 1) + other)).sum())
+        kept += int((n - own).sum())
+        folds += len(np.unique(one))
+    return gone / kept * folds / (len(labels) - 1)
 
 
-def _pairs(labels: np.ndarray) -> int:
-    """How many ordered pairs, each row with itself included, share a label."""
-    sizes = np.unique(labels, return_counts=True)[1].astype(np.int64)
-    return int(sizes @ sizes)
+def _sizes(labels: np.ndarray) -> np.ndarray:
+    """For each row the number of rows with its label."""
+    _, member, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    of_row: np.ndarray = sizes[member.ravel()]
+    return of_row

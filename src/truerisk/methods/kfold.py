@@ -85,6 +85,8 @@ class ReversedKFold(KFold):
 
     average: Average | None = "fold"
 
+    offers: ClassVar[tuple[str, ...]] = ()
+
     @property
     def word(self) -> str:
         return "reversed" if self.k == 10 and self.folds is None else f"reversed {super().word}"

@@ -20,7 +20,7 @@ from truerisk.core.contracts import (
     values_of,
 )
 from truerisk.core.data import Data
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.methods.tuning import by_fit, choose, inner_risks, units_of
@@ -94,11 +94,16 @@ class Nested(Method):
             )
         # splits with equal training rows share one fit, so they must choose alike
         outer = merge_equal_fits(outer)
-        drawn = [
-            self._inner.plan(data.subset(outer.train_rows(fit)[0]), streams.child(f"inner {fit}"))
-            for fit in range(outer.n_fits)
-        ]
-        return nest(outer, drawn)
+        return nest(outer, [self._inside(outer, fit, data, streams) for fit in range(outer.n_fits)])
+
+    def _inside(self, outer: Plan, fit: int, data: Data, streams: Streams) -> Plan:
+        """The inner plan of one outer training set."""
+        rows = outer.train_rows(fit)[0]
+        try:
+            return self._inner.plan(data.subset(rows), streams.child(f"inner {fit}"))
+        except BadData as error:
+            where = f"inside outer training set {fit}, with {len(rows)} of {data.n_rows} rows"
+            raise BadData(f"{where}: {error}") from error
 
     def evaluate(
         self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting

@@ -26,8 +26,8 @@ def smallest(values: np.ndarray) -> float:
 class Minimum(Rule):
     """The candidate with the smallest risk; of equal ones, the first in grid order.
 
-    Risks that differ by less than 1e-12 (relative) are equal: the order in which fold risks were
-    added must not choose. (GridSearchCV lets the last bit decide.)
+    Risks that differ by less than 1e-12 (relative, so that no unit of y counts) are equal: the
+    order in which fold risks were added must not choose. (GridSearchCV lets the last bit decide.)
     """
 
     word: ClassVar[str] = "min"
@@ -35,4 +35,4 @@ class Minimum(Rule):
 
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
         least = smallest(values)
-        return int(np.flatnonzero(values <= least + TIE * max(1.0, abs(least)))[0])
+        return int(np.flatnonzero(values <= least + TIE * abs(least))[0])

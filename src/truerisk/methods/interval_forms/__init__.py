@@ -15,6 +15,8 @@
 
 from __future__ import annotations
 
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument
 from truerisk.core.registry import Line, Registry
 from truerisk.methods.interval_forms.form import NO_SPREAD, Evidence, IntervalForm, Sureness
 
@@ -58,5 +60,7 @@ def names() -> list[str]:
 
 def as_form(word: str) -> IntervalForm:
     """The interval with this name."""
+    if not isinstance(word, str):
+        raise BadArgument(f"interval={shown(word)} is no name: use one of {', '.join(registry)}.")
     form: IntervalForm = registry.load(word)()
     return form

@@ -81,8 +81,8 @@ class IntervalForm(ABC):
         if not loss.per_row:
             raise Refusal(
                 f"interval '{self.word}' is made from losses of single rows, and loss "
-                f"'{loss.word}' has none: use interval='conservative-z', or a loss such as "
-                "'zero-one', 'brier' or 'log'."
+                f"'{loss.word}' has none: use a K-fold word with interval='conservative-z', or a "
+                "loss such as 'zero-one', 'brier' or 'log'."
             )
 
     @abstractmethod
@@ -130,5 +130,5 @@ def clipped(value: float, half: float, name: str, evidence: Evidence) -> Interva
 
 
 def is_none(error: float, value: float) -> bool:
-    """Whether a spread is 0 up to rounding."""
-    return error <= 1e-12 * max(1.0, abs(value))
+    """Whether a spread is 0 up to rounding; relative, so that no unit of a loss counts."""
+    return error <= 1e-12 * abs(value)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.methods.interval_forms.form import Evidence, IntervalForm
+from truerisk.methods.interval_forms.form import Evidence, IntervalForm, is_none
 from truerisk.methods.interval_forms.wald import variance_of_mean
 
 __all__ = ["MOST", "ONCE", "SLOPE", "Enlarged", "enlarged", "factor"]
@@ -73,7 +73,7 @@ def enlarged(evidence: Evidence, form: IntervalForm, stable: float = 1.0) -> Enl
     if len(np.unique(times[times > 0])) > 1:
         raise form.lacks("rows that are tested equally often", "use a K-fold word")
     plain, units = variance_of_mean(losses, weights, evidence.value, evidence.groups)
-    if plain <= (1e-12 * max(1.0, abs(evidence.value))) ** 2:
+    if is_none(plain**0.5, evidence.value):
         plain = 0.0
     told = _instability_of(evidence) if plain > 0 else None  # equal losses tell nothing
     k = plan.n_rows / float(plan.test_sizes.mean())
