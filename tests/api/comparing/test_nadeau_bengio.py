@@ -70,3 +70,14 @@ def test_its_size_is_kept_under_overlap() -> None:
         rejected += (found.p_value < 0.05, plain > 2.1448)
     assert rejected[0] / 400 < 0.08
     assert rejected[1] / 400 > 0.3
+
+
+@pytest.mark.parametrize("unit", [1e-13, 1e9])
+@pytest.mark.parametrize("test", ["nadeau-bengio", "5x2"])
+def test_the_unit_of_the_losses_does_not_count(unit, test) -> None:
+    """The same statistic; and differences that are rounding alone are no spread in any unit."""
+    sizes = {"n_train": 90, "n_test": 90 if test == "5x2" else 10, "test": test}
+    usual, other = (tr.compare(u * A, u * B, **sizes) for u in (1.0, unit))
+    assert other.statistic == pytest.approx(usual.statistic)
+    alike = tr.compare(unit * A, unit * A * (1 + np.arange(10) * 1e-16), **sizes)
+    assert alike.p_value is None

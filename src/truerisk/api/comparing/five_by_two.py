@@ -34,7 +34,7 @@ class FiveByTwo(PairedTest):
             "differences of the two folds of a repetition are independent and normal",
             "the t statistic is that of the first fold, so it depends on the order of the folds",
         )
-        if spread.sum() <= 1e-24 * max(1.0, abs(mean)):
+        if spread.sum() <= (1e-12 * pairs.scale) ** 2:
             return Comparison(self.word, mean, 10, pairs.loss, assumed=assumed, notes=(NO_SPREAD,))
         from scipy.special import fdtrc, stdtr
 

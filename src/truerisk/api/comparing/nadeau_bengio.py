@@ -35,7 +35,7 @@ class Correlated:
         splits, ratio = pairs.of_splits()
         mean, j = float(splits.mean()), len(splits)
         error = float(splits.std(ddof=1) * np.sqrt(1 / j + ratio))
-        return cls(mean, error if error > 1e-12 * max(1.0, abs(mean)) else None, j, ratio)
+        return cls(mean, error if error > 1e-12 * pairs.scale else None, j, ratio)
 
     @property
     def assumed(self) -> str:

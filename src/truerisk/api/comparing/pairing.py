@@ -25,7 +25,8 @@ class Pairs:
     """Losses of two rules, a and b, on the same rows of the same splits.
 
     `splits` are the differences a − b of the mean losses per split, `repeat`, `n_train` and
-    `n_test` belong to them; `rows` are the two losses of rows that were tested once.
+    `n_test` belong to them; `rows` are the two losses of rows that were tested once. Differences
+    far below `scale`, the largest mean loss of a split, are rounding.
     """
 
     loss: str | None = None
@@ -35,6 +36,7 @@ class Pairs:
     n_test: np.ndarray | None = None
     rows: tuple[np.ndarray, np.ndarray] | None = None
     one_rule: bool = False
+    scale: float = 1.0
     why_no_rows: str = "there are no losses of rows that were each tested once."
 
     def of_splits(self) -> tuple[np.ndarray, float]:
@@ -98,6 +100,7 @@ def _of_estimates(a: RiskEstimate, b: RiskEstimate) -> Pairs:
         n_test=splits[:, 2],
         rows=(a.losses, b.losses) if why is None else None,
         one_rule=a.target == "Err_XY",
+        scale=_scale(a.split_risks, b.split_risks),
         why_no_rows=why or "",
     )
 
@@ -139,7 +142,7 @@ def _why_no_rows(a: RiskEstimate, splits: np.ndarray) -> str | None:
         return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
     if a.n_groups is not None or (a.interval is not None and "grouped" in a.interval.method):
         return "rows of one group depend on each other."
-    if a.weighted or a.value is None or not np.isclose(a.losses.mean(), a.value, atol=1e-9):
+    if a.weighted or a.value is None or not np.isclose(a.losses.mean(), a.value, 1e-9, 0):
         return "the rows have weights, or folds of unequal size count alike."
     return None
 
@@ -166,8 +169,10 @@ def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, per_split:
     tested = np.array(sizes[0]) if n_test is None else _sizes(n_test, len(first), "n_test")
     if n_test is not None and max(sizes[0]) > 1 and (tested != sizes[0]).any():
         raise BadData("n_test contradicts the number of losses per split.")
+    means = np.array([[x.mean() for x in losses] for losses in (first, second)])
     return Pairs(
-        splits=np.array([x.mean() - y.mean() for x, y in zip(first, second, strict=True)]),
+        splits=means[0] - means[1],
+        scale=_scale(*means),
         n_train=_sizes(n_train, len(first), "n_train"),
         n_test=tested,
     )
@@ -215,9 +220,14 @@ def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Pairs:
         repeat=repeats,
         n_train=trained,
         n_test=tested,
+        scale=_scale(a, b),
         rows=(np.ravel(a), np.ravel(b)) if once else None,
         why_no_rows="rows were tested once per repetition; give one repetition alone.",
     )
+
+
+def _scale(a: np.ndarray, b: np.ndarray) -> float:
+    return float(max(np.abs(a).max(), np.abs(b).max()))
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
