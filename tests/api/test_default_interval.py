@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 import truerisk as tr
 from truerisk.api.default_interval import REPEATS, quick
@@ -43,13 +45,6 @@ def test_the_size_of_the_work_decides_by_engine(engine, shape, n_fits, expected)
     assert quick(engine, data, n_fits) is expected
 
 
-def test_trees_of_regression_are_not_repeated():
-    """Most are scikit-learn's own fits and take long, however few rows there are."""
-    data = Data.check(np.zeros((20, 1)), np.arange(20.0), task="regression")
-    assert not quick("tree", data, 2)
-    assert quick("least-squares", data, 2)
-
-
 @pytest.mark.parametrize(
     ("model", "grid", "repeated"),
     [
@@ -63,11 +58,24 @@ def test_closed_forms_repeat_their_folds_and_slow_learners_do_not(model, grid, r
     assert any(SAID in note for note in found.notes) == repeated
 
 
-def test_small_trees_repeat_their_folds():
-    """A compiled builder makes them quick."""
-    model = DecisionTreeClassifier(random_state=0)
-    found = tr.HonestSearchCV(model, {"max_depth": [1, 2]}, outer="5-fold").fit(X, Y > 0).risk_
-    assert any(SAID in note for note in found.notes)
+@pytest.mark.parametrize(
+    ("model", "name", "repeated"),
+    [
+        (DecisionTreeClassifier(random_state=0), "max_depth", True),
+        (make_pipeline(DecisionTreeClassifier()), "decisiontreeclassifier__max_depth", True),
+        (
+            make_pipeline(StandardScaler(), DecisionTreeClassifier()),
+            "decisiontreeclassifier__max_depth",
+            False,
+        ),
+        (ExtraTreeClassifier(random_state=0), "max_depth", False),
+    ],
+)
+def test_trees_repeat_their_folds_where_they_are_grown_by_the_builder(model, name, repeated):
+    """Where scikit-learn grows them ten drawings are no matter of a second."""
+    search = tr.HonestSearchCV(model, {name: [1, 2]}, outer="5-fold", random_state=0)
+    found = search.fit(X, Y > 0).risk_
+    assert any(SAID in note for note in found.notes) == repeated
 
 
 def test_it_is_the_interval_of_ten_repetitions():

@@ -58,8 +58,6 @@ def with_default_interval(problem: Problem, nested: Nested) -> Problem:
 
 def quick(engine: str, data: Data, n_fits: int) -> bool:
     """Whether ten repetitions of outer folds that take `n_fits` fits each need about a second."""
-    if engine == "tree" and data.classes is None:
-        return False  # most trees of regression are scikit-learn's own fits
     n_columns = data.X.shape[1] if np.ndim(data.X) == 2 else 1
     return engine in QUICK and QUICK[engine](data.n_rows, n_columns, n_fits)
 
@@ -75,7 +73,12 @@ def sharpened(
     if type(outer) is not KFold or outer.folds is not None or outer.repeats > 1:
         return risk
     n_fits = honest.evaluation.n_fits
-    cheap = all(quick(engine, problem.data, n_fits) for engine in (honest.engine, tuned.engine))
+    engines = {honest.engine, tuned.engine}
+    cheap = all(quick(engine, problem.data, n_fits) for engine in engines)
+    if "tree" in engines:  # where scikit-learn grows them, they take some ten times as long
+        from truerisk.engines.trees.growing import grows
+
+        cheap = cheap and grows(problem.family, problem.data, honest.evaluation.plan)
     if not cheap or risk.interval is None or risk.value is None:
         return risk
     try:

@@ -20,13 +20,13 @@ from truerisk.core.family import Family, drawn_states
 from truerisk.core.plan import BESIDES, Plan, spread
 from truerisk.core.progress import tell
 from truerisk.engines.running.fitting import empty_values
-from truerisk.engines.settings import Group
+from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.trees.agreement import closeness
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, recipe_of, start_of
 from truerisk.kernels.trees import Growth, Lists, Table, exact_sums, grow_trees
 
-__all__ = ["Growing", "growing_of"]
+__all__ = ["Growing", "growing_of", "grows"]
 
 SECONDS = 0.1  # about so long a call lasts: progress is told and an interruption seen between them
 
@@ -35,9 +35,25 @@ def growing_of(
     groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: Run
 ) -> Growing | None:
     """The builder at work on this plan, or None where the fits are scikit-learn's."""
+    prepared = None if run.keeper is not None else _prepared(groups, family, data, plan)
+    if prepared is None:
+        return None
+    X, grown = prepared
+    return Growing(grown, Table.of(X), len(family), data, plan, request, run)
+
+
+def grows(family: Family, data: Data, plan: Plan) -> bool:
+    """Whether the trees of a plan are grown here, so that each takes a part of a millisecond."""
+    return _prepared(groups_along(family, ["ccp_alpha"]), family, data, plan) is not None
+
+
+def _prepared(
+    groups: list[Group], family: Family, data: Data, plan: Plan
+) -> tuple[np.ndarray, list[tuple[Group, Recipe]]] | None:
+    """The table and each group with its recipe, or None where scikit-learn must fit."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    if run.keeper is not None or not _stands_alone(family):
+    if not _stands_alone(family):
         return None
     learner, numbers = type(family.last), data.codes is None
     if learner is not (DecisionTreeRegressor if numbers else DecisionTreeClassifier):
@@ -52,8 +68,7 @@ def growing_of(
         recipe is not None and closeness(recipe.criterion) is not None for recipe in recipes
     ):
         return None
-    grown = [(g, r) for g, r in zip(groups, recipes, strict=True) if r is not None]
-    return Growing(grown, Table.of(X), len(family), data, plan, request, run)
+    return X, [(g, r) for g, r in zip(groups, recipes, strict=True) if r is not None]
 
 
 class Growing:
