@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import numpy as np
+
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.summary import Total, by_interval, rows
 from truerisk.core.writing import write_text
 
 __all__ = ["draw"]
 
-LEFT, RIGHT, TOP, STEP, WIDTH = 200, 700, 62, 26, 840
+LEFT, RIGHT, TOP, STEP, WIDTH = 150, 660, 62, 26, 840
 BAND = (0.93, 0.98)
 LEAST = 0.7  # of the axis; what is below stands at its edge
 STYLE = """
@@ -28,7 +30,10 @@ STYLE = """
 
 
 def draw(lines: Iterable[dict[str, Any]], cells: Sequence[Cell], path: Path) -> None:
-    """Coverages of Err with the band that is asked for; to the right widths as shares of NCV's."""
+    """Coverages of Err with the band that is asked for; to the right widths as shares of NCV's.
+
+    "at 95 %" is the width after stretching, as in the table.
+    """
     totals = by_interval(rows(lines, cells))
     write_text("\n".join(_svg(totals)) + "\n", path)
 
@@ -51,6 +56,8 @@ def _svg(totals: Sequence[Total]) -> Iterator[str]:
     yield _text(0, 18, "interval")
     yield _text((LEFT + RIGHT) / 2, 18, "% of data sets whose interval holds Err", "", "middle")
     yield _text(WIDTH, 18, "width / ncv", "", "end")
+    yield _text(WIDTH - 80, TOP - 20, "as it is", "muted", "end")
+    yield _text(WIDTH, TOP - 20, "at 95 %", "muted", "end")
     for place, one in enumerate(totals):
         yield from _line(one, TOP + STEP * place)
     yield "</svg>"
@@ -67,7 +74,9 @@ def _line(one: Total, y: float) -> Iterator[str]:
     x = _x(one.covers)
     said = f"all: {100 * one.covers:.1f} ± {100 * one.error:.1f} %"
     yield f'<path class="all" d="M{x:.1f},{y - 9} V{y + 9}"><title>{escape(said)}</title></path>'
-    yield _text(WIDTH, y + 5, f"{one.width:.2f}", style, "end")
+    yield _text(WIDTH - 80, y + 5, f"{one.width:.2f}", style, "end")
+    nominal = f"{one.nominal:.2f}" if np.isfinite(one.nominal) else "–"
+    yield _text(WIDTH, y + 5, nominal, style, "end")
 
 
 def _x(share: float) -> float:

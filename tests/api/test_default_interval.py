@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -121,3 +123,12 @@ def test_the_note_says_the_instability():
     found = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, outer="5-fold").fit(X, Y).risk_
     assert found.notes[-1].startswith("instability 0.")
     assert found.notes[-1].endswith("times the variance of independent rows.")
+
+
+@pytest.mark.parametrize("kind", ["sparse", "frame"])
+def test_columns_are_counted_in_any_table(kind):
+    """A sparse table has as many numbers as a dense one."""
+    wide = np.zeros((50, 100))
+    table = sparse.csr_array(wide) if kind == "sparse" else pd.DataFrame(wide)
+    data = Data.check(table, np.arange(50) % 2, task="classification")
+    assert not quick("discriminant", data, 2)

@@ -12,8 +12,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
 from truerisk.api.compute import Computed, Problem, compute, procedure_of
 from truerisk.core.contracts import Method
 from truerisk.core.data import Data
@@ -58,7 +56,8 @@ def with_default_interval(problem: Problem, nested: Nested) -> Problem:
 
 def quick(engine: str, data: Data, n_fits: int) -> bool:
     """Whether ten repetitions of outer folds that take `n_fits` fits each need about a second."""
-    n_columns = data.X.shape[1] if np.ndim(data.X) == 2 else 1
+    shape: tuple[int, ...] = getattr(data.X, "shape", ())  # of sparse tables and frames, too
+    n_columns = shape[1] if len(shape) == 2 else 1
     return engine in QUICK and QUICK[engine](data.n_rows, n_columns, n_fits)
 
 
