@@ -18,6 +18,8 @@ from benchmarks.calibration.store import cell_of
 
 __all__ = ["Surplus", "surpluses", "text"]
 
+FEWEST = 10  # data sets: of fewer a variance is a guess, and that of two has no error at all
+
 
 @dataclass(frozen=True)
 class Surplus:
@@ -39,7 +41,7 @@ def surpluses(lines: Iterable[dict[str, Any]], cells: Sequence[Cell]) -> list[Su
     rows = [
         _of(cell, list(found[cell].values()))
         for cell in cells
-        if len(found[cell]) > 1 and PROBLEMS[cell.problem].draw_groups is None
+        if len(found[cell]) >= FEWEST and PROBLEMS[cell.problem].draw_groups is None
     ]
     return sorted(rows, key=lambda row: row.instability)
 

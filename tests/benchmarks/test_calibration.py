@@ -113,7 +113,7 @@ def test_coverage_counts_what_holds_err():
 
 def test_the_surplus_is_read_off_what_was_stored():
     """Variance of the values over that of independent rows; instability from once and ten times."""
-    values = np.array([0.1, 0.2, 0.3, 0.2])
+    values = np.array([0.1, 0.2, 0.3, 0.2, 0.1, 0.2, 0.3, 0.2, 0.2, 0.3])
     lines = [
         {**line(seed, 0.2, {}), "facts": {"outer": v, "rows_var": 0.15, "moments": [v, 0.24, 0]}}
         for seed, v in enumerate(values)
@@ -124,6 +124,7 @@ def test_the_surplus_is_read_off_what_was_stored():
     assert found.factor == pytest.approx(values.var(ddof=1) / (0.15 / 30))
     assert found.instability == pytest.approx((1 - 0.15 / 0.24) * 10 / 9)
     assert "simple, n=30, knn" in text([found])
+    assert surpluses(lines[:9], [CELL]) == []  # too few to know a variance
     assert text([]) == ""
 
 
