@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.compute import Computed
-from truerisk.selection.minimum import TIE
+from truerisk.core.ties import tied
 
 __all__ = ["cv_results"]
 
@@ -70,7 +70,7 @@ def _ranks(scores: np.ndarray) -> np.ndarray:
     rank, leader = 1, None
     for position, candidate in enumerate(order):
         score = np.nan_to_num(scores[candidate], nan=-np.inf)
-        if leader is None or leader - score > TIE * abs(leader):
+        if leader is None or not tied(-score, -leader):
             rank, leader = position + 1, score
         ranks[candidate] = rank
     return ranks

@@ -15,7 +15,7 @@
 | `calibration.py` | whether probabilities mean what they say |
 | `sample_size.py` | test rows for a width of the posterior's interval |
 | `roc.py`, `delong.py`, `operating.py` | ROC curves; their area and its variance; thresholds |
-| `spread.py` | the numbers of a box plot |
+| `spread.py`, `ties.py` | the numbers of a box plot; what counts as the same risk |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
 | `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |
 | `arguments.py` | checks of arguments |

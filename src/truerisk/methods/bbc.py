@@ -15,9 +15,9 @@ import numpy as np
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
+from truerisk.core.ties import tied
 
 __all__ = [
-    "TIE",
     "Corrected",
     "corrected_by_bootstrap",
     "corrected_by_splits",
@@ -26,7 +26,6 @@ __all__ = [
 
 SEED = 20180501  # of samples that nobody gives a generator for
 
-TIE = 1e-12  # relative, as rule 'min' counts ties
 CELLS = 1 << 22  # of a block of replicates, about 32 MB
 
 
@@ -161,8 +160,7 @@ def _choices(
     means[:, ~known] = np.inf
     if rule is None:
         least = means.min(axis=1, keepdims=True)
-        ties: np.ndarray = means <= least + TIE * np.abs(least)
-        first: np.ndarray = ties.argmax(axis=1)
+        first: np.ndarray = tied(means, least).argmax(axis=1)
         return first
     means[:, ~known] = np.nan
     errors = np.full_like(means, np.nan)

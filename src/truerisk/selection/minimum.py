@@ -9,10 +9,9 @@ import numpy as np
 
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import Refusal
+from truerisk.core.ties import tied
 
-__all__ = ["TIE", "Minimum", "smallest"]
-
-TIE = 1e-12  # relative; sums of equal fold risks in another order differ by less
+__all__ = ["Minimum", "smallest"]
 
 
 def smallest(values: np.ndarray) -> float:
@@ -35,4 +34,4 @@ class Minimum(Rule):
 
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
         least = smallest(values)
-        return int(np.flatnonzero(values <= least + TIE * abs(least))[0])
+        return int(np.flatnonzero(tied(values, least))[0])

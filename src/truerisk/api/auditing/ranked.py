@@ -21,7 +21,8 @@ from truerisk.core.answers import Answers
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import tell
-from truerisk.methods.bbc import TIE, Corrected
+from truerisk.core.ties import tied
+from truerisk.methods.bbc import Corrected
 
 __all__ = ["corrected_ranks", "weighted_auc_risk"]
 
@@ -104,7 +105,7 @@ def _smallest(risks: np.ndarray) -> np.ndarray:
     lost = np.isnan(risks).all(axis=1)
     filled = np.where(np.isnan(risks), np.inf, risks)
     least = filled.min(axis=1, keepdims=True)
-    return np.where(lost, -1, (filled <= least + TIE * np.abs(least)).argmax(axis=1))
+    return np.where(lost, -1, tied(filled, least).argmax(axis=1))
 
 
 def _copies(data: Data, size: int, rng: np.random.Generator) -> np.ndarray:
