@@ -83,13 +83,11 @@ def exchanged(labels: np.ndarray) -> float:
     1.0
     """
     n = labels.shape[1]
-    gone, kept, folds = 0, 0, 0
-    for one, other in pairwise(labels):
-        own, new = _sizes(one), _sizes(other)
-        gone += int((new - _sizes(one * (int(other.max()) + 1) + other)).sum())
-        kept += int((n - own).sum())
-        folds += len(np.unique(one))
-    return gone / kept * folds / (len(labels) - 1)
+    sizes = np.array([_sizes(line) for line in labels])
+    both = np.array([_sizes(a * (int(b.max()) + 1) + b) for a, b in pairwise(labels)])
+    gone, trained = sizes[1:] - both, n - sizes[:-1]
+    k = (1 / sizes).sum(axis=1).mean()  # each fold adds 1
+    return float(gone.sum() / trained.sum() * k)
 
 
 def _sizes(labels: np.ndarray) -> np.ndarray:

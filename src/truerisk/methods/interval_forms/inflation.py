@@ -2,7 +2,7 @@ r"""By how much cross-validation of a tuned learner varies more than a mean of i
 
 Folds share training rows, so the mean of n out-of-fold losses has a larger variance than s²/n. No
 unbiased estimate of it exists (Bengio and Grandvalet, 2004). Over the battery of
-`python -m benchmarks.calibration` it is 1 to 2.5 times as large, and the more so the more a learner
+`python -m benchmarks.calibration` it is 1 to 3 times as large, and the more so the more a learner
 depends on which rows it was trained on. One drawing of the folds does not show that: `ONCE` serves
 all learners. Several drawings do, as the *instability* u. It is calibration, not theory, that leads
 from u to the factor: a learner may say the same of these rows whatever the folds, and be wrong
