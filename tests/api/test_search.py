@@ -425,3 +425,17 @@ def test_a_single_setting_that_fails_is_refused():
         pytest.raises(Refusal, match="only candidate has a failed fit.*n_neighbors=50"),
     ):
         search.fit(X, y)
+
+
+def test_a_setting_that_fails_outside_is_refused():
+    """Thirty neighbours are there in nine tenths of forty rows, and not in half of them."""
+    X, y = tr.datasets.make_simple(40, random_state=0)
+    engine = tr.engines.Generic(error="warn")
+    search = tr.HonestSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": [30]}, engine=engine, outer="2-fold"
+    )
+    with (
+        pytest.warns(FitFailedWarning),
+        pytest.raises(Refusal, match="chosen candidate has a failed fit in an outer split"),
+    ):
+        search.fit(X, y)

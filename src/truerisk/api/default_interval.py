@@ -68,29 +68,16 @@ def sharpened(
 
     Nobody asked for them, so where they cannot be had the risk keeps its interval, with a note.
     """
-    outer, problem = nested.outer_method, honest.problem
-    if type(outer) is not KFold or outer.folds is not None or outer.repeats > 1:
-        return risk
-    n_fits = honest.evaluation.n_fits
-    engines = {honest.engine, tuned.engine}
-    cheap = all(quick(engine, problem.data, n_fits) for engine in engines)
-    if "tree" in engines:  # where scikit-learn grows them, they take some ten times as long
-        from truerisk.engines.trees.growing import grows
-
-        cheap = cheap and grows(problem.family, problem.data, honest.evaluation.plan)
-    if not cheap or risk.interval is None or risk.value is None:
+    if risk.value is None or risk.interval is None or not _cheap(nested, honest, tuned):
         return risk
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the first repetition has said it
-            again = compute(problem, replace(nested, outer=replace(outer, repeats=REPEATS)))
+        more = _of_ten(nested, honest.problem)
     except TrueRiskError as error:
         first = str(error).splitlines()[0]
         return _noted(risk, f"{ONE_DRAWING} ten could not be had: {first}")
-    more = procedure_of(again)
     if more is None or more.interval is None:
         return risk
-    if not more.interval.low <= risk.value <= more.interval.high:
+    if risk.value not in more.interval:
         return _noted(risk, f"{ONE_DRAWING} that of ten, {more.interval}, does not hold the value.")
     note = (
         f"the interval is that of {REPEATS} repetitions of the outer folds, mean {more.value:.4g}"
@@ -101,6 +88,32 @@ def sharpened(
         n_fits=risk.n_fits + more.n_fits,
         seconds=risk.seconds + more.seconds,
     )
+
+
+def _cheap(nested: Nested, honest: Computed, tuned: Computed) -> bool:
+    """Whether the outer folds can be drawn again, and that nobody waits for it."""
+    outer, problem = nested.outer_method, honest.problem
+    if type(outer) is not KFold or outer.folds is not None or outer.repeats > 1:
+        return False
+    engines = {honest.engine, tuned.engine}
+    if not all(quick(engine, problem.data, honest.evaluation.n_fits) for engine in engines):
+        return False
+    if "tree" not in engines:
+        return True
+    from truerisk.engines.trees.growing import grows  # scikit-learn takes some ten times as long
+
+    return grows(problem.family, problem.data, honest.evaluation.plan)
+
+
+def _of_ten(nested: Nested, problem: Problem) -> RiskEstimate | None:
+    """The risk of the procedure from ten repetitions; the first has said all warnings."""
+    outer = nested.outer_method
+    assert isinstance(outer, KFold)  # as `_cheap` has seen
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return procedure_of(
+            compute(problem, replace(nested, outer=replace(outer, repeats=REPEATS)))
+        )
 
 
 def _noted(risk: RiskEstimate, *notes: str) -> RiskEstimate:
