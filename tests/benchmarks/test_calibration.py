@@ -10,6 +10,7 @@ import pytest
 from benchmarks.calibration import trial
 from benchmarks.calibration.__main__ import main
 from benchmarks.calibration.battery import FULL, HARD, SHORT, Cell
+from benchmarks.calibration.picture import draw
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.store import cell_of, collect, lines
 from benchmarks.calibration.summary import by_interval, rows, table
@@ -178,6 +179,23 @@ def test_the_command_goes_on_and_draws(tmp_path, ran, capsys):
     drawn = ET.parse(picture)
     said = {title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")}
     assert {"simple: 100.0 ± 4.5 %", "all: 100.0 ± 0.0 %"} <= said
+
+
+def test_the_picture_has_both_widths(tmp_path):
+    """As they are, and at equal coverage; a dash where an interval is missing too often."""
+    lines = [
+        line(
+            s, 0.2, {"ncv": [v, v - 0.1, v + 0.1], "x": [0.2, None, None] if s else [0.2, 0.1, 0.3]}
+        )
+        for s, v in enumerate(np.linspace(0.1, 0.3, 40))
+    ]
+    draw(lines, [CELL], tmp_path / "a.svg")
+    texts = [t.text for t in ET.parse(tmp_path / "a.svg").iter("{http://www.w3.org/2000/svg}text")]
+    ncv, x = (texts.index(word) for word in ("ncv", "x"))
+    totals = {one.word: one for one in by_interval(rows(lines, [CELL]))}
+    assert texts[ncv + 1 : ncv + 3] == ["1.00", f"{totals['ncv'].nominal:.2f}"]
+    assert totals["ncv"].nominal < 0.99
+    assert texts[x + 1 : x + 3] == ["1.00", "–"]
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.api.comparing.pairing import pair
 from truerisk.core.errors import BadData, FitFailedWarning, Refusal, UnknownName
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
@@ -137,3 +138,14 @@ def test_estimates_and_arrays_do_not_mix() -> None:
         tr.compare(estimate(), ONES)
     with pytest.raises(UnknownName, match="estimates carry their splits"):
         tr.compare(estimate(1), estimate(9), n_train=54)
+
+
+@pytest.mark.parametrize("unit", [1e-7, 1.0])
+def test_folds_that_count_alike_are_no_rows_in_any_unit(unit) -> None:
+    """Unequal folds that are averaged as folds: the mean of the rows is another number."""
+    rng = np.random.default_rng(0)
+    x, y = X, unit * rng.normal(size=len(X))
+    folds = np.minimum(np.arange(len(X)) // 7, 5)
+    method = tr.methods.KFold(folds=folds, average="fold")
+    one, other = (tr.estimate_risk(Ridge(a), x, y, method=method) for a in (1.0, 100.0))
+    assert "folds of unequal size count alike" in pair(one, other).why_no_rows
