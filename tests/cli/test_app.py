@@ -18,7 +18,7 @@ from truerisk.core.errors import (
     UnknownName,
 )
 
-TRUERISK = [sys.executable, "-m", "truerisk.cli"]
+TRUERISK = [sys.executable, "-m", "truerisk"]
 
 
 def command(*words, **options):
@@ -167,3 +167,16 @@ def test_a_process_leaves_with_the_code(words, code):
     done = command(*words)
     assert (done.returncode, done.stdout) == (code, "")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["truerisk", "truerisk.cli"])
+def test_the_module_is_the_command(module):
+    """`python -m truerisk` does what `truerisk` does: same text, same exit code."""
+    place = [sys.executable, "-m", module]
+    said = [
+        subprocess.run([*place, *words], capture_output=True, text=True, check=False, timeout=120)
+        for words in (["--help"], ["asses"])
+    ]
+    assert [done.returncode for done in said] == [0, 2]
+    assert said[0].stdout.startswith("Usage: truerisk ")
+    assert said[1].stderr.startswith("Usage: truerisk ")
