@@ -17,6 +17,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.data import Data
 from truerisk.core.errors import TrueRiskError
 from truerisk.core.losses import Loss
+from truerisk.core.present import without_folders
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.kfold import KFold
 from truerisk.methods.nested import Nested
@@ -73,7 +74,7 @@ def sharpened(
     try:
         more = _of_ten(nested, honest.problem)
     except TrueRiskError as error:
-        first = str(error).splitlines()[0]
+        first = without_folders(str(error).splitlines()[0])
         return _noted(risk, f"{ONE_DRAWING} ten could not be had: {first}")
     if more is None or more.interval is None:
         return risk

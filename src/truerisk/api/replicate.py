@@ -19,7 +19,7 @@ import numpy as np
 from truerisk.api.compute import Computed, compute, curve_of, pose
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.present import plain
+from truerisk.core.present import plain, without_folders
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve
 from truerisk.study.keys import seed_of
@@ -77,7 +77,7 @@ def replicate(
         "n_fits": found.n_fits,
         "engine": found.engine,
         "target": found.target,
-        "notes": list(dict.fromkeys(str(w.message) for w in heard))[:NOTES],
+        "notes": list(dict.fromkeys(without_folders(str(w.message)) for w in heard))[:NOTES],
         "seconds": seconds,
     }
 

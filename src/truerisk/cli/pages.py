@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import PurePath
 from typing import Any
 
 import click
@@ -23,7 +24,10 @@ def check_writable(path: str) -> None:
 
 
 def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:
-    """The command as it was typed, without options that only say where results go."""
+    """The command as it was typed, without options that only say where results go.
+
+    Files stand by their names alone: a page is passed on, and folders are nobody's business.
+    """
     words = ["truerisk", str(context.info_name)]
     for param in context.command.params:
         name = str(param.name)
@@ -37,5 +41,5 @@ def typed(context: click.Context, leave_out: tuple[str, ...]) -> str:
 
 def _words(param: click.Parameter, value: Any) -> list[str]:
     if isinstance(param, click.Argument):
-        return [str(value)]
+        return [PurePath(value).name]
     return [param.opts[0]] if value is True else [param.opts[0], str(value)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import click
@@ -15,7 +16,7 @@ __all__ = ["Source", "read_source", "source_options"]
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a command works on."""
+    """What a command works on; `name` is that of the file, without its folders."""
 
     name: str
     X: Any
@@ -105,7 +106,7 @@ def read_source(
     except UnknownName as error:  # a column that the file lacks is a fault of the data
         raise BadData(str(error)) from error
     return Source(
-        name=file,
+        name=PurePath(file).name,
         X=table.X,
         y=table.y,
         task=table.task,

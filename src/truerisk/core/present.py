@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
@@ -22,9 +23,14 @@ __all__ = [
     "seconds",
     "sureness",
     "text_table",
+    "without_folders",
 ]
 
 
+_QUOTED_FOLDERS = re.compile(r"""(['"])(?:~[^/\\'"]*|[A-Za-z]:)?[/\\][^'"\n]*[/\\](?=[^'"/\\])""")
+_FOLDERS = re.compile(
+    r"""(?<![\w.~/\\])(?:file://|~[\w.-]*|[A-Za-z]:)?[/\\](?:[^\s/\\'"<>|:;,()\[\]]+[/\\]+)+(?=[^\s/\\])"""
+)
 TARGETS = {
     "Err": "the mean risk of the procedure over training sets (Err)",
     "Err_XY": "the risk of this fitted rule (Err_XY)",
@@ -49,7 +55,18 @@ def plain(value: Any) -> Any:
         return [plain(v) for v in value]
     if is_dataclass(value) and not isinstance(value, type):
         return {k: plain(v) for k, v in asdict(value).items()}
-    return clean(str(value))
+    return clean(without_folders(str(value)))
+
+
+def without_folders(text: str) -> str:
+    """The text with files by their names alone: what is passed on says nothing of who ran it where.
+
+    >>> without_folders("[Errno 2] No such file: '/home/ann lee/trial/rows.csv' (see /tmp/a/b.log)")
+    "[Errno 2] No such file: 'rows.csv' (see b.log)"
+    >>> without_folders("1/2 of https://example.org/a/b and /x stay")
+    '1/2 of https://example.org/a/b and /x stay'
+    """
+    return _FOLDERS.sub("", _QUOTED_FOLDERS.sub(r"\1", text))
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -102,7 +119,8 @@ def params_text(params: Mapping[str, Any]) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:.4g}"
-    return clean(" ".join(str(value).split()), 60)
+    shown = value if isinstance(value, str) else without_folders(str(value))
+    return clean(" ".join(shown.split()), 60)
 
 
 def text_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

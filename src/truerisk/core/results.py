@@ -278,7 +278,7 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         loss_rows=tested.loss_rows,
         split_risks=tested.split_risks,
         table=None if tested.table is None else Breakdown(dict(tested.table)),
-        notes=common.notes + tested.notes,
+        notes=common.notes + tuple(map(present.without_folders, tested.notes)),
     )
 
 
