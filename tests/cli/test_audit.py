@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 
@@ -167,3 +168,43 @@ def test_code_is_not_run_unless_allowed(audit):
     said = audit("make", allow=())
     assert said.code == 2
     assert "--allow-import" in said.err
+
+
+BROKEN = """
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+class Moody(TransformerMixin, BaseEstimator):
+    calls = 0
+
+    def fit(self, X, y=None):
+        Moody.calls += 1
+        if Moody.calls > 8:
+            raise LookupError("not today")
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)
+
+def make():
+    model = make_pipeline(Moody(), KNeighborsClassifier())
+    return GridSearchCV(model, {"kneighborsclassifier__n_neighbors": [1, 3]}, cv=3)
+"""
+
+
+@pytest.mark.parametrize("level", ["bbc", "nested"])
+def test_a_step_that_fails_in_the_audit_is_one_sentence(audit, tmp_path, level):
+    """Exit code 1, with split, parameters and step, before an engine of its own."""
+    (tmp_path / "search.py").write_text(BROKEN)
+    said = audit("make", "--level", level)
+    assert said.code == 1
+    (sentence,) = said.sentences
+    assert re.search(
+        r"truerisk: KNeighborsClassifier \(n_neighbors=1\) failed in the .* split .*: "
+        r"step 'moody': LookupError: not today",
+        sentence,
+    )

@@ -411,7 +411,7 @@ def test_too_few_answers_are_a_failure() -> None:
         def predict(self, X):
             return self.classes_[:1]
 
-    with pytest.raises(FitFailed, match="predict gave 1 labels for 12 rows"):
+    with pytest.raises(FitFailed, match="the model gave 1 answers for 12 rows"):
         tr.estimate_risk(Short(), X, Y, method="3-fold")
 
 

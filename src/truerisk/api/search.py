@@ -22,6 +22,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
+from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.nested import Nested
 from truerisk.methods.words import as_method
@@ -226,8 +227,8 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def _refit(self, problem: Problem) -> None:
         seed = (problem.seed, 0) if problem.family.is_random else None
-        model = problem.family.make(self.best_index_, seed)
-        self.best_estimator_ = model.fit(problem.data.X, problem.data.y, **problem.data.fit_params)
+        model = fitted_on_all(problem.family, self.best_index_, problem.data, seed)
+        self.best_estimator_ = model
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 __all__ = [
     "BadArgument",
     "BadData",
@@ -22,6 +24,10 @@ __all__ = [
     "TrueRiskError",
     "TrueRiskWarning",
     "UnknownName",
+    "first_line",
+    "is_failure",
+    "kind_of",
+    "said_by",
 ]
 
 
@@ -74,7 +80,16 @@ class UnknownName(TrueRiskError, ValueError):
 
 
 class FitFailed(TrueRiskError, RuntimeError):
-    """A model raised inside a fit; the message names the split and the parameters."""
+    """A model raised inside a fit; the message names the split, the step and the parameters.
+
+    Also of a function given as a loss, of a refit on all rows, and of an executor.
+    """
+
+    @classmethod
+    def of(cls, error: BaseException, what: str) -> FitFailed:
+        """What failed, and what the error says in a line; its traceback goes along."""
+        trace = "".join(traceback.format_exception(error))
+        return cls.like(kind_of(error), f"{what}: {said_by(error)}", trace)
 
     @classmethod
     def like(cls, kind: str, sentence: str, trace: str = "") -> FitFailed:
@@ -112,3 +127,33 @@ class GroupLeakWarning(TrueRiskWarning):
 
 class FitFailedWarning(TrueRiskWarning):
     """Some fits failed and the affected candidates have no risk."""
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether code that was called failed, which its user is told; all else ends the program.
+
+    A panic of code written in Rust (polars, tokenizers) is no Exception. Each such library has a
+    class of its own for it, which cannot be imported; they share this name.
+    """
+    kind = type(error)
+    panicked = (kind.__module__, kind.__name__) == ("pyo3_runtime", "PanicException")
+    return isinstance(error, Exception) or panicked
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of other people's code says, as far as a sentence can hold it."""
+    try:
+        text = str(error).strip()
+    except Exception:  # noqa: BLE001  even this is their code
+        text = ""
+    return text.splitlines()[0][:300] if text else "no message"
+
+
+def said_by(error: BaseException) -> str:
+    """'ValueError: no rows': the kind of an error and its first line."""
+    return f"{type(error).__name__}: {first_line(error)}"
+
+
+def kind_of(error: BaseException) -> str:
+    """The word of the built-in kind that callers may expect, for `FitFailed.like`."""
+    return next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import refuse_class
 from truerisk.core.data import Data
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.present import clean
 from truerisk.core.registry import Line, Registry, closest
@@ -51,7 +52,7 @@ class CallableLoss(RowLoss):
                     f"loss {self.word} gave shape {np.shape(one)} for {len(rows)} rows; "
                     "it must give one loss per row, as it did for all of y."
                 )
-        return np.array(losses, dtype=np.float64)
+        return np.array(losses)
 
 
 class RatedLoss(Loss):
@@ -73,7 +74,13 @@ class RatedLoss(Loss):
                 f"loss {self.word} rates a whole test set, so truerisk cannot weight its rows; "
                 "return one loss per row instead."
             )
-        return np.array([float(_call(self, data, rows, row)) for row in answers])
+        rated = [_call(self, data, rows, row) for row in answers]
+        if any(np.shape(one) != () for one in rated):
+            raise Refusal(
+                f"loss {self.word} gave shape {np.shape(rated[0])} for {len(rows)} rows; "
+                "it must give one number for them all, as it did for all of y."
+            )
+        return np.array(rated)
 
 
 class ScorerLoss(Loss):
@@ -163,7 +170,9 @@ def _by_word(word: str, data: Data) -> Loss:
 
 def _from_function(function: Callable[..., Any], data: Data) -> Loss:
     """Probed once, with y against itself: one value per row, or one for all."""
-    shape = np.shape(function(data.y, data.y))
+    word = getattr(function, "__name__", type(function).__name__)
+    with _own_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):
+        shape = np.shape(function(data.y, data.y))
     if shape == (data.n_rows,):
         return CallableLoss(function, data)
     if shape == ():
@@ -183,12 +192,26 @@ def _required_arguments(function: Callable[..., Any]) -> int:
     return sum(p.kind in kinds and p.default is inspect.Parameter.empty for p in parameters)
 
 
-def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> Any:
+def _call(loss: Any, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
     if data.classes is not None:
         if (answers < 0).any():
             raise Refusal("a model predicted a label that y does not hold: the loss cannot see it.")
         answers = data.classes[answers]
-    return loss.function(data.y[rows], answers)
+    with _own_code(f"loss {loss.word} failed on {len(rows)} rows, the first of them row {rows[0]}"):
+        return np.asarray(loss.function(data.y[rows], answers), dtype=np.float64)
+
+
+@contextmanager
+def _own_code(what: str) -> Iterator[None]:
+    """A user's function may raise anything: what it raises is said with what it was given."""
+    try:
+        yield
+    except TrueRiskError:
+        raise
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        raise FitFailed.of(error, what) from error
 
 
 def _perfect_rule(data: Data) -> Any:

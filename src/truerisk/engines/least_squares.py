@@ -26,7 +26,13 @@ from truerisk.engines.linear.singles import Singles
 from truerisk.engines.linear.table import Table
 from truerisk.engines.linear.targets import Coding
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task, dense
+from truerisk.engines.templates.one_pass import (
+    OnePass,
+    Shown,
+    Task,
+    dense,
+    unless_it_fails,
+)
 from truerisk.engines.templates.single_row import single_row_fits
 
 __all__ = ["LeastSquares", "negative_weights", "penalty_refusal"]
@@ -182,10 +188,8 @@ def _scaled(task: Task, manner: Manner) -> Task | None:
     from sklearn.base import clone
 
     steps, data = clone(task.group.preparation), task.data
-    try:
-        return replace(task, X=dense(steps.fit_transform(data.rows(np.arange(data.n_rows)))))
-    except Exception:  # noqa: BLE001  the fits themselves say what is wrong
-        return None
+    X = unless_it_fails(lambda: dense(steps.fit_transform(data.rows(np.arange(data.n_rows)))))
+    return None if X is None else replace(task, X=X)
 
 
 def _only_scales(step: tuple[str, Any]) -> bool:

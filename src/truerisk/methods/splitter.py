@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Streams, Target
 from truerisk.core.data import Data
-from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.errors import BadArgument, BadData, said_by
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.core.planning import split_plan
@@ -65,8 +65,10 @@ class Splitter(Averaged):
             with warnings.catch_warnings():  # we say ourselves, and how many rows, if groups leak
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(self.splitter.split(data.X, data.y, data.groups))
-        except (ValueError, TypeError) as error:
-            raise BadData(f"the splitter {self.word} cannot split these rows: {error}") from error
+        except Exception as error:  # a user's splitter may raise anything
+            raise BadData(
+                f"the splitter {self.word} cannot split these rows: {said_by(error)}"
+            ) from error
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
 
     def average_of(self, loss: Loss) -> Average | None:

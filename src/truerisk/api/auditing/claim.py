@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.api.auditing.finding import Finding
 from truerisk.core.bulk import leave_out
 from truerisk.core.data import Data
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import Refusal, said_by
 from truerisk.core.plan import Plan
 from truerisk.core.planning import split_plan
 from truerisk.core.present import clean
@@ -112,9 +112,10 @@ class Claim:
             with warnings.catch_warnings():  # that groups are cut is a finding of its own
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(self.splitter(data.y).split(data.X, data.y, data.groups))
-        except (ValueError, TypeError) as error:
-            hint = " Give groups= as you did to fit." if "group" in str(error) else ""
-            raise Refusal(f"the splits of the search cannot be replayed: {error}{hint}") from error
+        except Exception as error:  # a user's splitter may raise anything
+            why = said_by(error)
+            hint = ". Give groups= as you did to fit." if "group" in why else ""
+            raise Refusal(f"the splits of the search cannot be replayed: {why}{hint}") from error
         return [(_rows(train), _rows(test)) for train, test in pairs]
 
 

@@ -14,6 +14,7 @@ from truerisk.engines.nearest.family import Group, groups_of
 from truerisk.engines.nearest.laws import expected_costs, ranks_needed
 from truerisk.engines.nearest.search import nearest, prepared
 from truerisk.engines.running.enumerating import law_refusal
+from truerisk.engines.templates.one_pass import unless_it_fails
 
 __all__ = ["answer_drawn", "drawn_refusal"]
 
@@ -39,6 +40,8 @@ def drawn_refusal(family: Family, data: Data, plan: Plan, request: Request) -> s
         return "a step before the neighbours learns from each drawn train set."
     if largest > smallest:
         return f"n_neighbors={largest} is more than the {smallest} rows of a train set."
+    if any(unless_it_fails(lambda g=g: prepared(g, data)) is None for g in groups if g.rowwise):
+        return "a step before the neighbours fails."
     for fit in range(plan.n_fits):
         if not np.isin(_asked(plan, fit)[1], plan.train_rows(fit)[0]).all():
             return "rows are asked about that are not among those drawn from."

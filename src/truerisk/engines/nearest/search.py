@@ -12,6 +12,7 @@ from truerisk.core.data import Data
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.engines.nearest.family import Group
+from truerisk.engines.templates.one_pass import unless_it_fails
 from truerisk.kernels.neighbours import Lists, by_distances, euclidean
 from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
 
@@ -32,7 +33,9 @@ def found_together(
     group: Group, data: Data, plan: Plan, said: Said, want: Want, only: np.ndarray | None
 ) -> Found:
     """One list per asked row for all fits: no step before the neighbours learns from the rows."""
-    X = prepared(group, data)
+    X = unless_it_fails(lambda: prepared(group, data))
+    if X is None:
+        return _nothing(group, plan, said, want, only)
     seen = _seen_by_any(plan)
     is_asked = np.zeros(plan.n_rows, dtype=bool)
     is_asked[plan.positions[0]] = True
@@ -74,12 +77,8 @@ def found_per_fit(
     group: Group, data: Data, plan: Plan, said: Said, want: Want, only: np.ndarray | None
 ) -> Found:
     """The steps before the neighbours are fitted on every train set; one search for all its k."""
-    n_out = len(group.ks) if only is None else 1
-    total = int(plan.test_offsets[-1])
-    width = said.n_classes if said.targets is None else said.targets.shape[1]
-    shape = (n_out, total) if want == "labels" else (n_out, total, width)
-    answers = np.full(shape, -1 if want == "labels" else np.nan)
-    unsure = np.zeros((n_out, total), dtype=bool)
+    nothing = _nothing(group, plan, said, want, only)
+    answers, unsure = nothing.answers, nothing.open
     order, starts = plan.questions_of
     for fit in range(plan.n_fits):
         if only is not None and only[fit] < 0:
@@ -90,8 +89,22 @@ def found_per_fit(
         found = _one_fit(
             group, data, plan, said, want, fit, plan.positions[0][at], group.ks[places]
         )
-        answers[:, at], unsure[:, at] = found.answers, found.open
-    return Found(answers.astype(np.int16) if want == "labels" else answers, unsure)
+        if found is not None:
+            answers[:, at], unsure[:, at] = found.answers, found.open
+    return Found(answers, unsure)
+
+
+def _nothing(group: Group, plan: Plan, said: Said, want: Want, only: np.ndarray | None) -> Found:
+    """Every answer left open."""
+    n_out = len(group.ks) if only is None else 1
+    total = int(plan.test_offsets[-1])
+    open_ = np.ones((n_out, total), dtype=bool)
+    if only is not None:
+        open_[:, (only < 0)[np.repeat(plan.fit, plan.test_sizes)]] = False
+    if want == "labels":
+        return Found(np.full((n_out, total), -1, dtype=np.int16), open_)
+    width = said.n_classes if said.targets is None else said.targets.shape[1]
+    return Found(np.full((n_out, total, width), np.nan), open_)
 
 
 def _one_fit(
@@ -103,16 +116,15 @@ def _one_fit(
     fit: int,
     tested: np.ndarray,
     ks: np.ndarray,
-) -> Found:
-    """Train rows first, then tested rows, as a small plan of one fit."""
-    from sklearn.base import clone
-
+) -> Found | None:
+    """Train rows first, then tested rows, as a small plan of one fit; None where a step failed."""
     rows, counts = plan.train_rows(fit)
     rows = rows if counts is None else np.repeat(rows, counts)
     labels, shown = _labels_shown(data, plan, fit, said)
-    preparation = clone(group.preparation)
-    T = _dense(preparation.fit_transform(data.rows(rows), labels[rows]))
-    Q = _dense(preparation.transform(data.rows(tested)))
+    tables = unless_it_fails(lambda: _tables(group, data, labels, rows, tested))
+    if tables is None:
+        return None
+    T, Q = tables
     n, m = len(rows), len(tested)
     builder = PlanBuilder(n + m)
     train, test = builder.block(np.arange(n)), builder.block(np.arange(n, n + m))
@@ -131,6 +143,20 @@ def _one_fit(
         if found is not None:
             return found
         length *= 4
+
+
+def _tables(
+    group: Group, data: Data, labels: np.ndarray, rows: np.ndarray, tested: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Train rows and tested rows after the steps before the neighbours."""
+    from sklearn.base import clone
+
+    preparation = clone(group.preparation)
+    T = _dense(preparation.fit_transform(data.rows(rows), labels[rows]))
+    Q = _dense(preparation.transform(data.rows(tested)))
+    if (len(T), len(Q)) != (len(rows), len(tested)) or not np.isfinite([T.sum(), Q.sum()]).all():
+        raise ValueError("other rows than were given, or cells that are not finite")
+    return T, Q
 
 
 def _walked(

@@ -15,7 +15,7 @@ from truerisk.core.plan import Plan
 from truerisk.core.tables import take_columns
 from truerisk.models.rows_behind import rows_behind
 
-__all__ = ["Asked", "answer_of", "answers_of", "coded", "copied", "counts_of"]
+__all__ = ["Asked", "answer_of", "answers_of", "coded", "copied", "counts_of", "refuse_other_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,14 +79,23 @@ def answers_of(model: Any, data: Data, request: Request) -> Any:
 
 
 def answer_of(model: Any, data: Data, test: Asked, request: Request) -> Any:
-    """A fitted model's answers to one question."""
+    """A fitted model's answers to one question, one for each of its rows."""
     if request.response == "scored":
         return _scored(model, test, request.scorer)
+    answers = _answers(model, data, test, request)
+    refuse_other_rows(len(answers), test)
+    return answers
+
+
+def refuse_other_rows(n_answers: int, test: Asked) -> None:
+    """One answer would silently serve for all rows."""
+    if n_answers != len(test.y):
+        raise ValueError(f"the model gave {n_answers} answers for {len(test.y)} rows")
+
+
+def _answers(model: Any, data: Data, test: Asked, request: Request) -> np.ndarray:
     if request.response == "label":
-        labels = coded(model.predict(test.X), data)
-        if len(labels) != len(test.y):  # one label would silently serve for all rows
-            raise ValueError(f"predict gave {len(labels)} labels for {len(test.y)} rows")
-        return labels
+        return coded(model.predict(test.X), data)
     if request.response == "value":
         return np.asarray(model.predict(test.X), dtype=np.float64).reshape(test.y.shape)
     if request.response == "probability":

@@ -14,7 +14,15 @@ from truerisk.core.answers import code_type
 from truerisk.core.cells import unreadable
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data, has_row_entries, non_finite
-from truerisk.core.errors import BadData, FitFailed, TrueRiskError
+from truerisk.core.errors import (
+    BadData,
+    FitFailed,
+    TrueRiskError,
+    first_line,
+    is_failure,
+    kind_of,
+    said_by,
+)
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import Plan
@@ -37,6 +45,7 @@ __all__ = [
     "empty_values",
     "error_of",
     "fit_pieces",
+    "fitted_on_all",
     "place_counts",
 ]
 
@@ -248,7 +257,7 @@ def attempt(
     """
     seed, fit, candidate = place
     started = time.perf_counter()
-    fitted = started
+    fitted, model = started, None
     try:
         model = family.make(candidate, (seed, fit) if family.is_random else None)
         if instead:
@@ -259,18 +268,43 @@ def attempt(
         said = say(model)
     except TrueRiskError:
         raise
-    except Exception as error:  # noqa: BLE001  a user's model may raise anything
+    except BaseException as error:
+        if not is_failure(error):
+            raise
         spent = time.perf_counter() - started
-        why = f"{type(error).__name__}: {_first_line(error)}"
-        kind = next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")
-        where = non_finite(data.X)
-        if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
-            why, kind = f"{where} ({why})", BadData.__name__
-        elif _speaks_of_cells(error) and (what := unreadable(data.X)) is not None:
-            why, kind = f"{what} ({why})", BadData.__name__
+        why, kind = _why(model, data, error)
         return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
     spent = time.perf_counter() - fitted
     return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
+
+
+def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
+    """A candidate fitted on all rows; where it fails, the error of a failing fit."""
+    model = None
+    try:
+        model = family.make(candidate, seed)
+        model.fit(data.X, data.y, **data.fit_params)
+    except TrueRiskError:
+        raise
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        why, kind = _why(model, data, error)
+        sentence = _sentence(family, candidate, "refit", data.n_rows, data, why)
+        piece = Piece(0, candidate, [], 0.0, 0.0, sentence, kind, traceback.format_exc())
+        raise error_of(piece) from error
+    return model
+
+
+def _why(model: Any, data: Data, error: BaseException) -> tuple[str, str]:
+    """What a failing fit says, and the kind of its error: of the data where these are at fault."""
+    why = f"{_step_of(model, error)}{said_by(error)}"
+    where = non_finite(data.X)
+    if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
+        return f"{where} ({why})", BadData.__name__
+    if _speaks_of_cells(error) and (what := unreadable(data.X)) is not None:
+        return f"{what} ({why})", BadData.__name__
+    return why, kind_of(error)
 
 
 def _freedom(model: Any, given: Given) -> float:
@@ -290,24 +324,36 @@ def _failed(data: Data, plan: Plan, fit: int, family: Family, candidate: int, wh
     rows, _ = plan.train_rows(fit)
     place = f"{part} split (repeat {plan.repeat[question]}, fold {plan.fold[question]}"
     place += f", outer split {plan.unit[question]})" if plan.unit[question] >= 0 else ")"
+    place += f", fit {fit} of {plan.n_fits}"
+    return _sentence(family, candidate, place, len(rows), data, why)
+
+
+def _sentence(family: Family, candidate: int, place: str, n_rows: int, data: Data, why: str) -> str:
     params = params_text(family.candidates[candidate])
     return (
-        f"{family.name} ({params}) failed in the {place}, fit {fit} of {plan.n_fits} "
-        f"on {len(rows)} rows (n_features={n_columns(data.X)}): {why}"
+        f"{family.name} ({params}) failed in the {place} on {n_rows} rows "
+        f"(n_features={n_columns(data.X)}): {why}"
     )
 
 
-def _speaks_of_cells(error: Exception) -> bool:
+def _step_of(model: Any, error: BaseException) -> str:
+    """The step of a pipeline, before its learner, whose code raised the error; or nothing."""
+    names = {id(step): name for name, step in getattr(model, "steps", ())[:-1]}
+    trace = error.__traceback__
+    while trace is not None:
+        name = names.get(id(trace.tb_frame.f_locals.get("self")))
+        if name is not None:
+            return f"step '{name}': "
+        trace = trace.tb_next
+    return ""
+
+
+def _speaks_of_cells(error: BaseException) -> bool:
     """Whether the complaint is that text, dates or equal names were read as columns of numbers."""
-    said = f"{type(error).__name__} {error}".lower()
+    said = f"{type(error).__name__} {first_line(error)}".lower()
     return any(word in said for word in ("to float", "dtype", "unique column names"))
 
 
-def _speaks_of_missing(error: Exception) -> bool:
+def _speaks_of_missing(error: BaseException) -> bool:
     """Whether scikit-learn's complaint (there is no kind of its own for it) is about NaN."""
-    return any(word in str(error).lower() for word in ("nan", "infinity", "missing"))
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0][:300] if text else "no message"
+    return any(word in first_line(error).lower() for word in ("nan", "infinity", "missing"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from truerisk.core.answers import Answers, Failure
 from truerisk.core.contracts import Request, Run
 from truerisk.core.data import Data
-from truerisk.core.errors import FitFailedWarning
+from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, said_by
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan import Plan
@@ -66,7 +66,7 @@ def run_jobs(
         jobs, unit, share = kept.jobs(), kept.unit, SHARE_KEPT
         tell(collected.n_fits, total, unit)
     batches = _batches(jobs, run.executor, batch, share)
-    for _, pieces in run_batches(run.executor, task, shared, batches):
+    for pieces in _worded(run_batches(run.executor, task, shared, batches), run.executor):
         if kept is not None:
             kept.keep(pieces)
         last = pieces[-1]
@@ -75,6 +75,22 @@ def run_jobs(
         collected.add(pieces, run.only)
         tell(collected.n_fits, total, unit)
     return collected.answers(engine, total)
+
+
+def _worded(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator[list[Piece]]:
+    """The pieces of every batch; an executor that fails to run them is a failure in words."""
+    try:
+        for _, pieces in found:
+            yield pieces
+    except TrueRiskError:
+        raise
+    except Exception as error:
+        if executor is None:
+            raise
+        raise FitFailed(
+            f"the executor cannot run the fits ({said_by(error)}): use another one, or "
+            "executor=None to see whether they run in this process."
+        ) from error
 
 
 def _batches(jobs: list[Job], executor: Any, size: int | None, share: int) -> list[list[Job]]:

@@ -20,7 +20,7 @@ from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.plan import Plan
-from truerisk.engines.running.answering import Asked
+from truerisk.engines.running.answering import Asked, refuse_other_rows
 from truerisk.engines.running.fitting import Given, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.settings import (
@@ -99,8 +99,12 @@ class OneFit(Engine):
         def say(model: Any) -> dict[str, Any]:
             steps = getattr(model, "steps", None)
             last = steps[-1][1] if steps else model
-            asked = [_prepared(model, test) for test in tests]
-            return {"answers": [self.read(last, group, one, data, request) for one in asked]}
+            answers = []
+            for test in tests:
+                said = self.read(last, group, _prepared(model, test), data, request)
+                refuse_other_rows(said.shape[1], test)
+                answers.append(said)
+            return {"answers": answers}
 
         first = int(group.candidates[0])
         whole = attempt(family, data, given, (seed, fit, first), say, instead)

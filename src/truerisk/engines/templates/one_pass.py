@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data
+from truerisk.core.errors import is_failure
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan import Plan
@@ -35,7 +36,9 @@ from truerisk.engines.settings import (
     settings_of,
 )
 
-__all__ = ["OnePass", "Shown", "Task"]
+__all__ = ["OnePass", "Shown", "Task", "dense", "unless_it_fails"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +176,11 @@ class Task:
         said = y if data.classes is None else data.classes[y]
         said = said if times is None else np.repeat(said, times, axis=0)
         X = dense(steps.fit_transform(data.rows(every), said))
-        if times is not None:  # equal rows stay equal
+        if times is not None and len(X) == len(every):  # equal rows stay equal
             X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
         tests = [dense(steps.transform(data.rows(a))) for a in asked]
+        if [len(X), *map(len, tests)] != [len(rows), *map(len, asked)]:
+            raise OwnArithmetic("other rows than it was given")
         return Shown(fit, rows, X, y, times, weights), tests
 
 
@@ -309,27 +314,33 @@ class OnePass(Engine):
         """X for all fits, if there is one; whether the learner itself is to be asked everywhere."""
         if group.preparation is not None:
             return None, False
-        try:
-            return self.table(group, data), False
-        except Exception:  # noqa: BLE001  the learner's own fits say what is wrong, in their words
-            return None, True
+        X = unless_it_fails(lambda: self.table(group, data))
+        return X, X is None
 
     def _answer(self, task: Task, fit: int) -> None:
         group = task.of_fit(fit)
         if group is None:
             return
-        answers = None
-        try:
-            shown, tests = task.shown(fit)
-        except Exception:  # noqa: BLE001  the learner's own fit says what is wrong, in its words
-            shown = None
-        if shown is not None:
-            answers = self.fit_pass(task, group, shown, tests)
+        shown = unless_it_fails(lambda: task.shown(fit))
+        answers = None if shown is None else self.fit_pass(task, group, *shown)
         if answers is None:
             task.leave_open(fit, group.candidates)
             return
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
+
+
+def unless_it_fails(prepare: Callable[[], T]) -> T | None:
+    """What steps before a learner gave; None where they failed, or gave what it alone can judge.
+
+    The learner's own fit then says what is wrong, in its words.
+    """
+    try:
+        return prepare()
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        return None
 
 
 class OwnArithmetic(Exception):
