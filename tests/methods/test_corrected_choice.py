@@ -66,3 +66,20 @@ def test_settings_have_the_interval_that_is_asked_for():
     given["method"] = "10-fold"
     kfold = tr.risk_curve(KNeighborsClassifier(), grid, X, y, interval="bbc", **given)
     assert [point.interval for point in asked] == [point.interval for point in kfold]
+
+
+@pytest.mark.parametrize("method", ["bbc", tr.methods.KFold(5)])
+def test_the_engine_and_the_order_of_columns_do_not_matter(method):
+    """The bootstrap samples are those of the rows, whoever answered and however columns stand."""
+    given = {"method": method, "loss": "brier", "interval": "bbc"}
+    first = tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, **given)
+    others = [
+        tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, engine="generic", **given),
+        tr.risk_curve(KNeighborsClassifier(), GRID, X[:, ::-1], Y, **given),
+        tr.risk_curve(KNeighborsClassifier(), GRID, X, np.array(["b", "a"])[Y], **given),
+    ]
+    for other in others:
+        for one, two in zip(first, other, strict=True):
+            assert two.value == pytest.approx(one.value, rel=1e-9)
+            assert two.interval.low == pytest.approx(one.interval.low, rel=1e-9)
+            assert two.interval.high == pytest.approx(one.interval.high, rel=1e-9)

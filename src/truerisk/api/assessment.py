@@ -25,6 +25,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.calibration import Calibration
 from truerisk.core.results import RiskCurve, RiskEstimate, displays, frame_of
 from truerisk.core.roc import RocCurve
+from truerisk.core.ties import tied_groups
 from truerisk.core.writing import place_of, write_text
 
 __all__ = ["Assessed", "Assessment", "Kept"]
@@ -196,7 +197,9 @@ class Assessment(Plots):
     @property
     def ranking(self) -> list[str]:
         """Learners by their honest risk, the smallest first; those without one last."""
-        return sorted(self.learners, key=lambda name: _rank(self.risks[name]))
+        names = list(self.learners)
+        order = tied_groups([_rank(self.risks[name]) for name in names])
+        return [names[at] for group in order for at in group]
 
     @property
     def runner_up(self) -> str | None:

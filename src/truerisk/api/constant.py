@@ -11,6 +11,7 @@ from truerisk.core.answers import Response
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import AUC, RowLoss
+from truerisk.core.ties import tied
 
 __all__ = ["Constant", "constant_risk"]
 
@@ -54,7 +55,7 @@ def constant_risk(problem: Problem) -> Constant | None:
     risks = np.average(losses, axis=1, weights=data.sample_weight)
     if not np.isfinite(risks).any():
         return None
-    best = int(np.nanargmin(risks))
+    best = int(tied(risks, np.nanmin(risks)).argmax())  # of equals the first, but for rounding
     return Constant(float(risks[best]), rules[best], losses[best])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.compute import Computed
-from truerisk.core.ties import tied
+from truerisk.core.ties import tied_groups
 
 __all__ = ["cv_results"]
 
@@ -65,12 +65,9 @@ def _param_column(values: list[Any]) -> np.ma.MaskedArray[Any, Any]:
 
 def _ranks(scores: np.ndarray) -> np.ndarray:
     """1 for the best; scores within the tie tolerance share the smallest rank; failures last."""
-    order = np.argsort(-np.nan_to_num(scores, nan=-np.inf), kind="stable")
     ranks = np.empty(len(scores), dtype=np.int32)
-    rank, leader = 1, None
-    for position, candidate in enumerate(order):
-        score = np.nan_to_num(scores[candidate], nan=-np.inf)
-        if leader is None or not tied(-score, -leader):
-            rank, leader = position + 1, score
-        ranks[candidate] = rank
+    before = 0
+    for group in tied_groups(-np.nan_to_num(scores, nan=-np.inf)):
+        ranks[group] = before + 1
+        before += len(group)
     return ranks

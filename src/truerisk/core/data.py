@@ -14,6 +14,7 @@ from truerisk.core import tables
 from truerisk.core.arguments import shown
 from truerisk.core.cells import non_finite
 from truerisk.core.errors import BadData
+from truerisk.core.marks import row_marks
 
 __all__ = ["Data", "Task", "non_finite"]
 
@@ -55,6 +56,11 @@ class Data:
     def row_keys(self) -> np.ndarray | None:
         """One integer per row of X, equal exactly for rows of equal content."""
         return tables.row_keys(self.X, self._row_sums)
+
+    @cached_property
+    def row_marks(self) -> np.ndarray:
+        """One number per row by what it holds, whatever the order of rows, columns and classes."""
+        return row_marks(self.X, self.codes, self.y if self.codes is None else None)
 
     @cached_property
     def _row_sums(self) -> tables.RowSums | None:

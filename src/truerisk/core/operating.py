@@ -10,6 +10,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.ties import tied
 
 __all__ = ["RATES", "OperatingPoint", "Sweep", "check_cost", "check_rate"]
 
@@ -139,7 +140,7 @@ class Sweep:
             costs = (missed + false_positive * alarms) / (n1 + n0)
         else:
             costs = prevalence * missed / n1 + (1 - prevalence) * false_positive * alarms / n0
-        best = int(np.argmin(costs))
+        best = int(tied(costs, costs.min()).argmax())
         share = "" if prevalence is None else f", prevalence {prevalence:g}"
         why = f"cost {false_positive:g} of a false positive, {false_negative:g} of a false negative"
         return self.point(best, why + share, float(costs[best]))
@@ -158,7 +159,7 @@ class Sweep:
                 "specificity": (self.n_negative - fp) / self.n_negative,
                 "precision": tp / (tp + fp),
             }
-        met = np.flatnonzero(rates[name] >= rate)
+        met = np.flatnonzero(tied(rate, rates[name]))
         if not len(met):
             best = float(np.nanmax(rates[name]))
             raise Refusal(

@@ -176,6 +176,7 @@ def tested_by_average(
             instability=instabilities(losses, per_row, shares, answers.plan)
             if repeatedly and form.needs_instability
             else None,
+            marks=data.row_marks[rows] if form.draws_rows else None,
         )
         best = None
         if form.counts_choice and len(values) > 1 and np.isfinite(values).any():

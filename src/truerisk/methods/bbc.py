@@ -15,6 +15,7 @@ import numpy as np
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
+from truerisk.core.marks import summed_by
 from truerisk.core.ties import tied
 
 __all__ = [
@@ -106,19 +107,22 @@ def corrected_by_bootstrap(
 
 
 def corrected_in_any_order(
-    losses: np.ndarray, weights: np.ndarray, groups: np.ndarray | None, rule: Rule | None
+    losses: np.ndarray,
+    weights: np.ndarray,
+    groups: np.ndarray | None,
+    rule: Rule | None,
+    marks: np.ndarray,
 ) -> Corrected:
     """`corrected_by_bootstrap` by a fixed seed, the same for any order of the rows.
 
-    Rows are sorted by what they cost (groups by what their rows cost together) before samples are
-    drawn, so the result depends on the losses alone.
+    Rows are sorted by their `marks` (`Data.row_marks`; groups by the sum of those of their rows)
+    before samples are drawn. Nothing is sorted by losses, whose last bits depend on the engine.
     """
-    order = np.lexsort([weights, *losses])
+    order = np.argsort(marks, kind="stable")
     if groups is not None:
         member = np.unique(groups, return_inverse=True)[1].ravel()
-        together = [np.round(np.bincount(member, weights * row), 12)[member] for row in losses]
-        ranked = np.unique(np.column_stack([*together, member]), axis=0)[:, -1]
-        groups = np.argsort(ranked)[member]
+        by_group = np.argsort(summed_by(member, marks), kind="stable")
+        groups = np.argsort(by_group)[member]
     return corrected_by_bootstrap(
         losses[:, order],
         np.random.default_rng(SEED),
@@ -185,5 +189,5 @@ def corrected_by_splits(split_risks: Any, chosen: int | None = None) -> float:
     means = risks.mean(axis=1)
     if np.isnan(means).all():
         raise Refusal("every candidate has a failed split: there is nothing to choose from.")
-    best = int(np.nanargmin(means)) if chosen is None else chosen
+    best = int(tied(means, np.nanmin(means)).argmax()) if chosen is None else chosen
     return float(means[best] + (risks[best] - np.nanmin(risks, axis=0)).mean())

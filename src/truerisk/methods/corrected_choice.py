@@ -32,8 +32,9 @@ class BootstrapBiasCorrected(KFold):
     candidate, where nested cross-validation needs K times as many; what the candidates do to unseen
     rows is taken from K-fold, so the value keeps its slight pessimism.
 
-    The samples have a fixed seed and take the rows sorted by their losses, so the result depends on
-    the answers alone. With groups whole groups are drawn.
+    The samples have a fixed seed and take the rows sorted by what they hold, so the result depends
+    neither on the order of rows, columns and classes, nor on the last bits of the losses. With
+    groups whole groups are drawn.
 
     References
     ----------
@@ -75,6 +76,7 @@ class BootstrapBiasCorrected(KFold):
             np.ones(len(rows)) if weights is None else weights,
             None if data.groups is None else data.groups[rows],
             setting.rule,
+            data.row_marks[rows],
         )
         found = Tested(corrected.value, notes=(NOTE,))
         if not np.ptp(corrected.replicates) > 0:

@@ -9,6 +9,7 @@ from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, params_text
+from truerisk.core.ties import tied_groups
 from truerisk.report.reading import Found, require_schema
 
 __all__ = [
@@ -294,7 +295,8 @@ def read_document(content: Any) -> Document:
     best = found["best"].text()
     if best not in learners:
         found["best"].wrong("one of the learners")
-    ranked = sorted(learners.values(), key=_rank)
+    every = list(learners.values())
+    ranked = [every[at] for group in tied_groups(list(map(_rank, every))) for at in group]
     risk = found["learners"][best]["risk"]
     return Document(
         best=learners[best],

@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.ties import tied
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["OneStandardError"]
@@ -37,12 +38,12 @@ class OneStandardError(Rule):
         best = Minimum().choose(values, std_errors)
         if np.isnan(std_errors[best]):
             if np.nanmin(values) == 0:
-                return self._simplest(values <= 0)
+                return self._simplest(tied(values, 0.0))
             raise Refusal(
                 "rule '1-se' needs a standard error and this method and loss give none; "
                 "use rule='min', or a method with per-row losses such as '10-fold'."
             )
-        return self._simplest(values <= values[best] + std_errors[best])
+        return self._simplest(tied(values, values[best] + std_errors[best]))
 
     def _simplest(self, good: np.ndarray) -> int:
         return int(np.flatnonzero(good)[0 if self.simplest == "first" else -1])

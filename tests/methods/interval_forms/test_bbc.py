@@ -8,6 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
+from truerisk.core.marks import row_marks
 from truerisk.methods.bbc import corrected_in_any_order
 from truerisk.selection.minimum import Minimum
 
@@ -25,31 +26,35 @@ def test_the_chosen_one_counts_the_choice(rule):
     curve = tr.risk_curve(KNeighborsClassifier(), GRID, X, Y, **given)
     losses = np.array([one.losses for one in curve])
     shares = np.full(N, 1 / N)
-    whole = corrected_in_any_order(losses, shares, None, tr.selection.as_rule(rule))
+    marks = row_marks(X, Y, None)
+    whole = corrected_in_any_order(losses, shares, None, tr.selection.as_rule(rule), marks)
     assert curve[curve.best].interval == whole.interval()
     assert any("counts the choice among 4" in note for note in curve[curve.best].notes)
     other = (curve.best + 1) % 4
-    alone = corrected_in_any_order(losses[other : other + 1], shares, None, None)
+    alone = corrected_in_any_order(losses[other : other + 1], shares, None, None, marks)
     assert curve[other].interval == alone.interval()
 
 
 def test_the_order_of_rows_does_not_matter():
     """Rows, and groups, in another order are the same bootstrap samples."""
-    losses, groups = RNG.random((3, N)), RNG.integers(9, size=N)
+    losses, groups, marks = RNG.random((3, N)), RNG.integers(9, size=N), row_marks(X, Y, None)
     order = RNG.permutation(N)
     shares = np.full(N, 1 / N)
     for given in (None, groups):
         moved = None if given is None else given[order]
-        first = corrected_in_any_order(losses, shares, given, Minimum())
-        second = corrected_in_any_order(losses[:, order], shares, moved, Minimum())
+        first = corrected_in_any_order(losses, shares, given, Minimum(), marks)
+        second = corrected_in_any_order(losses[:, order], shares, moved, Minimum(), marks[order])
         np.testing.assert_allclose(first.replicates, second.replicates, rtol=1e-10)
 
 
 def test_groups_are_drawn_whole():
     """Doubled rows in groups of two are as uncertain as the rows alone."""
     losses, shares = RNG.random((1, 15)), np.full(30, 1 / 30)
-    doubled = corrected_in_any_order(np.repeat(losses, 2, axis=1), shares, np.arange(30) // 2, None)
-    alone = corrected_in_any_order(losses, np.full(15, 1 / 15), None, None)
+    marks, pairs = np.arange(15), np.arange(30) // 2
+    doubled = corrected_in_any_order(
+        np.repeat(losses, 2, axis=1), shares, pairs, None, np.repeat(marks, 2)
+    )
+    alone = corrected_in_any_order(losses, np.full(15, 1 / 15), None, None, marks)
     assert doubled.interval().width == pytest.approx(alone.interval().width, rel=0.1)
 
 

@@ -27,14 +27,16 @@ class Percentiles(IntervalForm):
 
     word: ClassVar[str] = "bbc"
     counts_choice: ClassVar[bool] = True
+    draws_rows: ClassVar[bool] = True
 
     def of(self, evidence: Evidence) -> Sureness:
-        if evidence.all_losses is None or evidence.weights is None:
+        marks = evidence.marks
+        if evidence.all_losses is None or evidence.weights is None or marks is None:
             raise self.lacks("losses of single rows", "use a K-fold method")
         mine = slice(evidence.candidate, evidence.candidate + 1)
         losses = evidence.all_losses if evidence.best else evidence.all_losses[mine]
         rule = evidence.setting.rule if len(losses) > 1 else None
-        corrected = corrected_in_any_order(losses, evidence.weights, evidence.groups, rule)
+        corrected = corrected_in_any_order(losses, evidence.weights, evidence.groups, rule, marks)
         error = float(corrected.replicates.std(ddof=1))
         if is_none(error, evidence.value):
             return None, None, (NO_SPREAD,)

@@ -48,7 +48,8 @@ class Evidence:
     belong. `all_losses` are those of all candidates, this one's in row `candidate`; `best` says
     that the rule chose it. `instability` is that of all candidates, where the folds were drawn
     several times, differ, and the form needs it. `pairs`, `halves` and `out_of_bag` (standard error
-    and value of Err₁) are there where a method drew them.
+    and value of Err₁) are there where a method drew them, `marks` (`Data.row_marks`) where the form
+    draws rows.
     """
 
     value: float
@@ -67,6 +68,7 @@ class Evidence:
     pairs: Pairs | None = None
     halves: np.ndarray | None = None
     out_of_bag: tuple[float | None, float] | None = None
+    marks: np.ndarray | None = None
 
 
 class IntervalForm(ABC):
@@ -74,6 +76,7 @@ class IntervalForm(ABC):
 
     word: ClassVar[str]
     counts_choice: ClassVar[bool] = False  # whether it must know which candidate was chosen
+    draws_rows: ClassVar[bool] = False  # at random, in an order that is theirs
     needs_instability: ClassVar[bool] = False  # whether it looks at how a row's loss varies
 
     def check(self, data: Data, loss: Loss) -> None:
