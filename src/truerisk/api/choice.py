@@ -46,7 +46,7 @@ def risk_of_choice(
         results[0].risk,
         n_fits=sum(one.n_fits for one in results),
         seconds=sum(one.seconds for one in results),
-        notes=(note,),
+        notes=(*problem.loss.notes, note),
     )
     return dress(tested, common, {})
 

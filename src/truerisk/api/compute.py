@@ -261,6 +261,7 @@ def _common(computed: Computed) -> RiskEstimate:
         splits=_splits(evaluation),
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
+        notes=problem.loss.notes,
     )
 
 

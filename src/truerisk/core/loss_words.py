@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from truerisk.core.arguments import refuse_class
 from truerisk.core.data import Data
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
 from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.positive import WANT_A_CLASS, PositiveScorer
 from truerisk.core.present import clean
 from truerisk.core.registry import Line, Registry, closest
 
@@ -103,8 +105,11 @@ class ScorerLoss(Loss):
             )
 
     def _rate_perfect_rule(self, data: Data) -> float:
+        rows = np.arange(data.n_rows)[:, None]
         try:
-            return float(self.scorer(_perfect_rule(data), np.arange(data.n_rows)[:, None], data.y))
+            with warnings.catch_warnings():  # nobody asked about a perfect rule
+                warnings.simplefilter("ignore")
+                return float(self.scorer(_perfect_rule(data), rows, data.y))
         except Exception as error:  # a user's scorer may raise anything
             raise Refusal(
                 f"scorer {self.word} cannot rate even a perfect rule on this y "
@@ -160,6 +165,11 @@ def _by_word(word: str, data: Data) -> Loss:
         return found
     from sklearn.metrics import get_scorer, get_scorer_names
 
+    if word in WANT_A_CLASS and data.n_classes == 2:
+        positive = data.label(1)  # the greater one, as for 'auc' and the ROC
+        loss = ScorerLoss(PositiveScorer(word, positive), word, data)
+        loss.notes = (f"positive class: {clean(repr(positive), 60)}",)
+        return loss
     if word in get_scorer_names():
         return ScorerLoss(get_scorer(word), word, data)
     raise UnknownName(

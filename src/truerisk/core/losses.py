@@ -30,6 +30,7 @@ class Loss(ABC):
     lower: float | None = 0.0
     upper: float | None = None
     perfect: float = 0.0
+    notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
 
     @abstractmethod
     def of_set(

@@ -55,6 +55,21 @@ def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
     return share
 
 
+@dataclass(frozen=True)
+class ByWord:
+    """scikit-learn's scorer of a word as a search uses it: the positive class is the label 1."""
+
+    word: str
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        from sklearn.metrics import get_scorer
+
+        return get_scorer(self.word)(estimator, X, y, **options)
+
+    def __str__(self) -> str:
+        return self.word
+
+
 _BY_ROWS: dict[str, tuple[str, Factor]] = {
     "accuracy": ("zero-one", _none),
     "neg_mean_squared_error": ("squared", _none),
@@ -105,10 +120,11 @@ def scale_of(claim: Claim) -> Scale:
         return Scale(named, perfect, loss_word, True, factor, whole)
     if word == "roc_auc":
         return Scale("auc", 1.0, "auc", False, whole="auc")
+    scorer = ByWord(word)
     if word.startswith("neg_"):
-        return Scale(word.removeprefix("neg_"), 0.0, word, False, whole=word)
+        return Scale(word.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
     if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1):
-        return Scale(f"1 − {word}", 1.0, word, False, whole=word)
+        return Scale(f"1 − {word}", 1.0, scorer, False, whole=scorer)
     return Scale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
 
 

@@ -1,0 +1,77 @@
+"""Scores of one class by scikit-learn's words: the greater of two labels is the positive one.
+
+scikit-learn's own scorers take the label 1 for it: they refuse text, and of the classes 1 and 2
+they rate the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["WANT_A_CLASS", "PositiveScorer"]
+
+WANT_A_CLASS = frozenset(
+    {
+        "average_precision",
+        "d2_brier_score",
+        "f1",
+        "jaccard",
+        "neg_brier_score",
+        "neg_negative_likelihood_ratio",
+        "positive_likelihood_ratio",
+        "precision",
+        "recall",
+        "roc_auc",
+    }
+)
+"""The words of scikit-learn that rate one of two classes."""
+
+
+@dataclass(frozen=True)
+class PositiveScorer:
+    """scikit-learn's scorer of a word, where 1 stands for the positive class and 0 for the other.
+
+    It hands the scorer labels and a model that speak of 1 and 0, so every score of one class, of
+    labels or of probabilities, is that which its metric gives with ``pos_label=positive``.
+    """
+
+    word: str
+    positive: Any
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        from sklearn.metrics import get_scorer
+
+        ones = _ones(y, self.positive)
+        return get_scorer(self.word)(_Recoded(estimator, self.positive), X, ones, **options)
+
+    def __str__(self) -> str:
+        return self.word
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """What makes it, for keys of stores."""
+        return {"word": self.word, "positive": self.positive}
+
+
+class _Recoded:
+    """A fitted classifier whose labels are 1 for the positive class and 0 for the other."""
+
+    def __init__(self, model: Any, positive: Any) -> None:
+        self._model, self._positive = model, positive
+
+    @property
+    def classes_(self) -> np.ndarray:
+        return _ones(self._model.classes_, self._positive)
+
+    def predict(self, X: Any) -> np.ndarray:
+        return _ones(self._model.predict(X), self._positive)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
+def _ones(labels: Any, positive: Any) -> np.ndarray:
+    found: np.ndarray = (np.asarray(labels) == positive).astype(np.int64)
+    return found
