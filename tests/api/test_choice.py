@@ -108,12 +108,37 @@ def test_equal_learners_choose_the_first():
 def test_a_learner_without_inner_risk_is_not_chosen():
     """NaN is no small risk; where no learner has one, there is no choice."""
     assessment = found()
-    outer = as_method(OUTER)
+    order, problem, outer = assessment.order, assessment.problem, as_method(OUTER)
     unknown = {
-        name: replace(one, outer=tuple(replace(f, inner_risk=np.nan) for f in one.outer))
+        name: replace(one, winners=replace(one.winners, inner_risk=np.full(len(OUTER), np.nan)))
         for name, one in assessment.learners.items()
     }
-    assert risk_of_choice(unknown, assessment.problem, outer) is None
+    assert risk_of_choice(unknown, order, problem, outer) is None
     some = unknown | {"bayes": assessment.learners["bayes"]}
-    chosen = risk_of_choice(some, assessment.problem, outer)
+    chosen = risk_of_choice(some, order, problem, outer)
     assert chosen.value == assessment.risks["bayes"].value
+
+
+@pytest.mark.parametrize("kind", [".632", ".632+", "optimism"])
+def test_every_question_of_the_outer_method_has_a_winner(kind):
+    """The apparent part is that of the learner that looks best on all rows, whoever comes first."""
+    models = {"one": KNeighborsClassifier(1), "bayes": GaussianNB()}
+    outer = tr.methods.Bootstrap(kind, replicates=20)
+    x, y = tr.datasets.make_simple(40, random_state=1)
+    found = [
+        tr.assess(dict(pairs), x, y, methods=["3-fold"], outer=outer)
+        for pairs in (models.items(), reversed(models.items()))
+    ]
+    inner = {name: one.winners.inner_risk[-1] for name, one in found[0].learners.items()}
+    best = min(inner, key=inner.__getitem__)
+    apparent = {name: one.risk.table["apparent"] for name, one in found[0].learners.items()}
+    assert apparent["one"] == 0 < apparent["bayes"]
+    assert found[0].choice.table["apparent"] == apparent[best]
+    assert found[0].choice.table == found[1].choice.table
+
+
+def test_what_is_said_of_the_choice_is_of_all_learners():
+    """Engines, parameters and notes of the first learner alone would be another's."""
+    choice = found().choice
+    assert choice.params == {}
+    assert sorted(choice.engine.split(", ")) == sorted({r.engine for r in found().risks.values()})

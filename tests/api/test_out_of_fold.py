@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import truerisk as tr
+from truerisk.core.errors import Refusal
 
 X, Y = tr.datasets.make_difficult(60, random_state=1)
 QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
@@ -88,3 +89,34 @@ def test_single_splits_are_there_where_they_were_drawn():
     drawn = tr.assess({"same": DummyClassifier()}, X, Y, methods=["3-fold"], outer="monte-carlo")
     np.testing.assert_array_equal(drawn.monte_carlo["same"], drawn.risks["same"].split_risks)
     assert tr.assess({"same": DummyClassifier()}, X, Y, **QUICK).monte_carlo == {}
+
+
+@pytest.mark.parametrize("kind", ["oob", ".632", ".632+", "optimism", "bootstrap"])
+def test_answers_of_bootstrap_methods_are_those_out_of_bag(kind):
+    """Whatever else a method asks: no row is scored by a model that saw it."""
+    outer = tr.methods.Bootstrap(kind, replicates=12)
+    one = tr.assess({"knn": KNeighborsClassifier(3)}, X, Y, methods=["3-fold"], outer=outer)
+    told, plan = one.learners["knn"].out_of_fold, one.learners["knn"].answers.plan
+    assert len(told.rows) > 55
+    for row, split in zip(told.rows, told.split, strict=True):
+        assert row not in plan.train_rows(int(plan.fit[split]))[0]
+    assert one.roc.auc > 0.5
+    assert one.learners["knn"].no_roc is None
+
+
+@pytest.mark.parametrize(
+    ("y", "why"),
+    [
+        (X[:, 0], "answers of a regression are numbers, and have no probabilities."),
+        (np.arange(60) % 3, "a ROC curve is of two classes, and y has 3."),
+    ],
+)
+def test_a_sentence_says_why_there_is_no_curve(y, why):
+    """In the result, its JSON and its picture."""
+    model = LinearRegression() if y.dtype == float else KNeighborsClassifier()
+    found = tr.assess({"one": model}, X, y, **QUICK)
+    assert found.roc is None
+    assert found.learners["one"].no_roc == why == found.to_dict()["no_roc"]
+    with pytest.raises(Refusal, match=why):
+        found.plot_roc()
+    assert (f"no ROC curve: {why}" in found.to_html()) == (y.dtype != float)

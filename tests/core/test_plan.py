@@ -18,7 +18,7 @@ from truerisk.core.data import Data
 from truerisk.core.errors import BadData
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
-from truerisk.methods import KFold, LeaveOneOut, Nested
+from truerisk.methods import KFold, LeaveOneOut, Nested, as_method
 
 PARTS = ("test", "inner", "outer")
 
@@ -140,28 +140,26 @@ def test_questions_of_a_part_are_found_by_its_name(both) -> None:
         assert plan.questions(name).tolist() == asked
 
 
-@given(drawn(), st.data())
-def test_straddling_rows_are_those_of_the_definition(both, data) -> None:
-    """A row leaks if a fit that is asked about it saw another row of its key, by brute force."""
+@given(drawn())
+def test_rows_of_the_fit_itself_are_those_of_the_definition(both) -> None:
+    """A row is seen where it is in the train set; own rows are all of it, each once."""
     plan, expected = both
-    keys = data.draw(st.lists(st.integers(5, 8), min_size=plan.n_rows, max_size=plan.n_rows))
-    leaking = {
-        tested
-        for train, test, *_ in expected
-        for tested in test
-        for seen in train
-        if seen != tested and keys[seen] == keys[tested]
-    }
-    assert plan.straddling(np.array(keys)).tolist() == sorted(leaking)
+    for q, (train, test, *_) in enumerate(expected):
+        assert plan.seen(q).tolist() == [row in train for row in sorted(test)]
+        once = set(train.values()) <= {1} and set(test.values()) <= {1}
+        assert plan.own_rows[q] == (bool(train) and train == test and once)
 
 
-def test_rows_taken_away_twice_are_gone_once() -> None:
-    """Blocks that overlap do not hide a leak: row 3 is tested beside its copy, row 4."""
-    builder = PlanBuilder(5)
-    one, two = builder.block(np.array([0, 1, 3])), builder.block(np.array([0, 1, 2, 3]))
-    builder.ask((ALL, (one, two)), (one, ()))
-    assert builder.build().straddling(np.array([8, 8, 8, 9, 9])).tolist() == [3]
-    assert builder.build().straddling(np.array([8, 5, 8, 8, 8])).tolist() == [0, 3]
+@pytest.mark.parametrize(
+    ("word", "own"),
+    [("apparent", [True]), ("oob", [False]), ("alo", [False]), ("loo", [False] * 5)],
+)
+def test_an_answer_without_the_row_is_none_of_its_own(word, own) -> None:
+    """Out of bag and taken out: the row is in the train set but not in the model."""
+    data = Data.check(np.arange(10.0).reshape(5, 2), [0, 1, 0, 1, 0], task="classification")
+    plan = as_method(word).plan(data, Streams(0))
+    assert plan.own_rows.tolist() == own
+    assert plan.without_row.any() == (word in ("oob", "alo"))
 
 
 @given(drawn())

@@ -14,6 +14,7 @@ import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData, FitFailedWarning, Refusal, UnknownName
+from truerisk.core.leaks import across
 from truerisk.core.results import RiskEstimate
 from truerisk.methods import Bootstrap, KFold, Nested
 from truerisk.methods.bootstrap import weight_632_plus
@@ -457,7 +458,7 @@ def test_groups_are_drawn_whole() -> None:
     groups = np.arange(N) // 3
     data = Data.check(X, NUMBERS, task="regression", groups=groups)
     plan = Bootstrap("oob").plan(data, Streams(0))
-    assert not len(plan.straddling(groups))
+    assert not len(across(plan, groups))
     for kind in KINDS:
         tr.estimate_risk(Ridge(), X, NUMBERS, method=Bootstrap(kind, 20), groups=groups)
 

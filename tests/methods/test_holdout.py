@@ -11,6 +11,7 @@ import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData
+from truerisk.core.leaks import across
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))
@@ -50,7 +51,7 @@ def test_groups_stay_whole() -> None:
     groups = np.arange(40) // 4
     data = Data.check(X, Y, task="classification", groups=groups)
     plan = tr.methods.MonteCarlo(10).plan(data, Streams(0))
-    assert not len(plan.straddling(groups))
+    assert not len(across(plan, groups))
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])

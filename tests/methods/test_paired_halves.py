@@ -10,6 +10,7 @@ import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.data import Data
 from truerisk.core.errors import BadData
+from truerisk.core.leaks import across
 from truerisk.methods import Nested, PairedHalves
 from truerisk.testing import method_checks
 
@@ -48,7 +49,7 @@ def test_groups_stay_on_one_side():
     groups = np.arange(N) // 4
     data = Data.check(X, Y, task="classification", groups=groups)
     plan = PairedHalves(3, pairs=2, test_share=0.2).plan(data, Streams(0))
-    assert not len(plan.straddling(groups))
+    assert not len(across(plan, groups))
 
 
 def test_a_tuned_model_is_tuned_in_each_split():

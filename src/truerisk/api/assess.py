@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from truerisk.api.assessment import Assessed, Assessment, Kept
 from truerisk.api.choice import risk_of_choice
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
@@ -20,6 +18,7 @@ from truerisk.api.learners import families_of
 from truerisk.api.naming import named
 from truerisk.api.origin import as_seed
 from truerisk.api.outer import outer_folds, stability
+from truerisk.api.ranking import by_text, ranked
 from truerisk.api.schedule import Schedule
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
@@ -27,7 +26,6 @@ from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve
 from truerisk.engines.running.executors import workers_of
-from truerisk.selection.minimum import Minimum
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 
@@ -222,6 +220,7 @@ def _test(
         n_fits=sum(computed.evaluation.n_fits for computed in every),
         seconds=sum(computed.seconds for computed in tuned) + risk.seconds,
         answers=honest.evaluation.answers,
+        winners=honest.evaluation.winners,
         problem=problem,
     )
 
@@ -243,18 +242,18 @@ def _concluded(
     keeper: Keeper | None,
     missing: Sequence[str] = (),
 ) -> Assessment:
-    names = list(done)
-    values = [np.inf if done[n].risk.value is None else done[n].risk.value for n in names]
-    best = names[Minimum().choose(np.array(values), np.full(len(names), np.nan))]
+    order = by_text({name: problems[name].family for name in done})
+    best = ranked({name: one.risk.value for name, one in done.items()}, order)[0]
     problem = problems[best]
     found = Assessment(
         best=best,
         learners=dict(done),
-        choice=risk_of_choice(done, problem, schedule.outer) if len(done) > 1 else None,
+        choice=risk_of_choice(done, order, problem, schedule.outer) if len(done) > 1 else None,
         constant=constant_risk(problem),
         tuned_by=schedule.methods[0].word,
         tested_by=schedule.outer.word,
         missing=tuple(missing),
+        order=tuple(order),
         problem=problem,
         kept=None if keeper is None else Kept(keeper.n_found, keeper.n_added),
     )

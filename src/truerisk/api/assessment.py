@@ -18,14 +18,15 @@ from truerisk.api.drawn import Plots
 from truerisk.api.out_of_fold import OutOfFold, calibration_of, out_of_fold, roc_of
 from truerisk.api.outer import OuterFold, Stability
 from truerisk.api.paired import Paired, paired_difference
+from truerisk.api.ranking import ranked
 from truerisk.api.record import apparent_risk, recorded
 from truerisk.api.wording import signed
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.calibration import Calibration
+from truerisk.core.contracts import Winners
 from truerisk.core.results import RiskCurve, RiskEstimate, displays, frame_of
 from truerisk.core.roc import RocCurve
-from truerisk.core.ties import tied_groups
 from truerisk.core.writing import place_of, write_text
 
 __all__ = ["Assessed", "Assessment", "Kept"]
@@ -48,8 +49,9 @@ class Assessed:
     stability: Stability
     n_fits: int
     seconds: float
-    answers: Answers | None = field(default=None, repr=False)
-    problem: Problem | None = field(default=None, repr=False)
+    answers: Answers | None = field(repr=False)
+    winners: Winners | None = field(repr=False)
+    problem: Problem = field(repr=False)
 
     @property
     def selected(self) -> RiskEstimate:
@@ -59,30 +61,37 @@ class Assessed:
     @cached_property
     def apparent(self) -> RiskEstimate | None:
         """The risk on the very rows of the fit, by one more fit when first asked for."""
-        if self.problem is None:
-            return None
         return apparent_risk(self.problem, self.curve.best_params)
 
     @cached_property
+    def _out_of_fold(self) -> OutOfFold | str:
+        return out_of_fold(self.problem, self.answers, self.winners)
+
+    @property
     def out_of_fold(self) -> OutOfFold | None:
         """Probabilities (or scores) of the tested rows, by one more fit per outer split."""
-        if self.problem is None:
-            return None
-        inside = any(not np.isnan(fold.inner_risk) for fold in self.outer)
-        chosen = [fold.best_index for fold in self.outer]
-        return out_of_fold(self.problem, self.answers, chosen, compared_inside=inside)
+        return None if isinstance(self._out_of_fold, str) else self._out_of_fold
 
     @cached_property
+    def _roc(self) -> RocCurve | str:
+        found = self._out_of_fold
+        return found if isinstance(found, str) else roc_of(found, self.problem)
+
+    @property
     def roc(self) -> RocCurve | None:
-        """The ROC curve of rows without part in tuning or fit; None but for two classes."""
-        found, problem = self.out_of_fold, self.problem
-        return None if found is None or problem is None else roc_of(found, problem)
+        """The ROC curve of rows without part in tuning or fit; where None, `no_roc` says why."""
+        return None if isinstance(self._roc, str) else self._roc
+
+    @property
+    def no_roc(self) -> str | None:
+        """Why there is no ROC curve."""
+        return self._roc if isinstance(self._roc, str) else None
 
     @cached_property
     def calibration(self) -> Calibration | None:
         """Whether the probabilities of such rows mean what they say; None without any."""
-        found, problem = self.out_of_fold, self.problem
-        return None if found is None or problem is None else calibration_of(found, problem)
+        found = self.out_of_fold
+        return None if found is None else calibration_of(found, self.problem)
 
     @property
     def optimism(self) -> float | None:
@@ -110,9 +119,9 @@ class Assessment(Plots):
     slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
     the number to report for the whole search. `findings` are what makes the answer fragile.
     `constant` is the best answer that ignores the features, `baseline` its risk. `missing` names
-    learners that an interruption left out. `source`, `command` and `column_names` say, for a
-    report, what the data and their columns are called and what was typed. `kept` says what a store
-    spared; no number depends on it.
+    learners that an interruption left out; `order` says which comes first of equal ones. `source`,
+    `command` and `column_names` say, for a report, what the data and their columns are called and
+    what was typed. `kept` says what a store spared; no number depends on it.
     """
 
     best: str
@@ -122,6 +131,7 @@ class Assessment(Plots):
     tuned_by: str
     tested_by: str
     missing: tuple[str, ...]
+    order: tuple[str, ...]
     problem: Problem = field(repr=False)
     conclusion: str = ""
     source: str = ""
@@ -197,9 +207,7 @@ class Assessment(Plots):
     @property
     def ranking(self) -> list[str]:
         """Learners by their honest risk, the smallest first; those without one last."""
-        names = list(self.learners)
-        order = tied_groups([_rank(self.risks[name]) for name in names])
-        return [names[at] for group in order for at in group]
+        return ranked({name: risk.value for name, risk in self.risks.items()}, self.order)
 
     @property
     def runner_up(self) -> str | None:
@@ -326,10 +334,6 @@ def _narrowed(rows: list[list[str]]) -> list[list[str]]:
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
-
-
-def _rank(risk: RiskEstimate) -> float:
-    return np.inf if risk.value is None else risk.value
 
 
 def _row(name: str, one: Assessed) -> list[str]:

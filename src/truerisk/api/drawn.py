@@ -13,7 +13,6 @@ from truerisk.core.results import RiskEstimate, displays
 
 __all__ = ["Plots"]
 
-NO_ROC = "there is no ROC curve: it needs two classes and a model with scores or probabilities."
 NO_CALIBRATION = "there is no calibration: it needs classes and a model with probabilities."
 NO_BOXES = "no learner was tested on random splits: assess with outer='monte-carlo'."
 
@@ -60,15 +59,18 @@ class Plots:
 
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
         """The ROC curve of rows without part in tuning or fit."""
-        return _there(self._learner(learner).roc, NO_ROC).plot(ax=ax)
+        return _curve_of(self._learner(learner)).plot(ax=ax)
 
     def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
         """Precision against recall of such rows."""
-        return _there(self._learner(learner).roc, NO_ROC).precision_recall().plot(ax=ax)
+        return _curve_of(self._learner(learner)).precision_recall().plot(ax=ax)
 
     def plot_calibration(self, ax: Any = None, learner: str | None = None) -> Any:
         """Observed shares over the probabilities of such rows."""
-        return _there(self._learner(learner).calibration, NO_CALIBRATION).plot(ax=ax)
+        calibration = self._learner(learner).calibration
+        if calibration is None:
+            raise Refusal(NO_CALIBRATION)
+        return calibration.plot(ax=ax)
 
     def plot_stability(self, ax: Any = None) -> Any:
         """How often each outer split chose what was chosen on all rows."""
@@ -83,10 +85,10 @@ class Plots:
         return known[self.best if name is None else name]
 
 
-def _there(found: Any, why: str) -> Any:
-    if found is None:
-        raise Refusal(why)
-    return found
+def _curve_of(one: Any) -> Any:
+    if one.roc is None:
+        raise Refusal(f"there is no ROC curve: {one.no_roc}")
+    return one.roc
 
 
 def _rung(one: Any) -> dict[str, float | None]:

@@ -11,7 +11,7 @@ from truerisk.api.compute import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.calibration import Calibration
-from truerisk.core.contracts import Request, Run
+from truerisk.core.contracts import Request, Run, Winners
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.plan import Plan
 from truerisk.core.roc import RocCurve
@@ -47,38 +47,39 @@ class OutOfFold:
 
 
 def out_of_fold(
-    problem: Problem, tested: Answers | None, chosen: Any, *, compared_inside: bool
-) -> OutOfFold | None:
+    problem: Problem, tested: Answers | None, winners: Winners | None
+) -> OutOfFold | str:
     """Fit each outer split's winner again and keep probabilities, or decision values.
 
-    `tested` are the answers of the outer splits, `chosen` the candidate of each, and
-    `compared_inside` says whether inner splits were asked before them. The models are those that
-    were tested: same rows, same settings, same seeds. None for regression, where a fit failed, and
-    for a model that gives neither.
+    `tested` are the answers of the outer splits, `winners` who gave them. The models are those
+    that were tested: same rows, same settings, same seeds. Answers of a model to rows that it saw,
+    as bootstrap methods ask for besides, are left out. A sentence says why there are none.
     """
-    if problem.data.task != "classification" or tested is None:
-        return None
-    plan, settings = tested.plan, np.asarray(chosen)
-    if plan.n_questions != len(settings) or not tested.answered.all():
-        return None
+    if problem.data.task != "classification":
+        return "answers of a regression are numbers, and have no probabilities."
+    if tested is None or winners is None or not tested.answered.all():
+        return "a fit failed in an outer split, so some rows have no answer."
+    plan = tested.plan
     if tested.response == "probability":
         return _first(plan, tested.values[0], "probability")
     kinds: tuple[Literal["probability", "score"], ...] = ("probability", "score")
     for response in kinds if problem.data.n_classes == 2 else kinds[:1]:
         try:
-            answers = _ask(problem, plan, settings, response, int(compared_inside))
+            answers = _ask(problem, plan, winners, response)
         except (FitFailed, Refusal):  # the model gives no such answers
             continue
         if answers.answered.all() and np.isfinite(answers.values).all():
             return _first(plan, answers.values[0], response)
-    return None
+    return "the model gives neither probabilities nor decision values."
 
 
-def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | None:
-    """The ROC curve of the second class; None but for two classes that were both tested."""
+def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
+    """The ROC curve of the second class, or a sentence on why there is none."""
     data = problem.data
-    if data.n_classes != 2 or len(np.unique(data.codes_of(found.rows))) < 2:
-        return None
+    if data.n_classes != 2:
+        return f"a ROC curve is of two classes, and y has {data.n_classes}."
+    if len(np.unique(data.codes_of(found.rows))) < 2:
+        return "the rows that were tested are of one class."
     curve = RocCurve.of(
         data.codes_of(found.rows),
         found.scores,
@@ -113,17 +114,22 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
     )
 
 
-def _ask(problem: Problem, plan: Plan, settings: np.ndarray, response: Any, before: int) -> Answers:
+def _ask(problem: Problem, plan: Plan, winners: Winners, response: Any) -> Answers:
     """The winners' answers, by whichever engine gives them, with the seed of that very pass."""
     request = Request(response)
     engine, _ = choose_engine("auto", problem.family, problem.data, plan, request)
-    seed = np.random.SeedSequence([problem.seed, before]).generate_state(1)[0]
-    run = Run(problem.executor, int(seed), by_fit(plan, settings))
+    seed = np.random.SeedSequence([problem.seed, int(winners.compared)]).generate_state(1)[0]
+    run = Run(problem.executor, int(seed), by_fit(plan, winners.candidate))
     return engine.run(problem.family, problem.data, plan, request, run)
 
 
-def _first(plan: Plan, values: np.ndarray, response: Any) -> OutOfFold:
-    rows = np.concatenate([plan.test_rows(q)[0] for q in range(plan.n_questions)])
+def _first(plan: Plan, values: np.ndarray, response: Any) -> OutOfFold | str:
+    """The first answer to every row by a model that did not see it."""
+    seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
+    unseen = np.flatnonzero(~seen)
+    kept, first = np.unique(plan.positions[0][unseen], return_index=True)
+    if not len(kept):
+        return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    kept, first = np.unique(rows, return_index=True)
-    return OutOfFold(response, kept, split[first], values[first])
+    at = unseen[first]
+    return OutOfFold(response, kept, split[at], values[at])

@@ -29,6 +29,7 @@ def recorded(found: Any, *, fit: bool = True, rows: bool = True) -> dict[str, An
     risks of single rows and splits, which no page shows, are None with `rows=False`.
     """
     roc, calibration = (found.roc, found.calibration) if fit else (None, None)
+    ranked = {name: found.learners[name] for name in found.ranking}
     return {
         "schema": SCHEMA,
         "best": found.best,
@@ -58,9 +59,10 @@ def recorded(found: Any, *, fit: bool = True, rows: bool = True) -> dict[str, An
         "differences": _differences(found),
         "posterior": _posterior(found.risks[found.best]),
         "roc": None if roc is None else roc.to_dict(),
+        "no_roc": found.learners[found.best].no_roc if fit else None,
         "calibration": None if calibration is None else calibration.to_dict(),
         "monte_carlo": present.plain(found.monte_carlo),
-        "learners": {name: _learner(one, fit, rows) for name, one in found.learners.items()},
+        "learners": {name: _learner(one, fit, rows) for name, one in ranked.items()},
     }
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "Target",
     "Tested",
     "Unit",
+    "Winners",
     "ranks_of",
     "std_errors_of",
     "values_of",
@@ -150,12 +151,25 @@ class Unit:
 
 
 @dataclass(frozen=True, eq=False)
+class Winners:
+    """Who was tested in every question of a procedure's last pass, and its inner risk.
+
+    Every question has one, also those that are no split (the apparent risk in .632+). `compared`
+    says that candidates were asked inside before; where they were not, `inner_risk` is NaN.
+    """
+
+    candidate: np.ndarray
+    inner_risk: np.ndarray
+    compared: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """What a method found: a risk per candidate and, where it tunes, the risk of the procedure.
 
     `tested[c]` is candidate c's estimate. `procedure` is the honest risk of "tune, then fit" as a
-    whole (nested, three-way); `units` are its outer splits and `chosen` the winner it tested,
-    where there is one.
+    whole (nested, three-way); `units` are its outer splits and `winners` what was tested in every
+    question of `answers`.
     """
 
     plan: Plan
@@ -163,6 +177,7 @@ class Evaluation:
     n_fits: int
     procedure: Tested | None = None
     units: tuple[Unit, ...] = ()
+    winners: Winners | None = None
     answers: Answers | None = None
     fit_seconds: float = 0.0
 

@@ -26,7 +26,6 @@ from truerisk.core.coding import (
     RowSets,
     among,
     covered,
-    occurrences,
     places_among,
     spread,
 )
@@ -230,46 +229,35 @@ class Plan:
             **{name: places_among(getattr(self, name), questions) for name in ASKED},
         )
 
-    # -- leaks ------------------------------------------------------------------------------
+    # -- rows of the fit itself ---------------------------------------------------------------
 
-    def straddling(self, keys: np.ndarray) -> np.ndarray:
-        """Rows tested by a fit that saw another row with the same key, ascending.
+    @cached_property
+    def own_rows(self) -> np.ndarray:
+        """Which questions ask a model about the very rows it saw, each once: apparent risks."""
+        asked = self.test_sizes
+        own: np.ndarray = (asked > 0) & (asked == self.train_sizes[self.fit]) & ~self.without_row
+        for q in np.flatnonzero(own):
+            once = self.train_rows(int(self.fit[q]))[1] is None and self.test_rows(q)[1] is None
+            own[q] = once and self.seen(q).all()
+        return own
 
-        Costs the size of the coded plan, not n per fit.
-        """
-        keys = np.unique(keys, return_inverse=True)[1]
-        totals = np.bincount(keys)
-        leaking: list[np.ndarray] = []
-        for q in range(self.n_questions):
-            tested, _ = self.test_rows(q)
-            fit = int(self.fit[q])
-            left = self._keys_left(fit, keys, totals, keys[tested])
-            own = self._trained(fit, tested)
-            leaking.append(tested[left - own > 0])
-        return np.unique(np.concatenate(leaking)) if leaking else np.empty(0, np.int32)
+    @cached_property
+    def without_row(self) -> np.ndarray:
+        """Which questions are answered, for each row, by a model that was made without it."""
+        without = np.zeros(self.n_questions, dtype=bool)
+        for questions in (self.out_of_bag, self.taken_out):
+            if questions is not None:
+                without[questions] = True
+        return without if self.laws is None else without | np.isin(self.fit, self.laws.fit)
 
-    def _keys_left(
-        self, fit: int, keys: np.ndarray, totals: np.ndarray, asked: np.ndarray
-    ) -> np.ndarray:
-        """How many train rows of `fit` carry each of the `asked` keys."""
-        base = int(self.train.base[fit])
-        if base != ALL:
-            rows, _ = self.train_rows(fit)
-            inside = np.sort(keys[rows])
-            return occurrences(inside, asked)
-        removed = [self.blocks[int(b)] for b in self.train.without(fit)]
-        # blocks may overlap: a row taken away twice is gone once
-        outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
-        left: np.ndarray = totals[asked] - occurrences(outside, asked)
-        return left
-
-    def _trained(self, fit: int, tested: np.ndarray) -> np.ndarray:
-        """1 where a tested row is itself in the train set (asked about itself on purpose)."""
+    def seen(self, question: int) -> np.ndarray:
+        """Which rows of a question are in the train set of its fit."""
+        tested, fit = self.test_rows(question)[0], int(self.fit[question])
         base = int(self.train.base[fit])
         inside = np.ones(len(tested), bool) if base == ALL else among(self.blocks[base], tested)
         for block in self.train.without(fit):
             inside &= ~among(self.blocks[int(block)], tested)
-        return inside.astype(np.int64)
+        return inside
 
     # -- JSON -------------------------------------------------------------------------------
 

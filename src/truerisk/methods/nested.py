@@ -23,7 +23,7 @@ from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
-from truerisk.methods.tuning import by_fit, choose, inner_risks, units_of
+from truerisk.methods.tuning import by_fit, choose, inner_risks, units_of, winners_of
 
 __all__ = ["Nested"]
 
@@ -119,12 +119,14 @@ class Nested(Method):
         chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
         outer = ask(outside, only=by_fit(outside, chosen))
         procedure = self.outer_method.reduce(outer, data, loss, setting)[0]
+        winners = winners_of(chosen, inner)
         return Evaluation(
             plan=plan,
             tested=_averaged(inner) or (procedure,),
             n_fits=n_fits + outer.n_fits,
             procedure=procedure,
-            units=units_of(outside, chosen, inner, procedure),
+            units=units_of(outside, winners, procedure),
+            winners=winners,
             answers=outer,
         )
 

@@ -17,7 +17,7 @@ from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.methods.averages import tested_by_average
 from truerisk.methods.holdout import with_posterior
-from truerisk.methods.tuning import by_fit, choose, units_of
+from truerisk.methods.tuning import by_fit, choose, units_of, winners_of
 from truerisk.resampling.held_out import draw_held_out
 
 __all__ = ["ThreeWay"]
@@ -79,12 +79,14 @@ class ThreeWay(Method):
         outside = plan.only(plan.questions("outer"))
         outer = ask(outside, only=by_fit(outside, winner))
         procedure = self.reduce(outer, data, loss, setting)[0]
+        winners = winners_of(winner, [tested])
         return Evaluation(
             plan=plan,
             tested=tuple(with_posterior(one, data, loss, setting) for one in tested),
             n_fits=validated.n_fits + outer.n_fits,
             procedure=procedure,
-            units=units_of(outside, winner, [tested], procedure),
+            units=units_of(outside, winners, procedure),
+            winners=winners,
             answers=outer,
         )
 

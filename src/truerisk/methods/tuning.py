@@ -14,6 +14,7 @@ from truerisk.core.contracts import (
     Setting,
     Tested,
     Unit,
+    Winners,
     ranks_of,
     std_errors_of,
     values_of,
@@ -22,7 +23,7 @@ from truerisk.core.data import Data
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 
-__all__ = ["asks_own_rows", "by_fit", "by_rule", "choose", "inner_risks", "units_of"]
+__all__ = ["by_fit", "by_rule", "choose", "inner_risks", "units_of", "winners_of"]
 
 
 def inner_risks(
@@ -58,29 +59,24 @@ def by_fit(plan: Plan, chosen: np.ndarray) -> np.ndarray:
     return only
 
 
-def units_of(
-    plan: Plan, chosen: np.ndarray, inner: Sequence[Sequence[Tested]], procedure: Tested
-) -> tuple[Unit, ...]:
+def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners:
+    """The chosen candidate of every question with the inner risk that it was chosen by."""
+    risks = [inner[q][int(c)].value if inner else np.nan for q, c in enumerate(chosen)]
+    return Winners(chosen, np.array(risks), compared=bool(inner))
+
+
+def units_of(plan: Plan, winners: Winners, procedure: Tested) -> tuple[Unit, ...]:
     """The story of every outer split; a fit that is asked about its own rows is none."""
     assert procedure.split_risks is not None
     return tuple(
         Unit(
             repeat=int(plan.repeat[q]),
             fold=int(plan.fold[q]),
-            candidate=int(chosen[q]),
-            inner_risk=inner[int(q)][int(chosen[q])].value if inner else float("nan"),
+            candidate=int(winners.candidate[q]),
+            inner_risk=float(winners.inner_risk[q]),
             risk=float(procedure.split_risks[q]),
             n_train=int(plan.train_sizes[plan.fit[q]]),
             n_test=int(plan.test_sizes[q]),
         )
-        for q in np.flatnonzero(~asks_own_rows(plan))
+        for q in np.flatnonzero(~plan.own_rows)
     )
-
-
-def asks_own_rows(plan: Plan) -> np.ndarray:
-    """Which questions ask a fit about the very rows that it sees, each once."""
-    own: np.ndarray = plan.test_sizes == plan.train_sizes[plan.fit]
-    for q in np.flatnonzero(own):
-        seen, times = plan.train_rows(int(plan.fit[q]))
-        own[q] = times is None and np.array_equal(seen, plan.test_rows(int(q))[0])
-    return own

@@ -276,6 +276,7 @@ class Document:
     differences: tuple[Difference, ...]
     posterior: tuple[float, float] | None
     roc: Roc | None
+    no_roc: str
     calibration: Calibrated | None
     monte_carlo: Mapping[str, tuple[float, ...]]
     source: str
@@ -319,6 +320,7 @@ def read_document(content: Any) -> Document:
         differences=tuple(Difference.read(one) for one in found["differences"].each()),
         posterior=found["posterior"].maybe(_posterior),
         roc=found["roc"].maybe(Roc.read),
+        no_roc=found.get("no_roc").maybe(Found.text) or "",
         calibration=found["calibration"].maybe(Calibrated.read),
         monte_carlo={
             name: _kept(v.any_number() for v in risks.each())

@@ -226,6 +226,8 @@ def _notes(document: Document) -> list[str]:
     ]
     if document.choice is not None:
         notes += [clean(note, 400) for note in document.choice.notes]
+    if document.no_roc and document.task == "classification":
+        notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")
     if document.missing:
         listed = ", ".join(clean(name, 60) for name in document.missing)
         notes.append(f"not assessed, because interrupted: {listed}")

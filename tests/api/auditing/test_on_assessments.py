@@ -103,3 +103,14 @@ def test_findings_are_recorded():
     found, codes = found_in(*tr.datasets.make_simple(20, random_state=0))
     assert [one["code"] for one in found.to_dict()["findings"]] == codes
     assert "leave the risk open" in found.to_html()
+
+
+@pytest.mark.parametrize("outer", [".632", ".632+", "optimism", "bootstrap", "monte-carlo"])
+def test_groups_that_every_sample_keeps_are_not_said_to_be_split(sound, outer):
+    """A fit that is asked about rows it saw, as .632+ does besides, splits no group."""
+    X, y = (part[:60] for part in sound)
+    kind = outer if outer == "monte-carlo" else tr.methods.Bootstrap(outer, replicates=10)
+    found = tr.assess(
+        {"bayes": GaussianNB()}, X, y, methods=["3-fold"], outer=kind, groups=np.arange(60) // 3
+    )
+    assert "groups-split" not in [finding.code for finding in found.findings]

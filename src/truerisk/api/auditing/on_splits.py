@@ -8,8 +8,8 @@ import numpy as np
 
 from truerisk.api.auditing.finding import Finding
 from truerisk.core.data import Data
+from truerisk.core.leaks import cut_groups, split_copies
 from truerisk.core.plan import Plan
-from truerisk.core.tables import row_keys
 
 __all__ = ["row_findings", "split_findings"]
 
@@ -35,10 +35,7 @@ def split_findings(data: Data, plan: Plan) -> list[Finding]:
 
 
 def _copies(data: Data, plan: Plan) -> Iterator[Finding]:
-    keys = row_keys(data.X)
-    if keys is None or int(keys.max()) + 1 == len(keys):
-        return
-    leaking = plan.straddling(keys)
+    leaking = split_copies(data, plan)
     if len(leaking):
         yield Finding(
             "duplicate-rows",
@@ -49,9 +46,7 @@ def _copies(data: Data, plan: Plan) -> Iterator[Finding]:
 
 
 def _groups(data: Data, plan: Plan) -> Iterator[Finding]:
-    if data.groups is None:
-        return
-    leaking = plan.straddling(data.groups)
+    leaking = cut_groups(data, plan)
     if len(leaking):
         yield Finding(
             "groups-split",
