@@ -11,7 +11,6 @@ from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose
-from truerisk.api.default_interval import quick
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Setting, Tested
 from truerisk.core.family import Family
@@ -89,10 +88,8 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
         "ncv, not debiased": said(undebiased, answers, "ncv"),
     }
     calibrated = "beta-cv" if binary else "log-cv"
-    found["calibrated"] = said(kfold, once, calibrated)
-    found["calibrated, 10x"] = said(kfold, often, calibrated)
-    sharp = quick(nested.engine, posed.data, K * (INNER_K * len(posed.family) + 1))
-    found["default"] = found["calibrated, 10x" if sharp else "calibrated"]
+    found["default"] = said(kfold, once, calibrated)
+    found["default, 10x"] = said(kfold, often, calibrated)
     if binary:
         found["beta"] = said(kfold, once, "beta")
         found["beta-ncv"] = said(undebiased, answers, "beta-ncv")

@@ -1,134 +1,87 @@
-"""The interval of a tuned risk that nobody asked for: which engines repeat the folds for it."""
+"""The interval of a tuned risk that nobody asked for: that of the folds, by any engine."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
+from sklearn.base import is_classifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.api.default_interval import REPEATS, quick
-from truerisk.core.data import Data
+from truerisk.engines.trees.agreement import closeness
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 3))
 Y = X[:, 0] + RNG.normal(size=60)
-SAID = "the interval is that of 10 repetitions of the outer folds"
+CASES = [
+    (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),
+    (LinearDiscriminantAnalysis(), {"solver": ["svd"]}),
+    (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}),
+    (Ridge(), {"alpha": [0.1, 1.0]}),
+    (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}),
+]
 
 
-@pytest.mark.parametrize(
-    ("engine", "shape", "n_fits", "expected"),
-    [
-        ("knn", (1000, 300), 10**6, True),
-        ("knn", (1001, 1), 60, False),
-        ("least-squares", (1200, 10), 10_000, True),
-        ("least-squares", (1200, 10), 10_001, False),
-        ("least-squares", (1201, 10), 60, False),
-        ("discriminant", (125, 40), 10_000, True),
-        ("discriminant", (125, 40), 10_001, False),
-        ("discriminant", (50, 41), 60, False),
-        ("quadratic", (501, 10), 60, False),
-        ("tree", (100, 10), 1000, True),
-        ("tree", (100, 10), 1001, False),
-        ("logistic-path", (100, 200), 1000, True),
-        ("logistic-path", (100, 200), 1001, False),
-        ("generic", (20, 1), 2, False),
-    ],
-)
-def test_the_size_of_the_work_decides_by_engine(engine, shape, n_fits, expected):
-    """Neighbours by rows, closed forms by numbers, engines that fit by numbers times fits."""
-    data = Data.check(np.zeros(shape), np.arange(shape[0]) % 2, task="classification")
-    assert quick(engine, data, n_fits) is expected
+def risk_of(model, grid, **options):
+    """The honest risk of a search with five outer folds."""
+    search = tr.HonestSearchCV(model, grid, outer="5-fold", **options)
+    return search.fit(X, Y > 0 if is_classifier(model) else Y).risk_
 
 
-@pytest.mark.parametrize(
-    ("model", "grid", "repeated"),
-    [
-        (Ridge(), {"alpha": [0.1, 1.0]}, True),
-        (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}, False),
-    ],
-)
-def test_closed_forms_repeat_their_folds_and_slow_learners_do_not(model, grid, repeated):
-    """A note says so where it was done."""
-    found = tr.HonestSearchCV(model, grid, outer="5-fold").fit(X, Y).risk_
-    assert any(SAID in note for note in found.notes) == repeated
+@pytest.fixture
+def without_kernels(monkeypatch):
+    """As if the compiled module could not be imported."""
+    closeness.cache_clear()
+    monkeypatch.setattr("truerisk.kernels.loading.attempt", lambda: (None, "none"))
+    yield
+    closeness.cache_clear()
 
 
-@pytest.mark.parametrize(
-    ("model", "name", "repeated"),
-    [
-        (DecisionTreeClassifier(random_state=0), "max_depth", True),
-        (make_pipeline(DecisionTreeClassifier()), "decisiontreeclassifier__max_depth", True),
-        (
-            make_pipeline(StandardScaler(), DecisionTreeClassifier()),
-            "decisiontreeclassifier__max_depth",
-            False,
-        ),
-        (ExtraTreeClassifier(random_state=0), "max_depth", False),
-    ],
-)
-def test_trees_repeat_their_folds_where_they_are_grown_by_the_builder(model, name, repeated):
-    """Where scikit-learn grows them ten drawings are no matter of a second."""
-    search = tr.HonestSearchCV(model, {name: [1, 2]}, outer="5-fold", random_state=0)
-    found = search.fit(X, Y > 0).risk_
-    assert any(SAID in note for note in found.notes) == repeated
+def the_same(one, other):
+    """Value, interval and notes, up to the order of sums."""
+    for name in ("low", "high"):
+        assert getattr(one.interval, name) == pytest.approx(getattr(other.interval, name), rel=1e-9)
+    assert one.value == pytest.approx(other.value, rel=1e-9)
+    assert one.interval.method == other.interval.method
+    assert one.notes == other.notes
 
 
-def test_it_is_the_interval_of_ten_repetitions():
-    """The same as of an outer method with ten repetitions of the same folds."""
-    grid = {"n_neighbors": [1, 5]}
+@pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
+def test_no_engine_decides_about_the_interval(model, grid):
+    """The fastest engine, the generic one and the interval asked for by name: all the same."""
+    found = risk_of(model, grid)
+    assert found.interval.method == ("beta-cv" if is_classifier(model) else "log-cv")
+    the_same(risk_of(model, grid, engine="generic"), found)
+    the_same(risk_of(model, grid, interval=found.interval.method), found)
+
+
+@pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
+def test_the_compiled_module_does_not_decide_either(model, grid, without_kernels):
+    """Where it is missing another engine answers."""
+    the_same(risk_of(model, grid), risk_of(model, grid, engine="generic"))
+
+
+def test_several_drawings_are_used_where_they_are_asked_for():
+    """Then the note says how unstable the learner is, and by what the variance is enlarged."""
+    model, grid = CASES[0]
+    once, often = (
+        tr.HonestSearchCV(model, grid, outer=outer).fit(X, Y > 0).risk_
+        for outer in ("5-fold", "4x5-fold")
+    )
+    assert not any("instability" in note for note in once.notes)
+    assert often.notes[-1].startswith("instability 0.")
+    assert often.notes[-1].endswith("times the variance of independent rows.")
+
+
+def test_where_no_interval_is_calibrated_the_method_has_its_own():
+    """Random splits have the corrected t; a loss of whole sets has none."""
+    model, grid = CASES[0]
     y = Y > 0
-    model = KNeighborsClassifier()
-    once = tr.HonestSearchCV(model, grid, outer="5-fold").fit(X, y).risk_
-    often = tr.HonestSearchCV(model, grid, outer=f"{REPEATS}x5-fold").fit(X, y).risk_
-    assert once.interval == often.interval
-    assert once.value != often.value
-    assert f"mean {often.value:.4g}" in " ".join(once.notes)
-
-
-def test_where_ten_drawings_fail_the_interval_of_one_stays():
-    """A note says what failed: nobody asked for nine more drawings."""
-    rng = np.random.default_rng(54)
-    sizes = rng.integers(1, 12, size=10)
-    groups = np.repeat(np.arange(10), sizes)
-    x = rng.normal(size=(len(groups), 2))
-    y = rng.permutation(np.arange(len(groups)) % 2)
-    given = {"select_by": "2-fold", "outer": "3-fold"}
-    grid = {"n_neighbors": [1, 16]}
-    asked = tr.HonestSearchCV(KNeighborsClassifier(), grid, interval="beta-cv", **given)
-    usual = tr.HonestSearchCV(KNeighborsClassifier(), grid, **given)
-    risks = [search.fit(x, y, groups=groups).risk_ for search in (asked, usual)]
-    assert risks[0].interval == risks[1].interval
-    assert "ten could not be had: KNeighborsClassifier (n_neighbors=16)" in risks[1].notes[-1]
-
-
-def test_an_interval_that_misses_the_value_is_not_taken():
-    """The value is that of one drawing, and one in some hundreds lies far from the others."""
-    x, y = tr.datasets.make_difficult(20, random_state=23)
-    grid = {"n_neighbors": [1, 3, 5]}
-    given = {"select_by": "3-fold", "outer": "5-fold", "random_state": 23}
-    found = tr.HonestSearchCV(KNeighborsClassifier(), grid, **given).fit(x, y).risk_
-    assert found.value in found.interval
-    assert "does not hold the value" in found.notes[-1]
-
-
-def test_the_note_says_the_instability():
-    """Of ten repetitions: how unstable, and how many times the variance."""
-    found = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, outer="5-fold").fit(X, Y).risk_
-    assert found.notes[-1].startswith("instability 0.")
-    assert found.notes[-1].endswith("times the variance of independent rows.")
-
-
-@pytest.mark.parametrize("kind", ["sparse", "frame"])
-def test_columns_are_counted_in_any_table(kind):
-    """A sparse table has as many numbers as a dense one."""
-    wide = np.zeros((50, 100))
-    table = sparse.csr_array(wide) if kind == "sparse" else pd.DataFrame(wide)
-    data = Data.check(table, np.arange(50) % 2, task="classification")
-    assert not quick("discriminant", data, 2)
+    split = tr.HonestSearchCV(model, grid, outer=tr.methods.MonteCarlo(5)).fit(X, y).risk_
+    assert split.interval.method == "corrected-t"
+    assert (
+        tr.HonestSearchCV(model, grid, outer="5-fold", loss="auc").fit(X, y).risk_.interval is None
+    )

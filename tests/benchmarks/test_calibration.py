@@ -75,7 +75,7 @@ def test_the_best_rule_of_the_corners():
 def test_a_data_set_has_every_estimate_once():
     """One trial: the truth of a refit, all estimates, and a number for each interval."""
     found = run(CELL, 3)
-    words = {"selected", "wald", "ncv", "beta-ncv", "calibrated", "calibrated, 10x"}
+    words = {"selected", "wald", "ncv", "beta-ncv", "default", "default, 10x"}
     assert words <= set(found["estimates"])
     for value, low, high in found["estimates"].values():
         assert np.isfinite(value)

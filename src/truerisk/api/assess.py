@@ -13,7 +13,7 @@ from truerisk.api.choice import risk_of_choice
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
 from truerisk.api.conclusion import conclude
 from truerisk.api.constant import constant_risk
-from truerisk.api.default_interval import sharpened, with_default_interval
+from truerisk.api.default_interval import with_default_interval
 from truerisk.api.learners import families_of
 from truerisk.api.naming import named
 from truerisk.api.origin import as_seed
@@ -133,7 +133,7 @@ def assess(
         name: with_default_interval(problem, schedule.nested) for name, problem in problems.items()
     }
     with _kept(problems, store, mixed_versions=mixed_versions) as keeper:
-        return _assess_each(problems, schedule, keeper, sharpen=interval is None)
+        return _assess_each(problems, schedule, keeper)
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def _kept(
 
 
 def _assess_each(
-    problems: Mapping[str, Problem], schedule: Schedule, keeper: Keeper | None, *, sharpen: bool
+    problems: Mapping[str, Problem], schedule: Schedule, keeper: Keeper | None
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, Assessed] = {}
@@ -169,8 +169,7 @@ def _assess_each(
                 n: _tune(n, problem, schedule, count, keeper) for n, problem in problems.items()
             }
             for name, problem in problems.items():
-                found = _test(name, problem, schedule, tuned[name], count, keeper, sharpen=sharpen)
-                done[name] = found
+                done[name] = _test(name, problem, schedule, tuned[name], count, keeper)
     except KeyboardInterrupt:
         missing = tuple(name for name in problems if name not in done)
         partial = _concluded(done, problems, schedule, keeper, missing) if done else None
@@ -198,8 +197,6 @@ def _test(
     tuned: Sequence[Computed],
     count: Count,
     keeper: Keeper | None,
-    *,
-    sharpen: bool,
 ) -> Assessed:
     """The honest risk of tuning this learner, put beside what the tuning found."""
     with named(name), stage(name), stage("testing"):
@@ -208,8 +205,6 @@ def _test(
         curve, *others = [curve_of(computed) for computed in tuned]
         risk = procedure_of(honest)
         assert risk is not None
-        if sharpen:
-            risk = sharpened(risk, schedule.nested, honest, tuned[0])
     every = [*tuned, honest]
     return Assessed(
         curve=curve,

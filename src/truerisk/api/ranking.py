@@ -29,7 +29,7 @@ def ranked(risks: Mapping[str, float | None], order: Sequence[str]) -> list[str]
     >>> ranked({"a": 0.2, "b": None, "c": 0.1, "d": 0.1 + 1e-15}, ["d", "c", "b", "a"])
     ['d', 'c', 'a', 'b']
     """
-    values = [np.inf if risks[name] is None else float(risks[name] or 0.0) for name in order]
+    values = [np.inf if (risk := risks[name]) is None else risk for name in order]
     return [order[at] for group in tied_groups(values) for at in group]
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
-from truerisk.api.default_interval import sharpened, with_default_interval
+from truerisk.api.default_interval import with_default_interval
 from truerisk.api.grid_results import cv_results
 from truerisk.api.missing import Missing
 from truerisk.api.outer import outer_folds, stability
@@ -181,7 +181,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
             with stage("honest risk"):
                 nested = Nested(self.outer, select_by)
                 honest = compute(with_default_interval(problem, nested), nested)
-                self._keep_risk(honest, self._sharpened(nested, honest, selected))
+                self._keep_risk(honest)
         if self.refit:
             self._refit(problem)
         self.n_splits_ = selected.evaluation.plan.n_questions
@@ -207,15 +207,10 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         if problem.data.classes is not None:
             self._classes = problem.data.classes
 
-    def _sharpened(self, nested: Nested, honest: Computed, selected: Computed) -> RiskEstimate:
-        """The honest risk, with an interval of more repetitions where they cost little."""
+    def _keep_risk(self, honest: Computed) -> None:
         procedure = procedure_of(honest)
         assert procedure is not None
-        _known(procedure, "a chosen candidate has a failed fit in an outer split")
-        asked = self.interval is not None
-        return procedure if asked else sharpened(procedure, nested, honest, selected)
-
-    def _keep_risk(self, honest: Computed, procedure: RiskEstimate) -> None:
+        procedure = _known(procedure, "a chosen candidate has a failed fit in an outer split")
         assert procedure.value is not None
         self.risk_ = replace(procedure, notes=_stated(self, procedure.notes))
         assert self.selected_risk_.value is not None

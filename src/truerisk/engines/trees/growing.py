@@ -20,13 +20,13 @@ from truerisk.core.family import Family, drawn_states
 from truerisk.core.plan import BESIDES, Plan, spread
 from truerisk.core.progress import tell
 from truerisk.engines.running.fitting import empty_values
-from truerisk.engines.settings import Group, groups_along
+from truerisk.engines.settings import Group
 from truerisk.engines.trees.agreement import closeness
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, recipe_of, start_of
 from truerisk.kernels.trees import Growth, Lists, Table, exact_sums, grow_trees
 
-__all__ = ["Growing", "growing_of", "grows"]
+__all__ = ["Growing", "growing_of"]
 
 SECONDS = 0.1  # about so long a call lasts: progress is told and an interruption seen between them
 
@@ -40,11 +40,6 @@ def growing_of(
         return None
     X, grown = prepared
     return Growing(grown, Table.of(X), len(family), data, plan, request, run)
-
-
-def grows(family: Family, data: Data, plan: Plan) -> bool:
-    """Whether the trees of a plan are grown here, so that each takes a part of a millisecond."""
-    return _prepared(groups_along(family, ["ccp_alpha"]), family, data, plan) is not None
 
 
 def _prepared(
