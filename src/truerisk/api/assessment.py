@@ -219,10 +219,12 @@ class Assessment(Plots):
         """Mean of the paired per-row loss differences a − b, with its standard error.
 
         Weighted by `sample_weight`, clustered by `groups`. None where the loss has no per-row
-        losses.
+        losses, and where the splits go forward in time.
         """
         first, second = self.risks[a], self.risks[b]
         if first.losses is None or second.losses is None or first.loss_rows is None:
+            return None
+        if first.ordered:
             return None
         return paired_difference(first.losses, second.losses, first.loss_rows, self.problem.data)
 
@@ -233,6 +235,8 @@ class Assessment(Plots):
         """
         risk = self.learners[self.best].risk if self.choice is None else self.choice
         if risk.losses is None or risk.loss_rows is None or self.constant is None:
+            return None
+        if risk.ordered:
             return None
         if self.constant.losses is None:
             return None

@@ -31,6 +31,7 @@ from truerisk.core.errors import NoEngine, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
+from truerisk.core.order import is_ordered
 from truerisk.core.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.engines.choice import choose_engine
@@ -262,6 +263,7 @@ def _common(computed: Computed) -> RiskEstimate:
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
         notes=problem.loss.notes,
+        ordered=evaluation.answers is not None and is_ordered(evaluation.answers.plan),
     )
 
 

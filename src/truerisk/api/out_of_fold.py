@@ -13,6 +13,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.calibration import Calibration
 from truerisk.core.contracts import Request, Run, Winners
 from truerisk.core.errors import FitFailed, Refusal
+from truerisk.core.order import ORDERED, is_ordered
 from truerisk.core.plan import Plan
 from truerisk.core.roc import RocCurve
 from truerisk.engines.choice import choose_engine
@@ -32,13 +33,15 @@ class OutOfFold:
     """One answer per row of `rows`, by the model of outer split `split` that did not see the row.
 
     `values` are class probabilities (a column per class) or decision values of the second class,
-    as `response` says. Rows that were tested more often keep their first test.
+    as `response` says. Rows that were tested more often keep their first test. `ordered` splits go
+    forward in time, so that no interval is justified.
     """
 
     response: Literal["probability", "score"]
     rows: np.ndarray
     split: np.ndarray
     values: np.ndarray
+    ordered: bool = False
 
     @property
     def scores(self) -> np.ndarray:
@@ -88,9 +91,12 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
         rows=found.rows,
         confidence_level=problem.confidence_level,
         method=f"out-of-fold {'probabilities' if found.response == 'probability' else 'scores'}",
-        notes=(OVERLAP,) if found.response == "probability" else (POOLED, OVERLAP),
+        notes=(POOLED,) if found.response == "score" else (),
     )
-    return replace(curve, positive=present.plain(data.label(1)))
+    curve = replace(curve, positive=present.plain(data.label(1)))
+    if found.ordered:
+        return replace(curve, std_error=None, interval=None, notes=(*curve.notes, ORDERED))
+    return replace(curve, notes=(*curve.notes, OVERLAP))
 
 
 def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
@@ -109,7 +115,7 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
         np.clip(given, 0, 1),
         event=event,
         weights=data.weights(found.rows),
-        dependent=data.groups is not None,
+        dependent=data.groups is not None or found.ordered,
         confidence_level=problem.confidence_level,
     )
 
@@ -132,4 +138,4 @@ def _first(plan: Plan, values: np.ndarray, response: Any) -> OutOfFold | str:
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
-    return OutOfFold(response, kept, split[at], values[at])
+    return OutOfFold(response, kept, split[at], values[at], is_ordered(plan))

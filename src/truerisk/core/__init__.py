@@ -8,6 +8,7 @@
 | `plan.py`, `coding.py` | which fit sees what and is asked what; what that is coded in |
 | `planning.py`, `bulk.py` | plans question by question; plans of many fits at once |
 | `samples.py` | plans of drawn samples |
+| `order.py` | whether splits go forward in time |
 | `leaks.py` | rows tested by models that saw a copy, or another row of the group |
 | `answers.py` | predictions of all candidates in flat blocks |
 | `losses.py`, `loss_words.py` | what an answer costs; what users may write as `loss=` |

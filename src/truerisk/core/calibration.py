@@ -17,7 +17,7 @@ SCHEMA = "truerisk.calibration/1"
 ROWS_PER_BIN = 10
 MOST_BINS = 10
 INDEPENDENT = "Wilson's intervals, which take the rows as independent."
-DEPENDENT = "No intervals: weighted or grouped rows are no independent trials."
+DEPENDENT = "No intervals: weighted or grouped rows, and rows in order, are no independent trials."
 
 
 @dataclass(frozen=True, eq=False)

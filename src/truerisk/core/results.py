@@ -22,7 +22,13 @@ from truerisk.core.registry import Line, Registry
 __all__ = ["RiskCurve", "RiskEstimate", "displays", "frame_of"]
 
 SCHEMA = "truerisk.risk-estimate/1"
-YOUNGER = {"table": None, "splits": None, "n_groups": None, "weighted": False}  # than the schema
+YOUNGER = {  # than the schema
+    "table": None,
+    "splits": None,
+    "n_groups": None,
+    "weighted": False,
+    "ordered": False,
+}
 
 displays = Registry(
     "display",
@@ -63,7 +69,8 @@ class RiskEstimate:
     where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
     made of, where it was made of several (apparent, optimism, corrected, ...). Row j of `splits`
     says of split j its repetition and how many rows it trained and tested. `n_groups` are the
-    groups of the rows, if they had any, and `weighted` rows had unequal weights. `target` is "Err"
+    groups of the rows, if they had any, `weighted` rows had unequal weights, and `ordered` splits
+    went forward in time. `target` is "Err"
     (mean risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
     conditional risk: fresh labels at the x's of the training rows) or "training".
     """
@@ -93,6 +100,7 @@ class RiskEstimate:
     splits: np.ndarray | None = field(default=None, repr=False)
     n_groups: int | None = None
     weighted: bool = False
+    ordered: bool = False
 
     def frame(self) -> Any:
         """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""

@@ -19,6 +19,7 @@ from truerisk.core.contracts import Method, Setting, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.order import ORDERED, is_ordered
 from truerisk.core.plan import Plan
 from truerisk.methods.instability import instabilities
 from truerisk.methods.interval_forms import Evidence, Sureness, as_form
@@ -140,11 +141,13 @@ def tested_by_average(
 
     With `unsure` no standard error is given and the sentence says why. Else: rows tested once have
     a Wald error from their losses; repeated tests have the corrected resampled t; and the setting
-    may ask for another interval.
+    may ask for another interval. Splits that go forward in time have none.
     """
     if average is None:
         average = "pooled" if loss.per_row else "fold"
     asked = setting.interval if setting.with_errors else None
+    if unsure is None and setting.with_errors and loss.per_row and is_ordered(answers.plan):
+        unsure = ORDERED
     if asked is not None and unsure is not None:
         raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
     if not isinstance(loss, RowLoss):

@@ -14,6 +14,7 @@ from truerisk.core.contracts import Streams, Target
 from truerisk.core.data import Data
 from truerisk.core.errors import BadArgument, BadData, said_by
 from truerisk.core.losses import Loss
+from truerisk.core.order import is_ordered
 from truerisk.core.plan import Plan
 from truerisk.core.planning import split_plan
 from truerisk.core.present import clean
@@ -103,12 +104,16 @@ class GivenSplits(Averaged):
 
     @property
     def offers(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Those of cross-validation only where every row is tested equally often."""
-        rows = [_rows(test) for _, test in self.pairs]
+        """Those of cross-validation only where every row is tested equally often, in any order."""
+        rows = [_rows(part) for pair in self.pairs for part in pair]
         if any(part.dtype.kind not in "iu" or (part < 0).any() for part in rows):
             return Averaged.offers  # the plan says what is wrong
-        times = np.bincount(np.concatenate(rows)) if rows else np.empty(0)
-        return OF_CROSS_VALIDATION if len(np.unique(times)) == 1 else Averaged.offers
+        times = np.bincount(np.concatenate(rows[1::2]))
+        if len(np.unique(times)) > 1:
+            return Averaged.offers
+        n_rows = 1 + max(int(part.max(initial=0)) for part in rows)
+        pairs = list(zip(rows[::2], rows[1::2], strict=True))
+        return Averaged.offers if is_ordered(split_plan(n_rows, pairs)) else OF_CROSS_VALIDATION
 
     @property
     def word(self) -> str:

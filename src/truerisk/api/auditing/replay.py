@@ -21,6 +21,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams, Tested
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import RowLoss
+from truerisk.core.order import ORDERED
 from truerisk.core.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.progress import stage
@@ -156,10 +157,11 @@ def bias_corrected(
                 groups=None if data.groups is None else data.groups[replayed.rows],
                 weights=replayed.weights,
             )
+    ordered = replayed.common.ordered
     tested = Tested(
         corrected.value,
-        interval=corrected.interval(problem.confidence_level),
-        notes=(_chosen_often(claim, corrected), *claim.notes),
+        interval=None if ordered else corrected.interval(problem.confidence_level),
+        notes=(_chosen_often(claim, corrected), *claim.notes, *([ORDERED] if ordered else [])),
     )
     common = replace(
         replayed.common,

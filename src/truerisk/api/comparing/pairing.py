@@ -90,6 +90,8 @@ def _of_estimates(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     splits = a.splits
     if splits is None or len(splits) != len(a.split_risks):
         raise Refusal(f"'{a.method}' does not say which sizes its splits have: nothing to compare.")
+    if a.ordered:
+        raise Refusal(f"'{a.method}' goes forward in time: no formula for its splits is known.")
     _refuse_overlap(splits, a)
     why = _why_no_rows(a, splits)
     return Pairs(

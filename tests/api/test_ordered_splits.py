@@ -1,0 +1,85 @@
+"""Splits that go forward in time: risks without intervals, tests or posteriors, and the reason."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+from truerisk.core.order import ORDERED
+from truerisk.core.results import RiskEstimate
+
+X, Y = tr.datasets.make_difficult(80, random_state=3)
+FORWARD = TimeSeriesSplit(4)
+PAIRS = list(FORWARD.split(X))
+BACK = [(79 - train[::-1], 79 - test[::-1]) for train, test in PAIRS]  # all of rows 0 to 63 once
+GRID = {"n_neighbors": [1, 7]}
+KNN = KNeighborsClassifier()
+
+
+@pytest.mark.parametrize("method", [FORWARD, PAIRS, BACK], ids=["splitter", "list", "backward"])
+@pytest.mark.parametrize("groups", [None, np.arange(80) // 4], ids=["rows", "groups"])
+def test_there_is_no_interval_and_a_note_says_why(method, groups):
+    """None that the method has by itself, and none that is asked for by name."""
+    found = tr.estimate_risk(GaussianNB(), X, Y, method=method, groups=groups)
+    assert found.std_error is None
+    assert found.interval is None
+    assert found.notes == (ORDERED,)
+    assert found.ordered
+    assert RiskEstimate.from_json(found.to_json()).ordered
+    for word in ("wald", "corrected-t", "bbc", "beta", "beta-cv"):
+        with pytest.raises(Refusal, match=r"interval|the splits are ordered"):
+            tr.estimate_risk(GaussianNB(), X, Y, method=method, interval=word)
+
+
+def test_every_candidate_of_a_curve_lacks_it():
+    """Also where the loss is another."""
+    curve = tr.risk_curve(KNN, GRID, X, Y, method=FORWARD, loss="brier")
+    assert np.isnan(curve.std_errors).all()
+    assert all(one.notes == (ORDERED,) for one in curve)
+
+
+@pytest.mark.parametrize("outer", [FORWARD, BACK], ids=["forward", "backward"])
+def test_a_tuned_risk_lacks_it_too(outer):
+    """The default interval is not made of such outer splits."""
+    search = tr.HonestSearchCV(KNN, GRID, select_by="3-fold", outer=outer).fit(X, Y)
+    assert search.risk_.interval is None
+    assert search.risk_.notes[-1] == ORDERED
+
+
+def test_an_assessment_draws_no_conclusion_from_noise():
+    """No differences, no interval of the area, of the shares of events or of the error."""
+    models = {"knn": (KNN, GRID), "bayes": GaussianNB()}
+    found = tr.assess(models, X, Y, methods=["3-fold"], outer=FORWARD)
+    assert found.choice.interval is None
+    assert found.difference("knn", "bayes") is None
+    assert found.gain() is None
+    assert found.roc.interval is None
+    assert found.roc.notes[-1] == ORDERED
+    assert found.calibration.low is None
+    assert "no interval, for the splits are ordered" in found.conclusion
+    with pytest.raises(Refusal, match="go forward in time"):
+        tr.ErrorPosterior.of_estimate(found.risks["bayes"])
+    with pytest.raises(Refusal, match="goes forward in time"):
+        tr.compare(*found.risks.values())
+    assert "splits are ordered" in found.to_html()
+
+
+def test_an_audit_of_such_a_search_lacks_it():
+    """The bootstrap over rows corrects the value; its percentiles are those of independent rows."""
+    search = GridSearchCV(KNN, GRID, cv=FORWARD).fit(X, Y)
+    found = tr.audit(search, X, Y, replicates=50)
+    assert found.honest.interval is None
+    assert found.honest.notes[-1] == ORDERED
+    assert tr.audit(GridSearchCV(KNN, GRID, cv=4).fit(X, Y), X, Y).honest.interval is not None
+
+
+def test_blocks_in_order_keep_their_interval():
+    """K folds of neighbouring rows test each other."""
+    folds = tr.methods.KFold(folds=np.arange(80) // 20)
+    assert tr.estimate_risk(LogisticRegression(), X, Y, method=folds).interval.method == "wald"
