@@ -13,6 +13,7 @@
 | `skore_check.py` | the audit as a check of skore reports |
 | `forecast.py` | what an assessment will cost |
 | `schedule.py` | its plans, drawn once for all learners |
+| `own_claim.py` | what a learner that tunes inside its own fit claims |
 | `ranking.py` | which learner comes first of equal ones |
 | `choice.py`, `constant.py`, `paired.py` | the risks it compares with, and their differences |
 | `compare.py`, `comparing/` | `compare`: paired tests of two rules, one file each |

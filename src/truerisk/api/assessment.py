@@ -40,7 +40,11 @@ NARROWEST_SETTING = 14
 
 @dataclass(frozen=True, eq=False)
 class Assessed:
-    """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was."""
+    """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
+
+    `claim` is what a learner that tunes inside its own fit says of itself: a risk, or a sentence
+    on why there is none; None for all others.
+    """
 
     curve: RiskCurve
     criteria: Mapping[str, RiskCurve]
@@ -52,11 +56,26 @@ class Assessed:
     answers: Answers | None = field(repr=False)
     winners: Winners | None = field(repr=False)
     problem: Problem = field(repr=False)
+    claim: RiskEstimate | str | None = None
 
     @property
-    def selected(self) -> RiskEstimate:
-        """The risk that was minimised."""
-        return self.curve[self.curve.best]
+    def selected(self) -> RiskEstimate | None:
+        """The risk that was minimised; where None, `no_selected` says why."""
+        if self.claim is None:
+            return self.curve[self.curve.best]
+        return None if isinstance(self.claim, str) else self.claim
+
+    @property
+    def no_selected(self) -> str | None:
+        """Why it is not known which risk was minimised."""
+        return self.claim if isinstance(self.claim, str) else None
+
+    @property
+    def claimed(self) -> str:
+        """Where `selected` is a claim of its own, what it is; or why there is none."""
+        if isinstance(self.claim, RiskEstimate):
+            return present.clean(f"selected is {self.claim.method}, as {self.claim.loss} risk", 200)
+        return present.clean(self.claim or "", 200)
 
     @cached_property
     def apparent(self) -> RiskEstimate | None:
@@ -96,11 +115,12 @@ class Assessed:
     @property
     def optimism(self) -> float | None:
         """Honest minus selected risk; None where they are of two losses."""
-        if self.selected.loss != self.risk.loss:
+        selected = self.selected
+        if selected is None or selected.loss != self.risk.loss:
             return None
-        if self.risk.value is None or self.selected.value is None:
+        if self.risk.value is None or selected.value is None:
             return None
-        return self.risk.value - self.selected.value
+        return self.risk.value - selected.value
 
 
 @dataclass(frozen=True)
@@ -256,7 +276,7 @@ class Assessment(Plots):
             {
                 "learner": order,
                 "setting": [present.params_text(one.curve.best_params) for one in chosen],
-                "selected_risk": [one.selected.value for one in chosen],
+                "selected_risk": [one.selected and one.selected.value for one in chosen],
                 "risk": [one.risk.value for one in chosen],
                 "low": [i.low if i else None for i in intervals],
                 "high": [i.high if i else None for i in intervals],
@@ -311,6 +331,7 @@ class Assessment(Plots):
             f"selected: the score that tuning maximised, as an error ({tuning})",
             f"honest: {present.honest_risk(self.tested_by)} {tested}",
             "optimism: honest − selected",
+            *(f"{present.clean(n, 40)}: {o.claimed}" for n, o in self.learners.items() if o.claim),
         )
 
     def __str__(self) -> str:
@@ -344,7 +365,7 @@ def _row(name: str, one: Assessed) -> list[str]:
     return [
         present.clean(name, 40),
         present.params_text(one.curve.best_params),
-        present.number(one.selected.value),
+        present.number(one.selected and one.selected.value),
         present.number(one.risk.value),
         str(one.risk.interval or "none"),
         "–" if one.optimism is None else signed(one.optimism, one.risk.value),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.api.assessment import Assessment
+from truerisk.api.assessment import Assessed, Assessment
 from truerisk.api.wording import signed, unsigned
 from truerisk.core.present import clean, number, params_text
 from truerisk.core.results import RiskEstimate
@@ -47,7 +47,7 @@ def _best(found: Assessment) -> float:
 def _winner(found: Assessment) -> str:
     best = found.learners[found.best]
     text = f"Use {_named(found, found.best)}: expect {_expected(found, best.risk)} on new rows"
-    text += f"; the score that tuned it said {number(best.selected.value)}"
+    text += _claimed(best)
     if found.constant is None:
         return text + "."
     text += f", and {found.constant.rule} has {number(found.constant.risk)}"
@@ -62,7 +62,13 @@ def _nothing(found: Assessment) -> str:
     who = f"None of these {n} learners is" if n > 1 else f"{clean(found.best, _NAME)} is not"
     text = f"{who} shown to beat {found.constant.rule} ({number(found.constant.risk)}): "
     text += f"{_named(found, found.best)} has {_expected(found, best.risk)} on new rows"
-    return text + f"; the score that tuned it said {number(best.selected.value)}."
+    return f"{text}{_claimed(best)}."
+
+
+def _claimed(one: Assessed) -> str:
+    if one.selected is None:
+        return ""
+    return f"; the score that tuned it said {number(one.selected.value)}"
 
 
 def _named(found: Assessment, name: str) -> str:

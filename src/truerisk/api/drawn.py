@@ -93,7 +93,8 @@ def _curve_of(one: Any) -> Any:
 
 def _rung(one: Any) -> dict[str, float | None]:
     apparent = None if one.apparent is None else one.apparent.value
-    selected = None if one.optimism is None else one.selected.value
+    comparable = one.optimism is not None and one.selected is not None
+    selected = one.selected.value if comparable else None
     return {**_honest(one.risk), "apparent": apparent, "selected": selected}
 
 

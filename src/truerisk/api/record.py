@@ -81,7 +81,8 @@ def _learner(one: Any, fit: bool, rows: bool) -> dict[str, Any]:
     return {
         "setting": present.plain(one.curve.best_params),
         "apparent": None if apparent is None else _estimate(apparent, rows),
-        "selected": _estimate(one.selected, rows),
+        "selected": None if one.selected is None else _estimate(one.selected, rows),
+        "no_selected": one.no_selected,
         "risk": _estimate(one.risk, rows),
         "optimism": one.optimism,
         "stability": present.plain(one.stability),

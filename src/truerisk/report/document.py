@@ -95,7 +95,8 @@ class Learner:
     name: str
     setting: Mapping[str, Any]
     apparent: Estimate | None
-    selected: Estimate
+    selected: Estimate | None
+    no_selected: str
     honest: Estimate
     optimism: float | None
     curve: Curve
@@ -115,7 +116,8 @@ class Learner:
             name=name,
             setting=_setting(found["setting"]),
             apparent=found.get("apparent").maybe(Estimate.read),
-            selected=Estimate.read(found["selected"]),
+            selected=found["selected"].maybe(Estimate.read),
+            no_selected=found.get("no_selected").maybe(Found.text) or "",
             honest=Estimate.read(found["risk"]),
             optimism=found["optimism"].maybe(Found.number),
             curve=curve,
@@ -127,6 +129,11 @@ class Learner:
             n_fits=found["n_fits"].whole(),
             seconds=found["seconds"].number(),
         )
+
+    @property
+    def minimised(self) -> float | None:
+        """The selected risk, where one is known."""
+        return None if self.selected is None else self.selected.value
 
     @property
     def shown(self) -> str:

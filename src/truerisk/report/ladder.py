@@ -62,7 +62,7 @@ def _values(shown: list[Learner], choice: Estimate | None, document: Document) -
     honest = [one.honest for one in shown] + ([choice] if choice else [])
     estimates = [
         *honest,
-        *(one.selected for one in shown if _comparable(one)),
+        *(one.selected for one in shown if one.selected and _comparable(one)),
         *(one.apparent for one in shown if one.apparent),
     ]
     ends = [end for e in honest if e.interval for end in (e.interval.low, e.interval.high)]
@@ -83,19 +83,19 @@ def _comparable(learner: Learner) -> bool:
 
 
 def _rung(drawing: Drawing, learner: Learner, y: float) -> None:
-    honest, selected = learner.honest, learner.selected
+    honest, selected = learner.honest, learner.minimised
     _label(drawing, learner.shown, y)
     steps = [honest.value]
     if _comparable(learner):
-        steps.append(selected.value)
+        steps.append(selected)
     if learner.apparent and learner.apparent.value is not None:
         steps.append(learner.apparent.value)
     known = [v for v in steps if v is not None]
     drawing.slope(min(known), y, max(known), y, "way")
     _honest(drawing, honest, y, f"{learner.shown}: honest risk {number(honest.value)}")
-    if _comparable(learner) and selected.value is not None:
-        said = f"{learner.shown}: selected risk {number(selected.value)}"
-        drawing.point(selected.value, y, "hollow s1", said, shape="diamond", size=3.8)
+    if _comparable(learner) and selected is not None:
+        said = f"{learner.shown}: selected risk {number(selected)}"
+        drawing.point(selected, y, "hollow s1", said, shape="diamond", size=3.8)
     if learner.apparent and learner.apparent.value is not None:
         said = f"{learner.shown}: apparent risk {number(learner.apparent.value)}"
         drawing.point(learner.apparent.value, y, "hollow muted", said, size=3)
@@ -118,7 +118,7 @@ def _about(document: Document) -> str:
     return (
         f"Risks of {len(document.learners)} learners. The best, {best.shown}: apparent "
         f"{number(best.apparent.value if best.apparent else None)}, selected "
-        f"{number(best.selected.value)}, honest {number(best.honest.value)}. "
+        f"{number(best.minimised)}, honest {number(best.honest.value)}. "
         "The table below has all numbers."
     )
 
@@ -142,7 +142,7 @@ def _table(document: Document) -> Table:
         [
             one.shown,
             number(one.apparent.value if one.apparent else None),
-            number(one.selected.value),
+            number(one.minimised),
             number(one.honest.value),
             interval_text(one.honest),
             signed_text(one.optimism, one.honest.value),

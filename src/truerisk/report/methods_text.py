@@ -94,9 +94,11 @@ def _nested(document: Document) -> str:
 def _found(document: Document) -> str:
     best = document.best
     which = "best learner" if len(document.learners) > 1 else "learner"
+    known = best.selected is not None
+    minimised = f"; the minimised score was {number(best.minimised)}" if known else ""
     return (
         f"The {which} was {best.shown} ({best.chosen}), with an estimated risk of "
-        f"{_sure(best.honest)}; the minimised score was {number(best.selected.value)}."
+        f"{_sure(best.honest)}{minimised}."
     )
 
 

@@ -10,7 +10,7 @@ from truerisk.core.present import clean, honest_risk, number
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
-from truerisk.report.document import Document, Estimate, read_document
+from truerisk.report.document import Document, Estimate, Learner, read_document
 from truerisk.report.figure import Table
 from truerisk.report.ladder import draw_ladder, interval_text, signed_text
 from truerisk.report.layout import Headline, Section, rendered, sentences
@@ -99,10 +99,8 @@ def _headline(document: Document) -> list[Headline]:
         Headline("Its honest risk", number(best.honest.value), _sure(best.honest)),
         Headline(
             "What tuning said",
-            number(best.selected.value),
-            "of another loss"
-            if best.optimism is None
-            else f"optimism {signed_text(best.optimism, best.honest.value)}",
+            number(best.minimised),
+            _beside(best),
         ),
     ]
     if document.baseline is not None:
@@ -110,6 +108,13 @@ def _headline(document: Document) -> list[Headline]:
             Headline("Without learning", number(document.baseline), document.baseline_rule)
         )
     return shown
+
+
+def _beside(best: Learner) -> str:
+    """What is said of the selected risk."""
+    if best.optimism is not None:
+        return f"optimism {signed_text(best.optimism, best.honest.value)}"
+    return "not known" if best.selected is None else "of another loss"
 
 
 def _sure(estimate: Estimate) -> str:
@@ -128,7 +133,7 @@ def _learners(document: Document) -> Table:
         [
             one.shown,
             one.chosen,
-            number(one.selected.value),
+            number(one.minimised),
             number(one.honest.value),
             interval_text(one.honest),
             signed_text(one.optimism, one.honest.value),
@@ -226,6 +231,11 @@ def _notes(document: Document) -> list[str]:
     ]
     if document.choice is not None:
         notes += [clean(note, 400) for note in document.choice.notes]
+    notes += [
+        f"{one.shown}: {clean(one.no_selected, 200)}"
+        for one in document.learners
+        if one.no_selected
+    ]
     if document.no_roc and document.task == "classification":
         notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")
     if document.missing:
