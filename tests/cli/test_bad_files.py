@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import random
 import re
+import struct
+import subprocess
+import sys
+from datetime import date
 
+import polars as pl
 import pytest
 
 DRAW = random.Random(9)
@@ -148,3 +154,18 @@ def test_rows_below_the_inner_folds_are_told(assess):
     assert (said.code, said.out) == (3, "")
     assert "9 folds need at least 9 rows, and these are 8" in said.sentences[-1]
     assert "fits" not in said.err
+
+
+def test_a_panic_in_another_language_is_one_sentence(tmp_path):
+    """Rust writes its own lines to stderr when it panics; the command says one."""
+    path = tmp_path / "t.parquet"
+    frame = pl.DataFrame({"a": range(30), "day": [date(2020, 1, 1 + i) for i in range(30)]})
+    content = io.BytesIO()
+    frame.with_columns(y=pl.col("a") % 2).write_ipc(content)
+    days = struct.pack("<i", (date(2020, 1, 1) - date(1970, 1, 1)).days)
+    path.write_bytes(content.getvalue().replace(days, struct.pack("<i", 2**31 - 1), 1))
+    words = [sys.executable, "-m", "truerisk", "assess", str(path), "--target", "y"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (3, "")
+    (sentence,) = done.stderr.splitlines()
+    assert re.fullmatch(r"truerisk: '.*t.parquet' is damaged: out-of-range date; .*", sentence)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, MissingExtra
+from truerisk.core.errors import BadData, MissingExtra, first_line, is_failure
+from truerisk.core.present import clean
 from truerisk.datasets.grid import Columns, named
 from truerisk.datasets.wording import counted, quoted
 
-__all__ = ["READERS", "read_columnar"]
+__all__ = ["READERS", "look", "read_columnar", "read_here"]
+
+REFUSED = 65
+LOOK = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from truerisk.datasets.columnar import look; sys.exit(look(*sys.argv[2:]))"
+)
 
 READERS = {b"PAR1": "parquet", b"ARROW1": "ipc"}
 _NUMBERS = ("Int", "UInt", "Float", "Boolean", "Decimal")
@@ -27,7 +37,19 @@ def read_columnar(
     Numbers and truth values become numbers, strings and categories stay text, dates are written as
     ISO 8601. The cells and the characters of all texts are counted before anything is read whole: a
     file of 91 kB can hold 160 MB.
+
+    Another process reads it first. polars panics over some damaged files and ends its process over
+    others (it asks for 2 exabytes, say), which nothing in this process could catch.
     """
+    _polars(path)
+    _refuse_deadly(path, kind, max_cells, max_bytes)
+    return read_here(path, kind, max_cells=max_cells, max_bytes=max_bytes)
+
+
+def read_here(
+    path: str | os.PathLike[str], kind: str, *, max_cells: int, max_bytes: int
+) -> Columns:
+    """The columns, read in this process; a damaged file may end it."""
     polars = _polars(path)
     try:
         lazy = getattr(polars, f"scan_{kind}")(os.fspath(path))
@@ -37,16 +59,50 @@ def read_columnar(
         n_rows = int(lazy.select(polars.len()).collect().item())
         _refuse_size(lazy, schema, n_rows, polars, max_cells, max_bytes)
         frame = lazy.collect()
+        cells = [_cells(frame[name], polars) for name in schema]
+        if {len(column) for column in cells} != {n_rows}:
+            raise ValueError("columns are not equally long")
     except BadData:
         raise
-    except Exception as error:  # noqa: BLE001  of a damaged file, in polars' words
-        why = str(error).partition("\n")[0]
+    except BaseException as error:  # of a damaged file, in polars' words, or it panics
+        if not is_failure(error):
+            raise
+        why = clean(first_line(error))
         raise BadData(f"{quoted(path, 200)} is damaged: {why}; write it anew.") from None
-    cells = [_cells(frame[name], polars) for name in schema]
     text = frozenset(
         name for name, kind in zip(names, schema.values(), strict=True) if _is(kind, _TEXT + _TIMES)
     )
     return Columns(names, cells, range(1, n_rows + 1), text)
+
+
+def look(path: str, kind: str, max_cells: str, max_bytes: str) -> int:
+    """What the other process does: the exit code, with the sentence on stdout where one is due."""
+    try:
+        read_here(path, kind, max_cells=int(max_cells), max_bytes=int(max_bytes))
+    except BadData as error:
+        print(json.dumps(str(error)))  # noqa: T201  to the process that asked
+        return REFUSED
+    return 0
+
+
+def _refuse_deadly(path: Any, kind: str, max_cells: int, max_bytes: int) -> None:
+    """Read the file in another process; what it refuses, or does not survive, is refused."""
+    if not sys.executable:  # where no process can be started, this one reads it
+        return
+    words = [json.dumps(sys.path), os.fsdecode(path), kind, str(max_cells), str(max_bytes)]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", LOOK, *words], capture_output=True, check=False
+        )
+    except OSError:
+        return
+    if done.returncode == REFUSED:
+        raise BadData(json.loads(done.stdout))
+    if done.returncode not in (0, 1):  # 1: it could not begin
+        raise BadData(
+            f"{quoted(path, 200)} is damaged: it ends the process that reads it (exit code "
+            f"{done.returncode}); write it anew."
+        )
 
 
 def _polars(path: Any) -> Any:

@@ -9,11 +9,10 @@ import lzma
 import os
 import stat
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Protocol
 
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadData, first_line
 from truerisk.datasets.wording import quoted
 
 __all__ = ["read_text", "refuse_large"]
@@ -56,11 +55,20 @@ def _content(path: Path, name: str, max_bytes: int) -> bytearray:
                 return _capped(_only_member(file, name), name, max_bytes)
             _refuse_foreign(head, name)
             return _capped(_decompressed(file, head), name, max_bytes)
-    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as damage:
-        raise BadData(f"{name} is damaged: {damage}; fetch it again.") from None
+    except BadData:
+        raise
+    except (EOFError, gzip.BadGzipFile) as damage:  # the latter is an OSError, too
+        raise _damaged(name, damage) from None
     except OSError as trouble:
-        why = trouble.strerror or str(trouble)
-        raise BadData(f"{name} cannot be read: {why}; check the file.") from None
+        if trouble.strerror is None:  # of bz2: the file was read, and its content is wrong
+            raise _damaged(name, trouble) from None
+        raise BadData(f"{name} cannot be read: {trouble.strerror}; check the file.") from None
+    except Exception as damage:  # noqa: BLE001  unpacking raises of many kinds
+        raise _damaged(name, damage) from None
+
+
+def _damaged(name: str, error: Exception) -> BadData:
+    return BadData(f"{name} is damaged: {first_line(error)}; fetch it again.")
 
 
 def _opened(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
