@@ -1,0 +1,208 @@
+"""What means nothing changes nothing: order, names, engines, executors, compiled code."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+from truerisk.engines.trees.agreement import closeness
+from truerisk.methods import Bootstrap, KFold, MonteCarlo, NestedInterval, PairedHalves
+
+X, Y = tr.datasets.make_difficult(36, random_state=5)
+NUMBERS = X[:, 0] + X[:, 1] ** 2
+NAMES = {"knn": "zebra", "bayes": "alpha", "tree": "mole", "ridge": "beta"}
+CLASSIFIERS = {
+    "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),
+    "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}),
+    "bayes": GaussianNB(),
+}
+REGRESSIONS = {
+    "knn": (KNeighborsRegressor(), {"n_neighbors": [1, 5]}),
+    "tree": (DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2]}),
+    "ridge": (Ridge(), {"alpha": [0.1, 10.0]}),
+}
+QUICK = {  # what is quicker than the word, and asks the same kinds of questions
+    "K-fold": KFold(4),
+    "loo": KFold(6),
+    "monte-carlo": MonteCarlo(3),
+    "bootstrap": Bootstrap("bootstrap", replicates=6),
+    ".632": Bootstrap(".632", replicates=6),
+    ".632+": Bootstrap(".632+", replicates=6),
+    "optimism": Bootstrap("optimism", replicates=6),
+    "ncv": NestedInterval(3, repeats=2),
+    "paired-halves": PairedHalves(2, pairs=2, test_share=0.25),
+    "oob": Bootstrap("oob", replicates=6),
+    "reversed": "reversed 3-fold",
+}
+FURTHER = {"forward": TimeSeriesSplit(3), "2x4-fold": KFold(4, repeats=2)}
+OUTER = ["holdout", *QUICK, *FURTHER]
+LOSSES = {
+    "classification": ["zero-one", "brier", "auc", "balanced_accuracy"],
+    "regression": ["squared", "r2"],
+}
+CASES = [(task, loss) for task, losses in LOSSES.items() for loss in losses]
+FEW = ["K-fold", ".632+", "monte-carlo"]
+
+
+def assessed(task, loss, outer, *, reverse=False, names=None, y=None, table=None, **options):
+    """An assessment of three learners, or the sentence with which it is refused."""
+    models = CLASSIFIERS if task == "classification" else REGRESSIONS
+    pairs = list(models.items())[:: -1 if reverse else 1]
+    models = {(names or {}).get(name, name): given for name, given in pairs}
+    target = (Y if task == "classification" else NUMBERS) if y is None else y
+    outer = FURTHER.get(outer) or QUICK.get(outer, outer)
+    x = X if table is None else table
+    try:
+        return tr.assess(models, x, target, methods=["3-fold"], outer=outer, loss=loss, **options)
+    except Refusal as error:
+        return str(error)
+
+
+@cache
+def base(task, loss, outer):
+    """The assessment as it stands."""
+    return assessed(task, loss, outer)
+
+
+def said(found, renamed=None):
+    """All that an assessment says, but seconds, engines and fits."""
+    if isinstance(found, str):
+        return found
+    names = {name: name for name in found.learners} | {
+        new: old for old, new in (renamed or {}).items()
+    }
+
+    def old(text):
+        for new in found.learners:
+            text = text.replace(new, names[new])
+        return text
+
+    risks = {names[name]: one for name, one in found.risks.items()}
+    if found.choice is not None:
+        risks["the choice"] = found.choice
+    roc, mine = found.roc, sorted(found.learners, key=names.__getitem__)
+    return {
+        "best": names[found.best],
+        "ranking": [names[name] for name in found.ranking],
+        "risks": {name: numbers(one) for name, one in sorted(risks.items())},
+        "notes": {name: [old(note) for note in one.notes] for name, one in sorted(risks.items())},
+        "selected": {names[n]: found.learners[n].selected.value for n in mine},
+        "settings": {names[n]: found.learners[n].curve.best_params for n in mine},
+        "conclusion": old(found.conclusion),
+        "findings": [old(str(one)) for one in found.findings],
+        "roc": None if roc is None else [roc.auc, roc.std_error, len(roc.rows), list(roc.notes)],
+        "no roc": found.learners[found.best].no_roc,
+        "baseline": found.baseline,
+    }
+
+
+def numbers(risk):
+    """Value, error, interval and table of a risk."""
+    ends = None if risk.interval is None else [risk.interval.low, risk.interval.high]
+    form = None if risk.interval is None else risk.interval.method
+    return [risk.value, risk.std_error, ends, form, dict(risk.table or {}), risk.method]
+
+
+def the_same(one, other, place="assessment"):
+    """Words and None equal, numbers up to the order of sums."""
+    assert type(one) is type(other), place
+    if isinstance(one, dict):
+        assert list(one) == list(other), place
+        for name in one:
+            the_same(one[name], other[name], f"{place}.{name}")
+    elif isinstance(one, list):
+        assert len(one) == len(other), place
+        for i, (a, b) in enumerate(zip(one, other, strict=True)):
+            the_same(a, b, f"{place}[{i}]")
+    elif isinstance(one, float):
+        assert one == pytest.approx(other, rel=1e-9, abs=1e-12), place
+    else:
+        assert one == other, place
+
+
+def test_the_other_methods_cannot_be_outer_ones():
+    """So these tests are of every word that can: `oob` stands for the samples that replace it."""
+    for word in sorted(set(tr.methods.names()) - set(OUTER) | {"oob"}):
+        with pytest.raises(Refusal, match="outer method"):
+            tr.assess(CLASSIFIERS, X, Y, methods=["3-fold"], outer=word)
+
+
+@pytest.mark.parametrize(("task", "loss"), CASES)
+@pytest.mark.parametrize("outer", OUTER)
+def test_the_order_of_learners_changes_nothing(task, loss, outer):
+    """With every outer method and loss; a refusal is the same, too."""
+    the_same(said(assessed(task, loss, outer, reverse=True)), said(base(task, loss, outer)))
+
+
+@pytest.mark.parametrize(("task", "loss"), CASES)
+@pytest.mark.parametrize("outer", OUTER)
+def test_the_engine_changes_nothing(task, loss, outer):
+    """The generic one says what the fastest say."""
+    the_same(said(assessed(task, loss, outer, engine="generic")), said(base(task, loss, outer)))
+
+
+@pytest.mark.parametrize("outer", OUTER)
+def test_names_of_learners_change_nothing(outer):
+    """Also where two are alike, and the first in the alphabet is another."""
+    found = assessed("classification", "zero-one", outer, names=NAMES)
+    the_same(said(found, NAMES), said(base("classification", "zero-one", outer)))
+
+
+@pytest.mark.parametrize("outer", FEW)
+@pytest.mark.parametrize("loss", LOSSES["classification"])
+def test_names_of_classes_and_columns_change_nothing(loss, outer):
+    """Classes keep their order, since the greater one is the positive one."""
+    table = pd.DataFrame(X, columns=["width", "height"])
+    found = assessed(
+        "classification", loss, outer, y=np.where(Y.max() == Y, "yes", "no"), table=table
+    )
+    wanted = base("classification", loss, outer)
+    if isinstance(wanted, str):
+        assert found == wanted
+        return
+    for name in ("risks", "notes", "selected", "ranking", "roc", "baseline"):
+        the_same(said(found)[name], said(wanted)[name], name)
+    assert [f.code for f in found.findings] == [f.code for f in wanted.findings]
+
+
+@pytest.mark.parametrize(("task", "loss"), [CASES[0], CASES[-2]])
+@pytest.mark.parametrize("outer", FEW)
+def test_the_executor_changes_nothing(task, loss, outer):
+    """Two threads, and the seeds of fits are those of one."""
+    with ThreadPoolExecutor(2) as pool:
+        found = assessed(task, loss, outer, executor=pool, engine="generic")
+    the_same(said(found), said(base(task, loss, outer)))
+
+
+@pytest.mark.parametrize(("task", "loss"), CASES)
+@pytest.mark.parametrize("outer", FEW)
+def test_the_compiled_module_changes_nothing(task, loss, outer, monkeypatch):
+    """As if it could not be imported: other engines answer, or other loops."""
+    wanted = said(base(task, loss, outer))
+    closeness.cache_clear()
+    monkeypatch.setattr("truerisk.kernels.loading.attempt", lambda: (None, "none"))
+    found = said(assessed(task, loss, outer))
+    closeness.cache_clear()
+    the_same(found, wanted)
+
+
+def test_equal_learners_are_told_apart_by_what_they_are():
+    """Twins of another name, tied in every split: one result, whoever comes first."""
+    twins = {"one": CLASSIFIERS["knn"], "two": CLASSIFIERS["knn"], "bayes": GaussianNB()}
+    found = [
+        tr.assess(dict(pairs), X, Y, methods=["3-fold"], outer="4-fold")
+        for pairs in (list(twins.items()), list(twins.items())[::-1])
+    ]
+    the_same(numbers(found[0].choice), numbers(found[1].choice))
+    assert {found[0].best, found[1].best} <= {"one", "two"} or found[0].best == found[1].best
