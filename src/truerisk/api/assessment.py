@@ -365,7 +365,7 @@ def _row(name: str, one: Assessed) -> list[str]:
     return [
         present.clean(name, 40),
         present.params_text(one.curve.best_params),
-        present.number(one.selected and one.selected.value),
+        present.number(None if one.selected is None else one.selected.value),
         present.number(one.risk.value),
         str(one.risk.interval or "none"),
         "–" if one.optimism is None else signed(one.optimism, one.risk.value),

@@ -236,7 +236,7 @@ class Plan:
         """Which questions ask a model about the very rows it saw, each once: apparent risks."""
         asked = self.test_sizes
         own: np.ndarray = (asked > 0) & (asked == self.train_sizes[self.fit]) & ~self.without_row
-        for q in np.flatnonzero(own):
+        for q in np.flatnonzero(own).tolist():
             once = self.train_rows(int(self.fit[q]))[1] is None and self.test_rows(q)[1] is None
             own[q] = once and self.seen(q).all()
         return own
