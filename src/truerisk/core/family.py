@@ -13,6 +13,7 @@ import numpy as np
 
 from truerisk.core.data import Task
 from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
 
@@ -43,7 +44,7 @@ class Family:
         if not candidates:
             raise BadData("the grid is empty: it names no setting.")
         family = cls(estimator, candidates)
-        _refuse_unknown(estimator, family.named)
+        _refuse_unknown(family)
         return family
 
     @cached_property
@@ -66,16 +67,19 @@ class Family:
         return type(self.last).__name__
 
     @property
+    def is_piped(self) -> bool:
+        """Whether the estimator is a Pipeline, or of a subclass, with a learner at its end."""
+        return is_a(self.estimator, PIPELINE) and bool(self.estimator.steps)
+
+    @property
     def last(self) -> Any:
         """The learner itself: the last step of a pipeline, else the estimator."""
-        steps = getattr(self.estimator, "steps", None)
-        return steps[-1][1] if steps else self.estimator
+        return self.estimator.steps[-1][1] if self.is_piped else self.estimator
 
     @property
     def prefix(self) -> str:
         """What a pipeline puts before the names of the learner's parameters: ``ridge__``."""
-        steps = getattr(self.estimator, "steps", None)
-        return f"{steps[-1][0]}__" if steps else ""
+        return f"{self.estimator.steps[-1][0]}__" if self.is_piped else ""
 
     @cached_property
     def named(self) -> tuple[str, ...]:
@@ -116,12 +120,7 @@ class Family:
 
     def make(self, candidate: int, seed: Sequence[int] | None = None) -> Any:
         """A fresh, unfitted model; `seed` sets every `random_state` that was left at None."""
-        from sklearn.base import clone
-
-        model = clone(self.estimator)
-        params = self.candidates[candidate]
-        if params:
-            model.set_params(**{name: clone(v, safe=False) for name, v in params.items()})
+        model = _set(self.estimator, self.candidates[candidate])
         if seed is not None:
             _seed(model, seed)
         return model
@@ -138,6 +137,16 @@ class Family:
     def is_random(self) -> bool:
         """Whether some candidate leaves a `random_state` at None."""
         return any(self.random_parameters(self.make(c)) for c in range(len(self)))
+
+
+def _set(estimator: Any, params: Mapping[str, Any]) -> Any:
+    """A clone with these parameters, which are cloned as well."""
+    from sklearn.base import clone
+
+    model = clone(estimator)
+    if params:
+        model.set_params(**{name: clone(value, safe=False) for name, value in params.items()})
+    return model
 
 
 _NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # of parameters, by class
@@ -212,15 +221,28 @@ def _listed(part: Any) -> dict[str, list[Any]]:
     return listed
 
 
-def _refuse_unknown(estimator: Any, named: Sequence[str]) -> None:
+def _refuse_unknown(family: Family) -> None:
+    """A parameter is unknown where `set_params` says so: some models list only what was set."""
+    estimator, named = family.estimator, family.named
     if not named or _parameters(estimator).keys() >= set(named):
         return
     known = estimator.get_params(deep=True)
     for name in named:
-        # a parameter of a step that the grid itself replaces is known only when it is set
-        if name in known or any(name.startswith(f"{step}__") for step in named):
-            continue
-        raise UnknownName(
-            f"{type(estimator).__name__} has no parameter {name!r}{closest(name, known) or '.'} "
-            f"It has: {', '.join(sorted(known))}."
-        )
+        if name not in known and not _can_be_set(family, name, known):
+            missing = f"{type(estimator).__name__} has no parameter {name!r}"
+            raise UnknownName(
+                f"{missing}{closest(name, known) or '.'} It has: {', '.join(sorted(known))}."
+            )
+
+
+def _can_be_set(family: Family, name: str, known: Mapping[str, Any]) -> bool:
+    """Whether some candidate's value can be, in the steps that the candidate itself puts in."""
+    for given in family.candidates:
+        if name in given:
+            steps = (n for n in given if n in known or name.startswith(f"{n}__"))
+            try:
+                _set(family.estimator, {n: given[n] for n in (*steps, name)})
+            except Exception:  # noqa: BLE001  each library has an error of its own
+                continue
+            return True
+    return False

@@ -17,6 +17,7 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.identity import is_exactly
 from truerisk.core.plan import Plan
 from truerisk.engines.discriminants.left_out import Without
 from truerisk.engines.discriminants.rule import Rule, setting_refusal, shrinkage_of
@@ -56,7 +57,7 @@ class LinearDiscriminants(OnePass):
         lengths = {len(s["priors"]) for s in settings if s["priors"] is not None}
         if lengths - {data.n_classes}:
             return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
-        if hasattr(family.estimator, "steps") or any(shrinkage_of(s) for s in settings):
+        if family.is_piped or any(shrinkage_of(s) for s in settings):
             return None
         n, p = data.n_rows, np.shape(data.X)[1]
         if n - data.n_classes < p:
@@ -134,7 +135,7 @@ def _shared_rows(task: Task) -> np.ndarray | None:
     if shared is not None:
         return shared
     steps = [step for _, step in task.group.preparation.steps]
-    scales = all(type(step).__name__ == "StandardScaler" for step in steps)
+    scales = all(is_exactly(step, "sklearn.preprocessing:StandardScaler") for step in steps)
     if not scales or any(shrinkage_of(setting) for setting in task.group.settings):
         return None
     return dense(task.data.X)

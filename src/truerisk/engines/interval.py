@@ -21,6 +21,7 @@ from truerisk.core.family import Family
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.engines.running.fitting import empty_values
+from truerisk.engines.settings import learner_refusal, response_refusal
 from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.kernels import labels_after_changes, labels_for_every_k, why_not
 from truerisk.models.interval import IntervalClassifier, boundaries_between
@@ -36,11 +37,9 @@ class Intervals(Engine):
     serves: ClassVar[frozenset[str]] = frozenset({"counted"})
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = _family_refusal(family) or why_not()
+        reason = _family_refusal(family) or response_refusal(family, request) or why_not()
         if reason is not None:
             return reason if reason.endswith(".") else f"{reason}."
-        if request.response == "scored":
-            return "a scikit-learn scorer needs the fitted model itself."
         if data.fit_params:
             return f"fit parameters ({', '.join(data.fit_params)}) are given."
         if data.n_classes != 2:
@@ -211,8 +210,11 @@ def _intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _family_refusal(family: Family) -> str | None:
-    if type(family.estimator) is not IntervalClassifier:
-        return f"it serves IntervalClassifier, not {type(family.estimator).__name__}."
+    if family.is_piped:
+        return "it serves IntervalClassifier alone, and steps stand before the learner."
+    reason = learner_refusal(family, (IntervalClassifier,))
+    if reason is not None:
+        return reason
     wrong = next((k for k in _every_k(family) if not _is_number_of_intervals(k)), None)
     return None if wrong is None else f"k={wrong!r} is no number of intervals."
 

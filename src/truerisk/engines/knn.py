@@ -33,6 +33,7 @@ from truerisk.engines.running.fitting import (
     fit_pieces,
     place_counts,
 )
+from truerisk.engines.settings import response_refusal
 from truerisk.kernels import why_not
 from truerisk.kernels.walk import MOST_CLASSES, Said
 
@@ -50,11 +51,9 @@ class NearestNeighbours(Engine):
         reason = refusal(family) or why_not()
         if reason is not None:
             return reason
-        if request.response == "scored":
-            return "a scikit-learn scorer needs the fitted model itself."
         if data.fit_params:
             return f"fit parameters ({', '.join(data.fit_params)}) are given."
-        reason = _data_refusal(family, data)
+        reason = response_refusal(family, request) or _data_refusal(family, data)
         if reason is not None or plan.laws is not None:
             return reason or drawn_refusal(family, data, plan, request)
         return _plan_refusal(family, data, plan, request)

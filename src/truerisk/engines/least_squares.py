@@ -19,6 +19,7 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.identity import is_exactly
 from truerisk.core.plan import Plan
 from truerisk.engines.linear.blocks import answer_blocks
 from truerisk.engines.linear.fit import Manner, TrainSet, degrees_of_freedom, solve
@@ -76,11 +77,9 @@ class LeastSquares(OnePass):
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        if request.response == "probability":
-            return "RidgeClassifier gives no probabilities."
         if request.response == "score" and data.n_classes != 2:
             return f"y has {data.n_classes} classes, and each has a score of its own."
-        if plan.freedom is not None and hasattr(family.estimator, "steps"):
+        if plan.freedom is not None and family.is_piped:
             return "degrees of freedom after other steps are asked of the fits."
         return negative_weights(data)
 
@@ -162,7 +161,10 @@ ALLOWED = {
     "class_weight": _is_class_weight,
 }
 NOTHING = np.empty(0)
-SCALERS = {"StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"}
+SCALERS = tuple(
+    f"sklearn.preprocessing:{name}"
+    for name in ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
+)
 
 
 def _penalties(group: Group) -> np.ndarray:
@@ -194,12 +196,7 @@ def _scaled(task: Task, manner: Manner) -> Task | None:
 
 def _only_scales(step: tuple[str, Any]) -> bool:
     """Whether a step moves and stretches each column by itself."""
-    name = type(step[1]).__name__
-    return (
-        name in SCALERS
-        and type(step[1]).__module__.startswith("sklearn.")
-        and not (getattr(step[1], "clip", False))
-    )
+    return is_exactly(step[1], *SCALERS) and not getattr(step[1], "clip", False)
 
 
 def _with_class_weights(class_weight: Any, shown: Shown, data: Data) -> np.ndarray | None:

@@ -79,7 +79,7 @@ class LogisticPaths(OnePass):
         sparse, single = hasattr(data.X, "tocsr"), _is_single(data.X)
         if not sparse and not (own and single):
             return super().table_refusal(family, data)
-        if sparse and hasattr(family.estimator, "steps"):
+        if sparse and family.is_piped:
             return "X is sparse, and steps before the learner may make it anything."
         if data.X.dtype.kind not in "biuf" or len(data.X.shape) != 2:
             return "X is no table of numbers."
@@ -295,7 +295,7 @@ def _asked_refusal(family: Family, data: Data, plan: Plan) -> str | None:
     """Rules and degrees of freedom are those of LogisticPath on the data's own rows."""
     if plan.rules is None and plan.freedom is None and plan.taken_out is None:
         return None
-    if hasattr(family.estimator, "steps"):
+    if family.is_piped:
         return "linear rules and what else is asked of a fit itself is not read after other steps."
     settings = settings_of(family)
     if plan.rules is None and plan.freedom is None:

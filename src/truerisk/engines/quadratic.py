@@ -57,7 +57,7 @@ class QuadraticDiscriminants(OnePass):
         lengths = {len(s["priors"]) for s in settings_of(family) if s["priors"] is not None}
         if lengths - {data.n_classes}:
             return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
-        if hasattr(family.estimator, "steps"):
+        if family.is_piped:
             return None
         assert data.codes is not None
         sizes, p = np.bincount(data.codes, minlength=data.n_classes), np.shape(data.X)[1]

@@ -8,11 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.contracts import Request
 from truerisk.core.family import Family
+from truerisk.core.identity import PIPELINE, is_exactly, is_plain
 
-__all__ = ["Group", "family_refusal", "groups_along", "last_step", "prefix_of", "settings_of"]
+__all__ = [
+    "Group",
+    "family_refusal",
+    "groups_along",
+    "last_step",
+    "learner_refusal",
+    "prefix_of",
+    "response_refusal",
+    "settings_of",
+]
 
-STATELESS = {"Normalizer", "Binarizer", "PolynomialFeatures"}
+# what they make of a row is the same whichever other rows they were fitted on
+STATELESS = tuple(
+    f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
+)
+PROBABILITY = ("predict_proba",)
+RANKING = ("decision_function", "predict_proba")  # the first that the model has
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,24 +62,42 @@ def last_step(family: Family) -> Any:
 
 def family_refusal(family: Family, served: Sequence[type]) -> str | None:
     """Why the family is not one of these learners, alone or last in a plain pipeline, or None."""
-    from sklearn.pipeline import Pipeline
-
-    estimator = family.estimator
-    if type(estimator) is Pipeline and estimator.memory is not None:
+    if family.is_piped and family.estimator.memory is not None:
         return "the pipeline caches its steps (memory=), which may hold anything."
-    last = last_step(family) if type(estimator) is Pipeline else estimator
-    if type(last) not in served:
-        names = " or ".join(kind.__name__ for kind in served)
-        return f"the learner is {type(last).__name__}, not {names}."
-    if any(_replaces_last(family, name) for name in family.named):
-        return "the grid replaces the learner itself."
-    if estimator is not last and _prepares_at_random(family):
+    reason = learner_refusal(family, served)
+    if reason is None and family.is_piped and _prepares_at_random(family):
         return "a step before the learner is random and has no seed of its own."
+    return reason
+
+
+def learner_refusal(family: Family, served: Sequence[type]) -> str | None:
+    """Why the learner is not, or not in all candidates, an object of one of these very classes."""
+    if family.is_piped and not is_exactly(family.estimator, PIPELINE):
+        return f"{_called(family.estimator)} is a pipeline of its own, which may do otherwise."
+    last = last_step(family)
+    if not is_plain(last, *served):
+        alike = type(last).__name__ in [kind.__name__ for kind in served]
+        names = " or ".join(_called(kind) if alike else kind.__name__ for kind in served)
+        return f"the learner is {_called(last) if alike else type(last).__name__}, not {names}."
+    if any(name == "steps" or f"{name}__" == prefix_of(family) for name in family.named):
+        return "the grid replaces the learner itself."
     return None
 
 
-def _replaces_last(family: Family, name: str) -> bool:
-    return name == "steps" or f"{name}__" == prefix_of(family)
+def response_refusal(family: Family, request: Request) -> str | None:
+    """Why the learner gives no such answers, or only its fitted model does; None where it does."""
+    if request.response == "scored":
+        return "a scikit-learn scorer needs the fitted model itself."
+    needs = {"probability": PROBABILITY, "score": RANKING}.get(request.response, ())
+    if needs and not any(hasattr(family.make(0), name) for name in needs):
+        return f"{family.name} has no {' and no '.join(needs)}."
+    return None
+
+
+def _called(value: Any) -> str:
+    """A class by its whole name, which tells it from a namesake."""
+    kind = value if isinstance(value, type) else type(value)
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _prepares_at_random(family: Family) -> bool:
@@ -105,11 +139,10 @@ def _key(params: Mapping[str, Any]) -> str:
 
 
 def _group(family: Family, numbers: Sequence[int], settings: Sequence[Mapping[str, Any]]) -> Group:
-    piped = hasattr(family.estimator, "steps")  # making a model takes time
-    steps = family.make(numbers[0]).steps[:-1] if piped else []
+    steps = family.make(numbers[0]).steps[:-1] if family.is_piped else []  # making takes time
     steps = [(name, step) for name, step in steps if step is not None and step != "passthrough"]
     before = _pipeline(steps)
-    alone = all(type(step).__name__ in STATELESS for _, step in steps)
+    alone = all(is_exactly(step, *STATELESS) for _, step in steps)
     return Group(
         candidates=np.array(numbers),
         settings=tuple(settings[number] for number in numbers),

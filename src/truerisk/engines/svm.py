@@ -61,8 +61,6 @@ class SupportVectors(OnePass):
             return f"{reason}."
         if data.codes is None or data.codes.ndim != 1:
             return "y is not one class per row."
-        if request.response == "probability":
-            return "SVC has decision values, and no probabilities."
         if request.response == "score" and data.n_classes != 2:
             return "more than two classes have no single score."
         if data.n_rows > MOST_ROWS:
@@ -153,7 +151,7 @@ class SupportVectors(OnePass):
 
 
 def _given_gram_refusal(family: Family, data: Data) -> str | None:
-    if hasattr(family.estimator, "steps"):
+    if family.is_piped:
         return "a Gram matrix that goes through other steps is left to SVC."
     X = np.asarray(data.X)
     if X.shape != (data.n_rows, data.n_rows):

@@ -114,7 +114,7 @@ def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
     Sums over classes are then whole numbers, and a node of copies of one row is pure and a leaf.
     Settings that count rows or classes would tell copies from weights.
     """
-    if data.codes is None or data.fit_params or hasattr(family.estimator, "steps"):
+    if data.codes is None or data.fit_params or family.is_piped:
         return False
     setting = group.settings[0]
     return all(setting[name] == usual for name, usual in UNCOUNTED.items())

@@ -26,8 +26,9 @@ from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.settings import (
     Group,
     groups_along,
-    last_step,
+    learner_refusal,
     prefix_of,
+    response_refusal,
     settings_of,
 )
 
@@ -64,11 +65,9 @@ class OneFit(Engine):
         return None
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = _family_refusal(family, self.learners())
+        reason = learner_refusal(family, self.learners()) or response_refusal(family, request)
         if reason is not None:
             return reason
-        if request.response == "scored":
-            return "a scikit-learn scorer needs the fitted model itself."
         path = self.path_of(family)
         for setting in settings_of(family):
             reason = self.value_refusal(setting[path])
@@ -97,11 +96,11 @@ class OneFit(Engine):
         instead = {prefix_of(family) + path: self.whole([s[path] for s in group.settings])}
 
         def say(model: Any) -> dict[str, Any]:
-            steps = getattr(model, "steps", None)
-            last = steps[-1][1] if steps else model
+            last = model[-1] if family.is_piped else model
             answers = []
             for test in tests:
-                said = self.read(last, group, _prepared(model, test), data, request)
+                asked = _prepared(model, test) if family.is_piped else test
+                said = self.read(last, group, asked, data, request)
                 refuse_other_rows(said.shape[1], test)
                 answers.append(said)
             return {"answers": answers}
@@ -136,20 +135,6 @@ def _asked_groups(groups: list[Group], only: np.ndarray | None, fit: int) -> lis
 
 def _prepared(model: Any, test: Asked) -> Asked:
     """The rows as the last step of a pipeline sees them."""
-    if len(getattr(model, "steps", ())) < 2:
+    if len(model) < 2:
         return test
     return replace(test, X=model[:-1].transform(test.X))
-
-
-def _family_refusal(family: Family, served: Sequence[type]) -> str | None:
-    """Why the family is not one of these learners, alone or last in a plain pipeline, or None."""
-    from sklearn.pipeline import Pipeline
-
-    estimator = family.estimator
-    last = last_step(family) if type(estimator) is Pipeline else estimator
-    if type(last) not in served:
-        return f"the learner is {type(last).__name__}, not one that it reads."
-    replaced = {"steps", prefix_of(family).removesuffix("__")}
-    if any(name in replaced for params in family.candidates for name in params):
-        return "the grid replaces the learner itself."
-    return None

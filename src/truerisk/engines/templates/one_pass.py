@@ -33,6 +33,7 @@ from truerisk.engines.settings import (
     family_refusal,
     groups_along,
     prefix_of,
+    response_refusal,
     settings_of,
 )
 
@@ -226,7 +227,7 @@ class OnePass(Engine):
         dtype = np.asarray(data.X).dtype
         if dtype.kind == "f" and dtype.itemsize < 8:
             return "X is in single precision, and scikit-learn would compute in it."
-        if dtype.kind not in "biuf" and not hasattr(family.estimator, "steps"):
+        if dtype.kind not in "biuf" and not family.is_piped:
             return "X holds more than numbers."
         return "X has cells that are not finite." if data.non_finite else None
 
@@ -247,10 +248,9 @@ class OnePass(Engine):
             reason = self.settings_refusal(settings_of(family))
         if reason is not None:
             return reason
-        if request.response == "scored":
-            return "a scikit-learn scorer needs the fitted model itself."
         return (
-            _weights_refusal(family, data)
+            response_refusal(family, request)
+            or _weights_refusal(family, data)
             or self.table_refusal(family, data)
             or _plan_refusal(plan)
             or self.more_refusals(family, data, plan, request)

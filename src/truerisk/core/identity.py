@@ -1,0 +1,82 @@
+"""Whether an object is what a known class makes: by the class itself, never by its name.
+
+A formula stands for the methods of one class. A subclass may override one of them, a class of
+another module may have the same name, and a function may be put in a method's place on one object:
+none of them is answered by that formula.
+
+A class is named by its place, "module:Class", and is looked for among the modules that are
+imported: one that nobody has imported has no objects, and is not imported for their sake.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from inspect import getattr_static
+from typing import Any, TypeVar
+
+__all__ = ["PIPELINE", "entry_of", "is_a", "is_exactly", "is_plain", "keeps", "known_class"]
+
+PIPELINE = "sklearn.pipeline:Pipeline"
+Entry = TypeVar("Entry")
+
+
+def known_class(place: str) -> type | None:
+    """The class at "module:Class", None where the module is not imported or lacks it."""
+    module, _, name = place.partition(":")
+    found = getattr(sys.modules.get(module), name, None)
+    return found if isinstance(found, type) else None
+
+
+def is_plain(value: Any, *kinds: type) -> bool:
+    """Whether `value` is an object of one of these very classes, no method of it replaced.
+
+    >>> class Own(dict): ...
+    >>> is_plain({}, dict), is_plain(Own(), dict), is_plain(Own(), dict, Own)
+    (True, False, True)
+    """
+    kind = type(value)
+    held = getattr(value, "__dict__", {})
+    return kind in kinds and not any(callable(getattr(kind, name, None)) for name in held)
+
+
+def is_exactly(value: Any, *places: str) -> bool:
+    """`is_plain` for classes named by their places.
+
+    >>> from decimal import Decimal
+    >>> is_exactly(Decimal(1), "decimal:Decimal", "fractions:Fraction"), is_exactly(1, "no:Class")
+    (True, False)
+    """
+    kinds = [kind for kind in map(known_class, places) if kind is not None]
+    return is_plain(value, *kinds)
+
+
+def entry_of(value: Any, table: Mapping[str, Entry]) -> Entry | None:
+    """What a table, by the places of classes, holds for exactly the class of `value`."""
+    return next((entry for place, entry in table.items() if is_exactly(value, place)), None)
+
+
+def is_a(value: Any, *places: str) -> bool:
+    """Whether `value` is of one of these classes or of a subclass, which may do otherwise."""
+    kinds = tuple(kind for kind in map(known_class, places) if kind is not None)
+    return isinstance(value, kinds)
+
+
+def keeps(value: Any, place: str, *methods: str) -> bool:
+    """Whether `value` is of the class at `place`, with these of its methods as they stand there.
+
+    >>> class Own(dict):
+    ...     def keys(self): ...
+    >>> keeps(Own(), "builtins:dict", "items"), keeps(Own(), "builtins:dict", "items", "keys")
+    (True, False)
+    """
+    kind, held = known_class(place), getattr(value, "__dict__", {})
+    return (
+        kind is not None
+        and isinstance(value, kind)
+        and not any(name in held for name in methods)
+        and all(
+            getattr_static(type(value), name, None) is getattr_static(kind, name, None)
+            for name in methods
+        )
+    )

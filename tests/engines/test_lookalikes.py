@@ -1,0 +1,250 @@
+"""A class that only looks like one that an engine knows is answered as what it is."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    GradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import truerisk as tr
+from truerisk.core.family import Family
+from truerisk.engines.choice import registry
+from truerisk.models import (
+    FisherClassifier,
+    IntervalClassifier,
+    LinearDiscriminant,
+    LogisticPath,
+    QuadraticDiscriminant,
+)
+
+X, Y = make_classification(24, 3, n_informative=2, n_redundant=0, flip_y=0.2, random_state=3)
+X = X * [1.0, 5.0, 0.3] + [0.0, 2.0, 1.0]
+NUMBERS = X[:, 0] + np.sin(X[:, 1]) + Y
+
+STEPS = [
+    Normalizer(),
+    Binarizer(),
+    PolynomialFeatures(),
+    StandardScaler(),
+    MinMaxScaler(),
+    MaxAbsScaler(),
+    RobustScaler(),
+]
+CLASSIFIERS = {
+    "knn": KNeighborsClassifier(3),
+    "interval": IntervalClassifier(2),
+    "tree": DecisionTreeClassifier(max_depth=3, random_state=0),
+    "discriminant": LinearDiscriminantAnalysis(),
+    "discriminant, ours": LinearDiscriminant(),
+    "quadratic": QuadraticDiscriminantAnalysis(),
+    "quadratic, ours": QuadraticDiscriminant(),
+    "fisher": FisherClassifier(),
+    "logistic-path": LogisticRegression(tol=1e-8),
+    "logistic-path, ours": LogisticPath(at=5, n_lambdas=8),
+    "svm": SVC(),
+    "ensemble": RandomForestClassifier(3, random_state=0),
+    "ensemble, bags": BaggingClassifier(n_estimators=3, random_state=0),
+    "ensemble, weighed": AdaBoostClassifier(n_estimators=3, random_state=0),
+    "ensemble, staged": GradientBoostingClassifier(n_estimators=3, random_state=0),
+    "least-squares": RidgeClassifier(),
+}
+REGRESSORS = {
+    "knn, numbers": KNeighborsRegressor(3),
+    "tree, numbers": DecisionTreeRegressor(max_depth=3, random_state=0),
+    "ensemble, numbers": RandomForestRegressor(3, random_state=0),
+    "least-squares, numbers": Ridge(),
+    "least-squares, plain": LinearRegression(),
+    "kernel-ridge": KernelRidge(kernel="rbf"),
+}
+LEARNERS = CLASSIFIERS | REGRESSORS
+PREPARED = [  # one of each way that an engine goes about the steps before the learner
+    *("knn", "discriminant", "quadratic", "fisher", "logistic-path, ours", "svm", "ensemble"),
+    *("least-squares", "knn, numbers", "least-squares, plain", "kernel-ridge"),
+]
+
+
+def own_transform(self: Any, X: Any) -> np.ndarray:
+    """What no scaler does: it folds the rows about what the fit has seen."""
+    return np.abs(np.asarray(X, dtype=float) - self.middle_) ** 1.5
+
+
+def own_fit(self: Any, X: Any, y: Any = None, **params: Any) -> Any:
+    """It learns from the rows."""
+    self.middle_, self.n_features_in_ = np.median(X, axis=0), np.shape(X)[1]
+    return self
+
+
+def own_fit_transform(self: Any, X: Any, y: Any = None, **params: Any) -> np.ndarray:
+    """Both."""
+    return self.fit(X, y).transform(X)
+
+
+STEP = {"fit": own_fit, "transform": own_transform, "fit_transform": own_fit_transform}
+
+
+def subclass_of_step(step: Any) -> Any:
+    """A subclass of the same name that does otherwise."""
+    return type(type(step).__name__, (type(step),), {**STEP, "__init__": type(step).__init__})()
+
+
+def namesake_of_step(step: Any) -> Any:
+    """A class of this file that has nothing but the name."""
+    return type(type(step).__name__, (TransformerMixin, BaseEstimator), STEP)()
+
+
+def disguised_step(step: Any) -> Any:
+    """A class that says it comes from scikit-learn's module."""
+    fields = {**STEP, "__module__": type(step).__module__}
+    return type(type(step).__name__, (TransformerMixin, BaseEstimator), fields)()
+
+
+LOOK_ALIKE = [subclass_of_step, namesake_of_step, disguised_step]
+
+
+def contrary(learner: Any, module: str = __name__) -> Any:
+    """A subclass of the same name that answers the contrary, in every way that it answers."""
+    kind, given = type(learner), learner.get_params(deep=False)
+    fields: dict[str, Any] = {"__init__": kind.__init__, "__module__": module}
+    if hasattr(learner, "decision_function"):
+        fields["decision_function"] = lambda self, X: -kind.decision_function(self, X)
+    if hasattr(learner, "predict_proba"):
+        fields["predict_proba"] = lambda self, X: kind.predict_proba(self, X)[:, ::-1]
+    if hasattr(learner, "classes_") or learner in CLASSIFIERS.values():
+        fields["predict"] = lambda self, X: self.classes_[
+            1 - np.searchsorted(self.classes_, kind.predict(self, X))
+        ]
+    else:
+        fields["predict"] = lambda self, X: 1 - kind.predict(self, X)
+    return type(kind.__name__, (kind,), fields)(**given)
+
+
+def taught_otherwise(learner: Any) -> Any:
+    """A subclass of the same name that learns from three quarters of the rows."""
+    kind, given = type(learner), learner.get_params(deep=False)
+
+    def fit(self: Any, X: Any, y: Any, **params: Any) -> Any:
+        some = np.arange(len(y)) % 4 != 1
+        return kind.fit(self, np.asarray(X)[some], np.asarray(y)[some], **params)
+
+    return type(kind.__name__, (kind,), {"fit": fit, "__init__": kind.__init__})(**given)
+
+
+def by_hand(model: Any, table: np.ndarray, y: np.ndarray, loss: str) -> np.ndarray:
+    """Losses of three folds from clones, fitted and asked one by one."""
+    found = np.zeros(len(y))
+    for fold in range(3):
+        test = np.arange(len(y)) % 3 == fold
+        fitted = clone(model).fit(table[~test], y[~test])
+        if loss == "squared":
+            found[test] = (fitted.predict(table[test]) - y[test]) ** 2
+        elif loss == "zero-one":
+            found[test] = fitted.predict(table[test]) != y[test]
+        else:
+            found[test] = (fitted.predict_proba(table[test])[:, 1] - y[test]) ** 2
+    return found
+
+
+def folds() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Three of them, row by row."""
+    of_row = np.arange(len(X)) % 3
+    return [(np.flatnonzero(of_row != fold), np.flatnonzero(of_row == fold)) for fold in range(3)]
+
+
+def require_as_given(name: str, model: Any, grid: Any = None) -> set[str]:
+    """Every setting has the risk that the models themselves have; which engines answered."""
+    alone = not name.startswith(("tree", "ensemble"))  # others know no closed form of leave-one-out
+    regression, table = LEARNERS[name] in REGRESSORS.values(), X[:, :1] if "interval" in name else X
+    y, losses = (NUMBERS, ["squared"]) if regression else (Y, ["zero-one"])
+    if not regression and hasattr(model, "predict_proba"):
+        losses.append("brier")
+    family, engines = Family.of(model, grid), set()
+    for loss in losses:
+        given: dict[str, Any] = {"loss": loss, "random_state": 0}
+        curve = tr.risk_curve(model, grid, table, y, method=folds(), **given)
+        own = [by_hand(family.make(c), table, y, loss).mean() for c in range(len(family))]
+        np.testing.assert_allclose(curve.values, own, atol=1e-7)
+        engines.add(curve.common.engine)
+        if alone:
+            one, other = (
+                tr.risk_curve(model, grid, table, y, method="loo", engine=engine, **given)
+                for engine in ("auto", "generic")
+            )
+            np.testing.assert_allclose(one.values, other.values, atol=1e-7)
+    return engines
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def test_every_engine_is_here():
+    """Each engine but the generic one has a learner above, and answers it when it is plain."""
+    assert {name.partition(",")[0] for name in LEARNERS} == {*registry} - {"generic"}
+    for name, learner in LEARNERS.items():
+        assert require_as_given(name, learner) == {name.partition(",")[0]}
+
+
+@pytest.mark.parametrize("name", PREPARED)
+def test_a_step_is_known_by_its_class(name):
+    """A step that only has the name of scikit-learn's learns from every training set anew."""
+    steps = [look_alike(step) for step in STEPS for look_alike in LOOK_ALIKE]
+    model = Pipeline([("step", "passthrough"), ("learner", LEARNERS[name])])
+    require_as_given(name, model, {"step": steps})
+
+
+@pytest.mark.parametrize("change", [contrary, taught_otherwise])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_learner_is_known_by_its_class(name, change):
+    """A subclass that answers or learns otherwise, alone and last in a pipeline, is fitted."""
+    own = change(LEARNERS[name])
+    assert require_as_given(name, own) == {"generic"}
+    piped = make_pipeline(MinMaxScaler(), own)
+    assert require_as_given(name, piped) == {"generic"}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_pipeline_is_known_by_its_class(name):
+    """A pipeline that answers the contrary is not answered by the last of its steps."""
+
+    class Contrary(Pipeline):
+        def predict(self, X: Any, **params: Any) -> np.ndarray:
+            return 1 - super().predict(X, **params)
+
+        def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
+            return super().predict_proba(X, **params)[:, ::-1]
+
+    model = Contrary([("scaler", MinMaxScaler()), ("learner", LEARNERS[name])])
+    assert require_as_given(name, model) == {"generic"}
