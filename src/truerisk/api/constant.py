@@ -41,7 +41,7 @@ class Constant:
 def constant_risk(problem: Problem) -> Constant | None:
     """The best constant on all rows; None where the loss (a scorer) has no use for one."""
     data, loss = problem.data, problem.loss
-    if isinstance(loss, AUC):
+    if type(loss) is AUC:
         return Constant(0.5, RULES["score"], None)
     if not isinstance(loss, RowLoss):
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from truerisk.core.errors import Refusal
+from truerisk.core.identity import PIPELINE, is_a
 
 __all__ = ["fit_params_with_weight"]
 
@@ -27,7 +28,7 @@ def _name(estimator: Any) -> str:
     from sklearn.utils.validation import has_fit_parameter
 
     prefix, model = "", estimator
-    while hasattr(model, "steps"):
+    while is_a(model, PIPELINE):
         step, model = model.steps[-1]
         prefix += f"{step}__"
     inner = getattr(model, "estimator", getattr(model, "regressor", None))

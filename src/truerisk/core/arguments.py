@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from truerisk.core.errors import BadArgument, UnknownName
+from truerisk.core.identity import is_exactly
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +92,7 @@ def check_flag(name: str, given: Any) -> None:
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: stratify='no': use True or False.
     """
-    if not isinstance(given, bool) and type(given).__name__ not in ("bool_", "bool"):
+    if not isinstance(given, bool) and not is_exactly(given, "numpy:bool_"):
         raise BadArgument(f"{name}={shown(given)}: use True or False.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Literal
 
 import numpy as np
@@ -9,7 +10,14 @@ import numpy as np
 from truerisk.core import tables
 from truerisk.core.present import clean
 
-__all__ = ["Kind", "kinds_of_columns", "non_finite", "number_columns_have_holes", "unreadable"]
+__all__ = [
+    "Kind",
+    "is_missing",
+    "kinds_of_columns",
+    "non_finite",
+    "number_columns_have_holes",
+    "unreadable",
+]
 
 Kind = Literal["number", "text", "date"]
 
@@ -71,7 +79,7 @@ def _kind(column: np.ndarray) -> Kind:
         return "date"
     if column.dtype.kind in "biufc":
         return "number"
-    cells = [cell for cell in column.tolist() if not _is_missing(cell)]
+    cells = [cell for cell in column.tolist() if not is_missing(cell)]
     if all(map(_is_numeric, cells)):
         return "number"
     return "date" if all(hasattr(cell, "toordinal") for cell in cells) else "text"
@@ -89,17 +97,19 @@ def _is_numeric(cell: Any) -> bool:
 def _has_hole(column: np.ndarray) -> bool:
     if column.dtype.kind == "f":
         return bool(np.isnan(column).any())
-    return column.dtype.hasobject and any(map(_is_missing, column.tolist()))
+    return column.dtype.hasobject and any(map(is_missing, column.tolist()))
 
 
-def _is_missing(cell: Any) -> bool:
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is None, a NaN, or what pandas has in the place of a value."""
+    if cell is None or (isinstance(cell, float) and cell != cell):
         return True
-    return isinstance(cell, float) and cell != cell
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (cell is pandas.NA or cell is pandas.NaT)
 
 
 def _example(column: np.ndarray) -> str:
-    cells = (cell for cell in column.tolist() if not _is_missing(cell))
+    cells = (cell for cell in column.tolist() if not is_missing(cell))
     return clean(str(next(c for c in cells if not _is_numeric(c))), 40)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from truerisk.core import tables
 from truerisk.core.arguments import shown
-from truerisk.core.cells import non_finite
+from truerisk.core.cells import is_missing, non_finite
 from truerisk.core.errors import BadData
 from truerisk.core.marks import row_marks
 
@@ -246,9 +246,7 @@ def _refuse_missing(target: np.ndarray) -> None:
 
 
 def _missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and not np.isfinite(value)
+    return is_missing(value) or (isinstance(value, float) and not np.isfinite(value))
 
 
 def _classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

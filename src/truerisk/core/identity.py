@@ -15,7 +15,16 @@ from collections.abc import Mapping
 from inspect import getattr_static
 from typing import Any, TypeVar
 
-__all__ = ["PIPELINE", "entry_of", "is_a", "is_exactly", "is_plain", "keeps", "known_class"]
+__all__ = [
+    "PIPELINE",
+    "entry_of",
+    "is_a",
+    "is_exactly",
+    "is_from",
+    "is_plain",
+    "keeps",
+    "known_class",
+]
 
 PIPELINE = "sklearn.pipeline:Pipeline"
 Entry = TypeVar("Entry")
@@ -62,8 +71,15 @@ def is_a(value: Any, *places: str) -> bool:
     return isinstance(value, kinds)
 
 
+def is_from(value: Any, package: str) -> bool:
+    """Whether the class of `value` stands in a module of the package, and not only says so."""
+    kind = type(value)
+    inside = kind.__module__.partition(".")[0] == package
+    return inside and known_class(f"{kind.__module__}:{kind.__qualname__}") is kind
+
+
 def keeps(value: Any, place: str, *methods: str) -> bool:
-    """Whether `value` is of the class at `place`, with these of its methods as they stand there.
+    """Whether these methods of `value` are the very ones of the class at `place`, inherited or not.
 
     >>> class Own(dict):
     ...     def keys(self): ...
@@ -71,12 +87,7 @@ def keeps(value: Any, place: str, *methods: str) -> bool:
     (True, False)
     """
     kind, held = known_class(place), getattr(value, "__dict__", {})
-    return (
-        kind is not None
-        and isinstance(value, kind)
-        and not any(name in held for name in methods)
-        and all(
-            getattr_static(type(value), name, None) is getattr_static(kind, name, None)
-            for name in methods
-        )
+    return kind is not None and all(
+        getattr_static(type(value), name, None) is getattr_static(kind, name) and name not in held
+        for name in methods
     )

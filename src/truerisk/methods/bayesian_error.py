@@ -14,7 +14,7 @@ from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.data import Data
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.linear_rules import LinearRules
-from truerisk.core.losses import Loss
+from truerisk.core.losses import Loss, ZeroOne
 from truerisk.core.plan import Plan
 from truerisk.core.planning import one_fit
 from truerisk.methods.rule_errors import Prior, check_prior, pairwise
@@ -170,7 +170,7 @@ def check_rows(word: str, data: Data, loss: Loss) -> None:
     instead = "use a method that holds rows out, such as '10-fold'."
     if data.task != "classification":
         raise Refusal(f"method '{word}' estimates the error of a classifier: {instead}")
-    if loss.word != "zero-one":
+    if type(loss) is not ZeroOne:
         raise Refusal(
             f"method '{word}' estimates an error rate and not loss '{loss.word}': leave loss out, "
             f"or {instead}"

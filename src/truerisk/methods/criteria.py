@@ -67,8 +67,8 @@ class Criterion(Method):
 
     def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
         own = self._own_loss(data)
-        fitting = {own.word, "log" if data.task == "classification" else "squared"}
-        if asked and loss.word not in fitting:
+        fitting = (type(own), Log if data.task == "classification" else Squared)
+        if asked and type(loss) not in fitting:
             raise Refusal(
                 f"method '{self.word}' reports in loss '{own.word}' and not in '{loss.word}': "
                 f"leave loss out, or {INSTEAD}."

@@ -23,16 +23,16 @@ MOST_SHIFTS = 500
 
 def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
     """γ of each candidate from its answers about these rows."""
-    if isinstance(loss, AUC):
+    if type(loss) is AUC:
         return np.full(len(answers), 0.5)
     if not isinstance(loss, RowLoss):
         return _over_shifts(loss, data, rows, answers)
     given = data.weights(rows)
     weights = np.ones(len(rows)) if given is None else given
-    if isinstance(loss, Squared):
+    if type(loss) is Squared:
         return _squared(data.y[rows], answers, weights / weights.sum())
     stand, theirs = rows, weights
-    if isinstance(loss, ZeroOne | Cost | Log | Brier):
+    if type(loss) in (ZeroOne, Cost, Log, Brier):
         codes = data.codes_of(rows)
         first, member = np.unique(codes, return_index=True, return_inverse=True)[1:]
         stand, theirs = rows[first], np.bincount(member.ravel(), weights).astype(np.float64)

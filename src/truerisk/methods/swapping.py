@@ -67,7 +67,7 @@ class Swapping(Method):
         return f"swapping ({', '.join(said)})" if said else "swapping"
 
     def check(self, data: Data, loss: Loss) -> None:
-        if not isinstance(loss, ZeroOne):
+        if type(loss) is not ZeroOne:
             raise Refusal(
                 f"method 'swapping' is defined for zero-one loss, not for '{loss.word}': "
                 "use loss='zero-one', or a method such as 'loo' or '10-fold'."

@@ -9,30 +9,33 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.identity import PIPELINE, entry_of, is_exactly
+from truerisk.models.freedom_of_lines import table
 
 __all__ = ["degrees_of_freedom"]
 
 Formula = Callable[[Any, Any, np.ndarray | None], float]
 _ROOM = "truerisk.models"
 _FORMULAS = {
-    "sklearn.dummy.DummyRegressor": "freedom_of_partitions:constant",
-    "sklearn.dummy.DummyClassifier": "freedom_of_partitions:constant",
-    "sklearn.neighbors.KNeighborsRegressor": "freedom_of_partitions:neighbours",
-    "sklearn.neighbors.KNeighborsClassifier": "freedom_of_partitions:neighbours",
-    "sklearn.tree.DecisionTreeRegressor": "freedom_of_partitions:leaves",
-    "sklearn.tree.DecisionTreeClassifier": "freedom_of_partitions:leaves",
-    "sklearn.linear_model.LinearRegression": "freedom_of_lines:least_squares",
-    "sklearn.linear_model.Ridge": "freedom_of_lines:ridge",
-    "sklearn.linear_model.Lasso": "freedom_of_lines:lasso",
-    "sklearn.linear_model.LassoLars": "freedom_of_lines:lasso",
-    "sklearn.linear_model.ElasticNet": "freedom_of_lines:elastic_net",
-    "sklearn.kernel_ridge.KernelRidge": "freedom_of_lines:kernel_ridge",
-    "sklearn.linear_model.LogisticRegression": "freedom_of_classes:logistic",
-    "truerisk.models.logistic_path.LogisticPath": "freedom_of_classes:logistic_path",
-    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": "freedom_of_classes:linear",
-    "sklearn.discriminant_analysis.QuadraticDiscriminantAnalysis": "freedom_of_classes:quadratic",
-    "sklearn.naive_bayes.GaussianNB": "freedom_of_classes:naive_bayes",
+    "sklearn.dummy:DummyRegressor": "freedom_of_partitions:constant",
+    "sklearn.dummy:DummyClassifier": "freedom_of_partitions:constant",
+    "sklearn.neighbors:KNeighborsRegressor": "freedom_of_partitions:neighbours",
+    "sklearn.neighbors:KNeighborsClassifier": "freedom_of_partitions:neighbours",
+    "sklearn.tree:DecisionTreeRegressor": "freedom_of_partitions:leaves",
+    "sklearn.tree:DecisionTreeClassifier": "freedom_of_partitions:leaves",
+    "sklearn.linear_model:LinearRegression": "freedom_of_lines:least_squares",
+    "sklearn.linear_model:Ridge": "freedom_of_lines:ridge",
+    "sklearn.linear_model:Lasso": "freedom_of_lines:lasso",
+    "sklearn.linear_model:LassoLars": "freedom_of_lines:lasso",
+    "sklearn.linear_model:ElasticNet": "freedom_of_lines:elastic_net",
+    "sklearn.kernel_ridge:KernelRidge": "freedom_of_lines:kernel_ridge",
+    "sklearn.linear_model:LogisticRegression": "freedom_of_classes:logistic",
+    "truerisk.models.logistic_path:LogisticPath": "freedom_of_classes:logistic_path",
+    "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": "freedom_of_classes:linear",
+    "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": "freedom_of_classes:quadratic",
+    "sklearn.naive_bayes:GaussianNB": "freedom_of_classes:naive_bayes",
 }
+SCALER = "sklearn.preprocessing:StandardScaler"
 _INSTEAD = "use a method that holds rows out, such as '10-fold'."
 
 
@@ -55,33 +58,22 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
     own = getattr(model, "degrees_of_freedom", None)
     if callable(own):
         return float(own(X))
-    if hasattr(model, "steps"):
-        _refuse_supervised(model)
-        rows = model[:-1].transform(X) if len(model.steps) > 1 else X
-        return degrees_of_freedom(model[-1], rows, sample_weight)
-    if hasattr(model, "regressor_"):
+    if is_exactly(model, PIPELINE):
+        return degrees_of_freedom(model[-1], _unsupervised_rows(model, X), sample_weight)
+    if is_exactly(model, "sklearn.compose:TransformedTargetRegressor"):
         _refuse_transformed(model)
         return degrees_of_freedom(model.regressor_, X, sample_weight)
-    formula = _formula(model)
-    if formula is None:
+    place = entry_of(model, _FORMULAS)
+    if place is None:
         raise Refusal(_unknown(model))
+    file, function = place.split(":")
+    formula: Formula = getattr(import_module(f"{_ROOM}.{file}"), function)
     return formula(model, X, sample_weight)
-
-
-def _formula(model: Any) -> Formula | None:
-    """That of exactly this class: a subclass may fit otherwise."""
-    for place, formula in _FORMULAS.items():
-        module, name = place.rsplit(".", 1)
-        if type(model).__name__ == name and type(model) is getattr(import_module(module), name):
-            file, function = formula.split(":")
-            found: Formula = getattr(import_module(f"{_ROOM}.{file}"), function)
-            return found
-    return None
 
 
 def _unknown(model: Any) -> str:
     name = type(model).__name__
-    if hasattr(model, "best_estimator_") or name.endswith("CV"):
+    if any(hasattr(model, chosen) for chosen in ("best_estimator_", "alpha_", "C_")):
         return (
             f"{name} chooses its setting within the fit, and no formula counts the choice as "
             f"degrees of freedom: give the model itself with a grid, or {_INSTEAD}"
@@ -92,16 +84,26 @@ def _unknown(model: Any) -> str:
     )
 
 
-def _refuse_supervised(pipeline: Any) -> None:
-    """A step that looks at y takes degrees of freedom that those of the last step leave out."""
+def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
+    """The rows that the last step sees, if no step before it has looked at y.
+
+    One that has takes degrees of freedom that those of the last step leave out.
+    """
+    rows = X
     for _, step in pipeline.steps[:-1]:
-        for part in _parts(step):
-            if _sees_y(part):
-                raise Refusal(
-                    f"{type(part).__name__} looks at y before {type(pipeline[-1]).__name__} does, "
-                    "so the degrees of freedom of the last step understate those of the pipeline: "
-                    f"{_INSTEAD}"
-                )
+        if step is None or isinstance(step, str):  # "passthrough"
+            continue
+        before, rows = rows, step.transform(rows)
+        seeing = next((part for part in _parts(step) if _sees_y(part)), None)
+        if seeing is None and not _is_same_without_y(step, before, rows):
+            seeing = step
+        if seeing is not None:
+            raise Refusal(
+                f"{type(seeing).__name__} looks at y before {type(pipeline[-1]).__name__} does, "
+                "so the degrees of freedom of the last step understate those of the pipeline: "
+                f"{_INSTEAD}"
+            )
+    return rows
 
 
 def _parts(step: Any) -> Iterator[Any]:
@@ -114,21 +116,31 @@ def _parts(step: Any) -> Iterator[Any]:
 
 
 def _sees_y(part: Any) -> bool:
-    from sklearn.feature_selection import SelectorMixin, VarianceThreshold
+    from sklearn.feature_selection import SelectorMixin
     from sklearn.utils import get_tags
 
     if isinstance(part, SelectorMixin):
-        return not isinstance(part, VarianceThreshold)
+        return not is_exactly(part, "sklearn.feature_selection:VarianceThreshold")
     return hasattr(part, "__sklearn_tags__") and bool(get_tags(part).target_tags.required)
+
+
+def _is_same_without_y(step: Any, X: Any, rows: Any) -> bool:
+    """Whether a step makes these rows without y as well: a class can use y and not say so."""
+    from sklearn.base import clone
+
+    try:
+        again = clone(step).fit(X).transform(X)
+        return np.shape(again) == np.shape(rows) and np.allclose(table(again), table(rows))
+    except Exception:  # noqa: BLE001  a user's step may raise anything
+        return False
 
 
 def _refuse_transformed(model: Any) -> None:
     """Labels moved and scaled make the same model only where the fit has an intercept."""
-    from sklearn.preprocessing import StandardScaler
-
     inner = model.regressor_
     plain = model.func is None and model.inverse_func is None
-    if not plain or not isinstance(model.transformer, StandardScaler | None):
+    scaled = model.transformer is None or is_exactly(model.transformer, SCALER)
+    if not plain or not scaled:
         raise Refusal(
             "the likelihood of a transformed y is not that of y: leave the transformation of y "
             f"out, or {_INSTEAD}"

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.core.linear_rules import LinearRules
+from truerisk.models.searches import answers_by_its_best, is_a_search
 
 __all__ = ["linear_rule", "why_no_rule"]
 
 _SERVED = (
-    "sklearn.linear_model.LogisticRegression",
-    "sklearn.linear_model.LogisticRegressionCV",
-    "sklearn.linear_model.RidgeClassifier",
-    "sklearn.linear_model.RidgeClassifierCV",
-    "sklearn.linear_model.SGDClassifier",
-    "sklearn.linear_model.Perceptron",
-    "sklearn.linear_model.PassiveAggressiveClassifier",
-    "sklearn.svm.LinearSVC",
-    "sklearn.svm.SVC",
-    "sklearn.svm.NuSVC",
-    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
-    "truerisk.models.fisher.FisherClassifier",
-    "truerisk.models.discriminant.LinearDiscriminant",
-    "truerisk.models.logistic_path.LogisticPath",
-    "sklearn.linear_model.LinearRegression",
-    "sklearn.linear_model.Ridge",
-    "sklearn.linear_model.Lasso",
-    "sklearn.linear_model.LassoLars",
-    "sklearn.linear_model.ElasticNet",
+    "sklearn.linear_model:LogisticRegression",
+    "sklearn.linear_model:LogisticRegressionCV",
+    "sklearn.linear_model:RidgeClassifier",
+    "sklearn.linear_model:RidgeClassifierCV",
+    "sklearn.linear_model:SGDClassifier",
+    "sklearn.linear_model:Perceptron",
+    "sklearn.linear_model:PassiveAggressiveClassifier",
+    "sklearn.svm:LinearSVC",
+    "sklearn.svm:SVC",
+    "sklearn.svm:NuSVC",
+    "sklearn.discriminant_analysis:LinearDiscriminantAnalysis",
+    "truerisk.models.fisher:FisherClassifier",
+    "truerisk.models.discriminant:LinearDiscriminant",
+    "truerisk.models.logistic_path:LogisticPath",
+    "sklearn.linear_model:LinearRegression",
+    "sklearn.linear_model:Ridge",
+    "sklearn.linear_model:Lasso",
+    "sklearn.linear_model:LassoLars",
+    "sklearn.linear_model:ElasticNet",
 )
-_MACHINES = ("SVC", "NuSVC")
+_MACHINES = ("sklearn.svm:SVC", "sklearn.svm:NuSVC")
 _INSTEAD = "use a method that holds rows out, such as '10-fold'."
 
 
@@ -54,22 +55,22 @@ def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
     classes : array, optional
         All classes of the data, ascending; None for numbers.
     """
-    if hasattr(model, "best_estimator_"):
+    own = getattr(model, "linear_rule", None)
+    if not callable(own) and answers_by_its_best(model):
         return linear_rule(model.best_estimator_, X, classes)
-    if hasattr(model, "steps"):
+    if not callable(own) and is_exactly(model, PIPELINE):
         if len(model.steps) == 1:
             return linear_rule(model[-1], X, classes)
         rows = model[:-1].transform(X)
         found = linear_rule(model[-1], rows, classes)
         return _over(found, found.rows if found.rows is not None else rows)
-    own = getattr(model, "linear_rule", None)
     pairs = False
     if callable(own):
         coefficients, intercepts = own()
     else:
         _refuse_others(model)
         coefficients, intercepts = model.coef_, model.intercept_
-        pairs = type(model).__name__ in _MACHINES
+        pairs = is_exactly(model, *_MACHINES)
     slopes = np.array(_dense(coefficients), dtype=np.float64, ndmin=2)
     starts = np.array(np.broadcast_to(intercepts, len(slopes)), dtype=np.float64)
     codes = () if classes is None else _codes(model, classes)
@@ -101,28 +102,19 @@ def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | No
     Only models are served whose answers are known to be those of their coefficients, subclasses
     not. What a search will find is not known before.
     """
-    if callable(getattr(learner, "linear_rule", None)) or hasattr(learner, "best_estimator_"):
+    if callable(getattr(learner, "linear_rule", None)) or is_a_search(learner):
         return None
     name = type(learner).__name__
-    for place in _SERVED:
-        module, served = place.rsplit(".", 1)
-        if name == served and type(learner) is getattr(import_module(module), name):
-            if name not in _MACHINES:
-                return None
-            kernels = (setting["kernel"] for setting in settings)
-            other = next((k for k in kernels if not _is_linear(k)), None)
-            if other is None:
-                return None
-            return (
-                f"{name} with kernel={other!r} is no linear rule: use kernel='linear', or "
-                f"{_INSTEAD}"
-            )
-    if hasattr(learner, "estimator"):  # a search, or another learner around one
+    if not is_exactly(learner, *_SERVED):
+        return (
+            f"{name} is not known to be a linear rule, whose coefficients this method needs: give "
+            f"it a method linear_rule(), or {_INSTEAD}"
+        )
+    kernels = (setting["kernel"] for setting in settings if is_exactly(learner, *_MACHINES))
+    other = next((kernel for kernel in kernels if not _is_linear(kernel)), None)
+    if other is None:
         return None
-    return (
-        f"{name} is not known to be a linear rule, whose coefficients this method needs: give it "
-        f"a method linear_rule(), or {_INSTEAD}"
-    )
+    return f"{name} with kernel={other!r} is no linear rule: use kernel='linear', or {_INSTEAD}"
 
 
 def _is_linear(kernel: Any) -> bool:
@@ -131,7 +123,5 @@ def _is_linear(kernel: Any) -> bool:
 
 def _refuse_others(model: Any) -> None:
     reason = why_no_rule(model, [{"kernel": getattr(model, "kernel", None)}])
-    if reason is None and hasattr(model, "estimator"):
-        reason = f"{type(model).__name__} is not known to be a linear rule: {_INSTEAD}"
     if reason is not None:
         raise Refusal(reason)

@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.identity import PIPELINE, is_exactly
+from truerisk.models.searches import answers_by_its_best
+
 __all__ = ["rows_behind"]
+
+TREES = ("sklearn.tree:DecisionTreeClassifier", "sklearn.tree:ExtraTreeClassifier")
 
 
 def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
@@ -14,32 +19,26 @@ def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
 
     The neighbours with a weight for nearest neighbours, the rows of the leaf for a tree, those of
     the interval for `IntervalClassifier`; the last step of a pipeline, the best model of a search.
-    A model of any other kind says so by a method ``rows_behind(X)``; one that has none is taken to
-    use all `n_rows` rows of its fit, as a rule with global parameters does.
+    A model of any other kind, a subclass included, says so by a method ``rows_behind(X)``; one that
+    has none is taken to use all `n_rows` rows of its fit, as a rule with global parameters does.
     """
-    from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
-    from sklearn.pipeline import Pipeline
-    from sklearn.tree import BaseDecisionTree
-
-    from truerisk.models.interval import IntervalClassifier
-
     own = getattr(model, "rows_behind", None)
     if callable(own):
         said: np.ndarray = np.asarray(own(X))
         return said
-    if isinstance(model, Pipeline):
+    if is_exactly(model, PIPELINE):
         return rows_behind(model[-1], model[:-1].transform(X) if len(model) > 1 else X, n_rows)
-    if hasattr(model, "best_estimator_"):
+    if answers_by_its_best(model):
         return rows_behind(model.best_estimator_, X, n_rows)
-    if isinstance(model, KNeighborsClassifier):
+    if is_exactly(model, "sklearn.neighbors:KNeighborsClassifier"):
         return _with_weight(model.weights, model.kneighbors(X)[0])
-    if isinstance(model, RadiusNeighborsClassifier):
+    if is_exactly(model, "sklearn.neighbors:RadiusNeighborsClassifier"):
         near = model.radius_neighbors(X)[0]
         return np.array([_with_weight(model.weights, each[None])[0] for each in near])
-    if isinstance(model, BaseDecisionTree):
+    if is_exactly(model, *TREES):
         of_leaf: np.ndarray = model.tree_.n_node_samples[model.apply(X)]
         return of_leaf
-    if isinstance(model, IntervalClassifier):
+    if is_exactly(model, "truerisk.models.interval:IntervalClassifier"):
         of_interval: np.ndarray = model.counts_.sum(axis=1)[model.apply(X)]
         return of_interval
     return np.full(_length(X), n_rows)

@@ -18,13 +18,13 @@ parametric learning.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from truerisk.core.errors import Refusal
+from truerisk.core.identity import PIPELINE, entry_of, is_exactly
 from truerisk.models.freedom_of_classes import penalties
 from truerisk.models.freedom_of_lines import table
 
@@ -51,10 +51,10 @@ def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | Non
     own = getattr(model, "taken_out", None)
     if callable(own):
         return np.asarray(own(X, y), dtype=np.float64)
-    if hasattr(model, "steps"):
+    if is_exactly(model, PIPELINE):
         rows = model[:-1].transform(X) if len(model.steps) > 1 else X
         return taken_out(model[-1], rows, y, sample_weight)
-    formula = _formula(model)
+    formula = entry_of(model, _FORMULAS)
     if formula is None:
         raise Refusal(
             f"no formula is known for taking a row out of a fitted {type(model).__name__}: give "
@@ -191,7 +191,7 @@ def _line(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     name = type(model).__name__
     if getattr(model, "positive", False):
         raise Refusal(f"{name}(positive=True) is not stated: {_INSTEAD}")
-    if name == "RidgeClassifier":
+    if is_exactly(model, "sklearn.linear_model:RidgeClassifier"):
         _refuse_many(model)
         if model.class_weight is not None:
             raise Refusal(f"RidgeClassifier with class_weight is not stated: {_INSTEAD}")
@@ -222,7 +222,7 @@ def _penalty_of_line(model: Any, n: int) -> tuple[float, bool]:
     alpha = np.ravel(getattr(model, "alpha", 0.0))
     if len(alpha) != 1:
         raise Refusal(f"one penalty per target is not stated: {_INSTEAD}")
-    if type(model).__name__ in ("Lasso", "ElasticNet"):
+    if is_exactly(model, *_SELECTING):
         return n * float(alpha[0]) * (1 - float(model.l1_ratio)), True
     return float(alpha[0]), False
 
@@ -235,23 +235,13 @@ def _refuse_many(model: Any) -> None:
         )
 
 
+_SELECTING = ("sklearn.linear_model:Lasso", "sklearn.linear_model:ElasticNet")
 _FORMULAS: dict[str, Callable[[Any, Any, np.ndarray, np.ndarray], np.ndarray]] = {
-    "sklearn.linear_model.LogisticRegression": _logistic,
-    "truerisk.models.logistic_path.LogisticPath": _logistic_path,
-    "sklearn.linear_model.LinearRegression": _line,
-    "sklearn.linear_model.Ridge": _line,
-    "sklearn.linear_model.RidgeClassifier": _line,
-    "sklearn.linear_model.Lasso": _line,
-    "sklearn.linear_model.ElasticNet": _line,
+    "sklearn.linear_model:LogisticRegression": _logistic,
+    "truerisk.models.logistic_path:LogisticPath": _logistic_path,
+    "sklearn.linear_model:LinearRegression": _line,
+    "sklearn.linear_model:Ridge": _line,
+    "sklearn.linear_model:RidgeClassifier": _line,
+    "sklearn.linear_model:Lasso": _line,
+    "sklearn.linear_model:ElasticNet": _line,
 }
-
-
-def _formula(
-    model: Any,
-) -> Callable[[Any, Any, np.ndarray, np.ndarray], np.ndarray] | None:
-    """That of exactly this class: a subclass may fit otherwise."""
-    for place, formula in _FORMULAS.items():
-        module, name = place.rsplit(".", 1)
-        if type(model).__name__ == name and type(model) is getattr(import_module(module), name):
-            return formula
-    return None

@@ -17,6 +17,7 @@ import numpy as np
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.identity import is_from
 from truerisk.core.present import clean
 from truerisk.core.tables import column_names, digest
 from truerisk.study.keys import canonical, digest_of, key_of
@@ -85,7 +86,7 @@ def content_of(value: Any, where: str) -> Any:
         return _code(value, where)
     if hasattr(value, "get_params"):
         return _estimator(value, where)
-    if _package(type(value)) == "sklearn" and hasattr(value, "__dict__"):  # a splitter, a scorer
+    if is_from(value, "sklearn") and hasattr(value, "__dict__"):  # a splitter, a scorer
         return {"object": _place(type(value)), "holds": _named(vars(value), where)}
     raise _refusal(value, where)
 

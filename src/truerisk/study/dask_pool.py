@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import MissingExtra, StudyIncomplete, UnknownName
+from truerisk.core.identity import is_a
 from truerisk.study.pool import IN_FLIGHT, Pool
 from truerisk.study.tasks import Batch, Order
 from truerisk.study.work import run_batch
@@ -56,7 +57,7 @@ class DaskPool(Pool):
 
     def deaths(self, error: BaseException) -> int:
         """KilledWorker comes after the scheduler has tried several times itself."""
-        if type(error).__name__ != "KilledWorker":
+        if not is_a(error, "distributed:KilledWorker"):
             return super().deaths(error)
         return int(getattr(error, "allowed_failures", 0)) + 1
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
+from truerisk.core.identity import is_a
 from truerisk.engines.running.executors import reusable_workers, workers_of
 from truerisk.study.limits import end_child, run_limited
 from truerisk.study.pool import IN_FLIGHT, Pool
@@ -20,6 +21,8 @@ from truerisk.study.tasks import Batch, Order, one_thread, run_task
 from truerisk.study.work import run_batch
 
 __all__ = ["Given", "Here", "Workers", "pool_of", "refuse_unknown"]
+
+CLIENT = "distributed:Client"
 
 
 class Here(Pool):
@@ -106,7 +109,7 @@ def refuse_unknown(executor: Any) -> None:
                 f"executor={executor!r} is unknown; use a number of worker processes, "
                 "'dask://host:port' or 'dask+tls://host:port'."
             )
-    elif type(executor).__module__.partition(".")[0] != "distributed":
+    elif not is_a(executor, CLIENT):
         workers_of(executor)
 
 
@@ -117,7 +120,7 @@ def pool_of(executor: Any) -> Pool:
         return Here()
     if isinstance(executor, str):
         return pool_of(int(executor)) if executor.isdecimal() else _on_dask(executor)
-    if type(executor).__module__.partition(".")[0] == "distributed":
+    if is_a(executor, CLIENT):
         return _on_dask(executor)
     n_workers = workers_of(executor)
     if isinstance(executor, int):

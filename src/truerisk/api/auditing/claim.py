@@ -13,6 +13,7 @@ from truerisk.api.auditing.finding import Finding
 from truerisk.core.bulk import leave_out
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, said_by
+from truerisk.core.identity import is_exactly
 from truerisk.core.plan import Plan
 from truerisk.core.planning import split_plan
 from truerisk.core.present import clean
@@ -20,6 +21,7 @@ from truerisk.core.results import RiskCurve
 
 __all__ = ["USED_UP", "Claim"]
 
+LEAVE_ONE_OUT = "sklearn.model_selection:LeaveOneOut"
 USED_UP = (
     "cv was an iterator and the search has used it up: its splits are gone. "
     "Give cv a list of splits or a splitter, and fit again."
@@ -61,7 +63,7 @@ class Claim:
     @property
     def is_one_by_one(self) -> bool:
         """Whether each row is tested alone: the smallest score of a split is then meaningless."""
-        return self.pooled or type(self.cv).__name__ == "LeaveOneOut"
+        return self.pooled or is_exactly(self.cv, LEAVE_ONE_OUT)
 
     @property
     def means(self) -> np.ndarray | None:
@@ -90,11 +92,9 @@ class Claim:
 
     def plan(self, data: Data) -> Plan:
         """The search's splits, drawn again; refused where they cannot be the same."""
-        from sklearn.model_selection import LeaveOneOut
-
         if self.kept is not None:
             return self.kept.evaluation.plan
-        if isinstance(self.cv, LeaveOneOut):
+        if is_exactly(self.cv, LEAVE_ONE_OUT):
             return leave_out(data.n_rows, [np.arange(data.n_rows)])
         first, second = self._splits(data), self._splits(data)
         if not first:

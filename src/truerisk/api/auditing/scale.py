@@ -11,10 +11,12 @@ import numpy as np
 from truerisk.api.auditing.claim import Claim
 from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.family import Family
+from truerisk.core.identity import PIPELINE, keeps
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 
-__all__ = ["Scale", "known_by", "scale_of", "word_of"]
+__all__ = ["Scale", "known_by", "scale_of"]
 
 Factor = Callable[[Data, np.ndarray], np.ndarray]
 
@@ -32,8 +34,14 @@ PERFECT_IS_1 = {
     "balanced_accuracy",
     "r2",
 }
-OWN_ACCURACY = {"KNeighborsClassifier", "DummyClassifier"}  # write score anew, to the same effect
-OWN_R2 = {"DummyRegressor"}
+OWN_SCORES = {  # some write score anew, to the same effect
+    "accuracy": (
+        "sklearn.base:ClassifierMixin",
+        "sklearn.neighbors:KNeighborsClassifier",
+        "sklearn.dummy:DummyClassifier",
+    ),
+    "r2": ("sklearn.base:RegressorMixin", "sklearn.dummy:DummyRegressor"),
+}
 FAMILIES_OF_1 = ("f1", "jaccard", "precision", "recall", "roc_auc")
 
 
@@ -111,7 +119,10 @@ def scale_of(claim: Claim) -> Scale:
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
         return Scale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
-    word = word_of(claim)
+    word = _known_word(claim)
+    if word is None:
+        named = _name_of(claim)
+        return Scale(f"−{named}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
     if word in _BY_ROWS:
         loss_word, factor = _BY_ROWS[word]
         named = loss_word if factor is _none else f"1 − {word}"
@@ -140,8 +151,8 @@ def known_by(scale: Scale, data: Data) -> Scale:
     return Scale(named, loss.perfect, loss, False, whole=loss)
 
 
-def word_of(claim: Claim) -> str:
-    """The word of scikit-learn for what the search maximised, or the scorer's own name."""
+def _known_word(claim: Claim) -> str | None:
+    """The word of scikit-learn for what the search maximised, None for what is somebody's own."""
     scoring = claim.scoring
     if isinstance(scoring, str):
         return scoring
@@ -149,24 +160,39 @@ def word_of(claim: Claim) -> str:
         return _own_score(claim.estimator)
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    text = repr(scoring)
-    for name in ("accuracy", "r2", *get_scorer_names()):
-        if repr(get_scorer(name)) == text:
-            return str(name)
-    return str(getattr(scoring, "__name__", text))
+    names = ("accuracy", "r2", *get_scorer_names())
+    return next((str(name) for name in names if _is_same(scoring, get_scorer(name))), None)
 
 
-def _own_score(estimator: Any) -> str:
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two scorers, or parts of them, are alike down to their functions, which are one."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, str | int | float | tuple | list):
+        return repr(one) == repr(other)
+    parts, others = (p if isinstance(p, dict) else getattr(p, "__dict__", {}) for p in (one, other))
+    return (
+        bool(parts)
+        and parts.keys() == others.keys()
+        and all(_is_same(part, others[name]) for name, part in parts.items())
+    )
+
+
+def _name_of(claim: Claim) -> str:
+    """What a scorer of one's own is called."""
+    if claim.scoring is None:
+        return f"{Family(claim.estimator).name}.score"
+    return str(getattr(claim.scoring, "__name__", claim.scoring))
+
+
+def _own_score(estimator: Any) -> str | None:
     """What `estimator.score` is, where it is scikit-learn's own."""
-    from sklearn.base import ClassifierMixin, RegressorMixin
-
     last = estimator
-    while getattr(last, "steps", None):
+    while keeps(last, PIPELINE, "score"):
         last = last.steps[-1][1]
-    score = getattr(type(last), "score", None)
-    is_scikit = type(last).__module__.startswith("sklearn.")
-    if score is ClassifierMixin.score or (is_scikit and type(last).__name__ in OWN_ACCURACY):
-        return "accuracy"
-    if score is RegressorMixin.score or (is_scikit and type(last).__name__ in OWN_R2):
-        return "r2"
-    return f"{type(last).__name__}.score"
+    for word, places in OWN_SCORES.items():
+        if any(keeps(last, place, "score") for place in places):
+            return word
+    return None

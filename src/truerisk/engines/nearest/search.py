@@ -64,7 +64,8 @@ def _kept(group: Group, data: Data, X: np.ndarray, length: int) -> Lists:
 
     Nested validation asks twice, inside and outside: both walk the same lists.
     """
-    key = (group.metric, group.p, repr(group.rowwise))
+    steps = [] if group.rowwise is None else group.rowwise.steps
+    key = (group.metric, group.p, [(type(step), step.get_params()) for _, step in steps])
     known = _lists.get(data)
     if known is not None and known[0] == key and known[1] >= length:
         return known[2]
@@ -190,10 +191,10 @@ def _walked(
 
 def prepared(group: Group, data: Data) -> np.ndarray:
     """X after the steps that treat each row by itself."""
-    X = np.ascontiguousarray(np.asarray(data.X), dtype=np.float64)
     if group.rowwise is None:
-        return X
-    return np.ascontiguousarray(group.rowwise.fit_transform(X), dtype=np.float64)
+        return np.ascontiguousarray(np.asarray(data.X), dtype=np.float64)
+    every = data.rows(np.arange(data.n_rows))  # a step may write into its rows (copy=False)
+    return _dense(group.rowwise.fit_transform(every))
 
 
 def nearest(group: Group, queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:

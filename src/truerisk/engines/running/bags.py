@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from inspect import getattr_static
 from math import ceil, log
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.identity import is_plain
 from truerisk.engines.running.answering import Asked
 from truerisk.engines.running.said import Said, SaidShares
 from truerisk.engines.settings import settings_of
@@ -47,7 +49,7 @@ def bagging() -> tuple[type, ...]:
 
 def why_no_bags(family: Family) -> str | None:
     """Why members of the family's models are not fitted on bags of rows, or None."""
-    if not isinstance(family.last, (*forests(), *bagging())):
+    if not _draws_bags(family.last):
         return f"{family.name} draws no bags of rows; forests and bagging do."
     if family.last is not family.estimator:
         return (
@@ -57,6 +59,30 @@ def why_no_bags(family: Family) -> str | None:
     if not all(setting["bootstrap"] for setting in settings_of(family)):
         return "bootstrap=False: every member is fitted on all rows; use bootstrap=True."
     return None
+
+
+def _draws_bags(model: Any) -> bool:
+    """Whether the mean of members that did not draw a row is the model's answer without it.
+
+    Of a subclass only where it leaves the answers as they are and says itself, by its own
+    ``estimators_samples_``, which rows its members drew.
+    """
+    kinds = (*forests(), *bagging())
+    if is_plain(model, *kinds):
+        return True
+    own = getattr_static(type(model), "estimators_samples_", None)
+    answers = ("predict", "predict_proba", "decision_function")
+    return any(
+        isinstance(model, kind)
+        and own is not getattr_static(kind, "estimators_samples_")
+        and all(_is_inherited(model, kind, name) for name in answers)
+        for kind in kinds
+    )
+
+
+def _is_inherited(model: Any, kind: type, name: str) -> bool:
+    own = getattr_static(type(model), name, None)
+    return own is getattr_static(kind, name, None) and name not in vars(model)
 
 
 def averages(model: Any, sizes: set[int], asked: Asked) -> dict[int, Said]:
@@ -73,7 +99,7 @@ def averages(model: Any, sizes: set[int], asked: Asked) -> dict[int, Said]:
 
 def out_of_bag(model: Any, asked: Asked) -> Said:
     """What a fitted ensemble says of its own training rows out of bag."""
-    if not hasattr(model, "estimators_samples_"):
+    if not _draws_bags(model):
         raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")
     size = len(model.estimators_)
     return averages(model, {size}, asked)[size]

@@ -14,11 +14,13 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.identity import is_a
 from truerisk.core.plan import Plan
 from truerisk.core.tables import n_rows, take_rows
 
 __all__ = ["copies_note", "keep_copies_together"]
 
+LEAVING_ONE_OUT = ("sklearn.linear_model:RidgeCV", "sklearn.linear_model:RidgeClassifierCV")
 REMEDY = (
     "Use cv=5, say, or tune it by HonestSearchCV(outer=...) or "
     "tr.methods.Nested(outer=tr.methods.Bootstrap(...))."
@@ -67,15 +69,14 @@ def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
         owner = params[name.rpartition("__")[0]] if "__" in name else model
         _refuse_uncut(owner, params[name])
         model.set_params(**{name: _ByRow(params[name], copy_of, is_classifier(owner))})
-    steps = getattr(model, "steps", None)
-    last, prefix = (steps[-1][1], f"{steps[-1][0]}__") if steps else (model, "")
-    return {f"{prefix}groups": copy_of} if hasattr(last, "copies_as_groups") else {}
+    own = Family(model)
+    return {f"{own.prefix}groups": copy_of} if hasattr(own.last, "copies_as_groups") else {}
 
 
 def _refuse_uncut(owner: Any, cv: Any) -> None:
     """Refuse splits of its own that cannot be moved to distinct rows."""
     name = type(owner).__name__
-    if cv is None and name in ("RidgeCV", "RidgeClassifierCV"):
+    if cv is None and is_a(owner, *LEAVING_ONE_OUT):
         raise Refusal(
             f"{name} without cv leaves out one row at a time and would keep its copies in a "
             f"bootstrap sample: it would choose wrongly. {REMEDY}"

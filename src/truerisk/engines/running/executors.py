@@ -18,6 +18,7 @@ from threading import Thread
 from typing import Any
 
 from truerisk.core.errors import FitFailed, UnknownName
+from truerisk.core.identity import is_from
 
 __all__ = ["reusable_workers", "run_batches", "workers_of"]
 
@@ -97,7 +98,7 @@ def _apart(part: Any) -> Any:
     """
     if isinstance(part, tuple):
         return tuple(_apart(one) for one in part)
-    if not (is_dataclass(part) and type(part).__module__.startswith("truerisk.")):
+    if not (is_dataclass(part) and is_from(part, "truerisk")):
         return part
     twin = copy(part)
     if hasattr(twin, "__dict__"):
