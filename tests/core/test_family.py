@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+import truerisk as tr
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
 
@@ -121,3 +122,60 @@ def test_one_random_candidate_makes_the_family_random() -> None:
         {"logisticregression": [clone(LogisticRegression(random_state=1)), SVC()]},
     )
     assert family.is_random
+
+
+class Sparing(ClassifierMixin, BaseEstimator):
+    """It lists only what was set, as CatBoost's models do, and can be set more."""
+
+    def __init__(self, **given) -> None:
+        self.set_params(**given)
+
+    def get_params(self, deep=True):
+        return dict(vars(self).get("given", {}))
+
+    def set_params(self, **given):
+        for name in given:
+            if name not in ("depth", "rounds", "steps"):
+                raise TypeError(f"got an unexpected keyword argument {name!r}")
+        self.given = self.get_params() | given
+        return self
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return self.classes_[np.asarray(X)[:, 0].astype(int) % self.get_params().get("depth", 1)]
+
+
+@pytest.mark.parametrize(
+    ("model", "prefix"), [(Sparing(rounds=3), ""), (make_pipeline(Sparing(rounds=3)), "sparing__")]
+)
+def test_a_parameter_is_unknown_when_set_params_says_so(model, prefix) -> None:
+    """A model that lists only what was set is tuned over what it can be set, and over no more."""
+    family = Family.of(model, {f"{prefix}depth": [1, 2]})
+    assert family.make(1).get_params()[f"{prefix}depth"] == 2
+    assert family.settings == ({"rounds": 3, "depth": 1}, {"rounds": 3, "depth": 2})
+    X, y = np.arange(24.0)[:, None], np.arange(24) % 2
+    curve = tr.risk_curve(model, {f"{prefix}depth": [1, 2]}, X, y, method="3-fold")
+    assert curve.values.tolist() == [0.5, 0.0]
+    with pytest.raises(UnknownName, match=f"no parameter '{prefix}round'; .*'{prefix}rounds'"):
+        Family.of(model, {f"{prefix}depth": [1], f"{prefix}round": [2]})
+
+
+def test_a_grid_may_put_in_steps_within_steps() -> None:
+    """A parameter of a step that the grid itself puts in is known when the step is in."""
+    inner = Pipeline([("clf", KNeighborsClassifier())])
+    grid = {"clf": [inner], "clf__clf": [SVC()], "clf__clf__C": [1, 2]}
+    assert Family.of(PIPE, grid).make(1).get_params()["clf__clf__C"] == 2
+    with pytest.raises(UnknownName, match="no parameter 'clf__clf__D'"):
+        Family.of(PIPE, grid | {"clf__clf__D": [1]})
+
+
+def test_steps_are_those_of_a_pipeline() -> None:
+    """A learner with a parameter called `steps`, a number, is no pipeline."""
+    family = Family.of(Sparing(steps=100), {"steps": [10, 20]})
+    assert (family.name, family.prefix, family.last) == ("Sparing", "", family.estimator)
+    X, y = np.arange(24.0)[:, None], np.arange(24) % 2
+    for method in ("3-fold", tr.methods.Bootstrap(replicates=2)):
+        assert tr.risk_curve(family.estimator, {"steps": [1, 2]}, X, y, method=method).values.all()

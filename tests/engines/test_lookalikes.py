@@ -71,7 +71,7 @@ CLASSIFIERS = {
     "fisher": FisherClassifier(),
     "logistic-path": LogisticRegression(tol=1e-8),
     "logistic-path, ours": LogisticPath(at=5, n_lambdas=8),
-    "svm": SVC(),
+    "svm": SVC(tol=1e-9),
     "ensemble": RandomForestClassifier(3, random_state=0),
     "ensemble, bags": BaggingClassifier(n_estimators=3, random_state=0),
     "ensemble, weighed": AdaBoostClassifier(n_estimators=3, random_state=0),

@@ -367,6 +367,6 @@ def test_refuses_what_it_has_no_answer_for():
     plan = tr.methods.KFold(2).plan(two, Streams(0))
     assert "no probabilities" in ENGINE.refuse(family, two, plan, Request("probability"))
     other = tr.methods.KFold(2).plan(three, Streams(0))
-    assert "no single score" in ENGINE.refuse(family, three, other, SCORE)
+    assert "more classes than two" in ENGINE.refuse(family, three, other, SCORE)
     weighted = data_of(*drawn(20, 2, 2), sample_weight=np.r_[0.0, np.ones(19)])
     assert "finite and positive" in ENGINE.refuse(family, weighted, plan, LABEL)

@@ -51,8 +51,6 @@ class LinearDiscriminants(OnePass):
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.fit_params:
             return f"fit parameters ({', '.join(data.fit_params)}) are given."
-        if request.response == "score" and data.n_classes != 2:
-            return "a score is asked for, and there are more classes than two."
         settings = settings_of(family)
         lengths = {len(s["priors"]) for s in settings if s["priors"] is not None}
         if lengths - {data.n_classes}:

@@ -46,8 +46,6 @@ class FisherDiscriminants(OnePass):
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        if request.response == "score" and data.n_classes != 2:
-            return "a score is asked for, and there are more classes than two."
         if family.is_piped or data.n_rows > np.shape(data.X)[1] + 1:
             return None
         return f"the least squares of {data.n_rows} rows have no unique solution."

@@ -37,7 +37,7 @@ class Intervals(Engine):
     serves: ClassVar[frozenset[str]] = frozenset({"counted"})
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = _family_refusal(family) or response_refusal(family, request) or why_not()
+        reason = _family_refusal(family) or response_refusal(family, data, request) or why_not()
         if reason is not None:
             return reason if reason.endswith(".") else f"{reason}."
         if data.fit_params:

@@ -53,7 +53,7 @@ class NearestNeighbours(Engine):
             return reason
         if data.fit_params:
             return f"fit parameters ({', '.join(data.fit_params)}) are given."
-        reason = response_refusal(family, request) or _data_refusal(family, data)
+        reason = response_refusal(family, data, request) or _data_refusal(family, data)
         if reason is not None or plan.laws is not None:
             return reason or drawn_refusal(family, data, plan, request)
         return _plan_refusal(family, data, plan, request)

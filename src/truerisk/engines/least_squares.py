@@ -77,8 +77,6 @@ class LeastSquares(OnePass):
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        if request.response == "score" and data.n_classes != 2:
-            return f"y has {data.n_classes} classes, and each has a score of its own."
         if plan.freedom is not None and family.is_piped:
             return "degrees of freedom after other steps are asked of the fits."
         return negative_weights(data)

@@ -52,8 +52,6 @@ class QuadraticDiscriminants(OnePass):
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.fit_params:
             return f"fit parameters ({', '.join(data.fit_params)}) are given."
-        if request.response == "score" and data.n_classes != 2:
-            return "a score is asked for, and there are more classes than two."
         lengths = {len(s["priors"]) for s in settings_of(family) if s["priors"] is not None}
         if lengths - {data.n_classes}:
             return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."

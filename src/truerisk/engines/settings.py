@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.contracts import Request
+from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_plain
 
@@ -84,10 +85,12 @@ def learner_refusal(family: Family, served: Sequence[type]) -> str | None:
     return None
 
 
-def response_refusal(family: Family, request: Request) -> str | None:
+def response_refusal(family: Family, data: Data, request: Request) -> str | None:
     """Why the learner gives no such answers, or only its fitted model does; None where it does."""
     if request.response == "scored":
         return "a scikit-learn scorer needs the fitted model itself."
+    if request.response == "score" and data.n_classes != 2:
+        return "a score is asked for, and there are more classes than two."
     needs = {"probability": PROBABILITY, "score": RANKING}.get(request.response, ())
     if needs and not any(hasattr(family.make(0), name) for name in needs):
         return f"{family.name} has no {' and no '.join(needs)}."

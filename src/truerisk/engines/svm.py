@@ -61,8 +61,6 @@ class SupportVectors(OnePass):
             return f"{reason}."
         if data.codes is None or data.codes.ndim != 1:
             return "y is not one class per row."
-        if request.response == "score" and data.n_classes != 2:
-            return "more than two classes have no single score."
         if data.n_rows > MOST_ROWS:
             return f"the Gram matrix of {data.n_rows} rows is too large (at most {MOST_ROWS})."
         if any(setting["kernel"] == "precomputed" for setting in settings_of(family)):

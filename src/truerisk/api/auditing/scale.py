@@ -172,12 +172,9 @@ def _is_same(one: Any, other: Any) -> bool:
         return False
     if isinstance(one, str | int | float | tuple | list):
         return repr(one) == repr(other)
-    parts, others = (p if isinstance(p, dict) else getattr(p, "__dict__", {}) for p in (one, other))
-    return (
-        bool(parts)
-        and parts.keys() == others.keys()
-        and all(_is_same(part, others[name]) for name, part in parts.items())
-    )
+    if not isinstance(one, dict):
+        return hasattr(one, "__dict__") and bool(vars(one)) and _is_same(vars(one), vars(other))
+    return one.keys() == other.keys() and all(_is_same(one[name], other[name]) for name in one)
 
 
 def _name_of(claim: Claim) -> str:

@@ -148,6 +148,11 @@ def counts_of(model: Any, data: Data, test: Asked, n_rows: int) -> np.ndarray:
 
 def _positive_scores(model: Any, data: Data, test: Asked) -> np.ndarray:
     """Decision values of the second class, or its probabilities where there are none."""
+    if data.n_classes != 2:
+        raise Refusal(
+            f"this loss ranks rows by one score, and y has {data.n_classes} classes: use "
+            "loss='log' or 'brier'."
+        )
     if hasattr(model, "decision_function"):
         return np.asarray(model.decision_function(test.X), dtype=np.float64).ravel()
     if hasattr(model, "predict_proba"):

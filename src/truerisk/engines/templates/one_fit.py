@@ -65,7 +65,7 @@ class OneFit(Engine):
         return None
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = learner_refusal(family, self.learners()) or response_refusal(family, request)
+        reason = learner_refusal(family, self.learners()) or response_refusal(family, data, request)
         if reason is not None:
             return reason
         path = self.path_of(family)

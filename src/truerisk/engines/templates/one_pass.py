@@ -249,7 +249,7 @@ class OnePass(Engine):
         if reason is not None:
             return reason
         return (
-            response_refusal(family, request)
+            response_refusal(family, data, request)
             or _weights_refusal(family, data)
             or self.table_refusal(family, data)
             or _plan_refusal(plan)
