@@ -252,6 +252,128 @@ def test_a_private_module_of_scikit_learn_is_seen(code, n_found):
     assert len(private_scikit(ast.parse(code))) == n_found
 
 
+# ---------------------------------------------------------------- identity
+
+IDENTITY = PACKAGE / "core" / "identity.py"
+OF_A_NAME = {"__name__", "__qualname__", "__module__"}
+ASKED_OF_TEXT = {"startswith", "endswith", "partition", "rpartition", "split", "get", "find"}
+OF_A_KIND = {"steps", "regressor_", "transformer_list"}
+
+
+def is_name_of_class(node: ast.AST) -> bool:
+    """Whether it is what a class says it is called, or a part of that: `type(x).__name__.lower()`.
+
+    A name that is put into a sentence is none.
+    """
+    if isinstance(node, ast.Call):
+        node = node.func
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Attribute) and node.attr not in OF_A_NAME:
+        return is_name_of_class(node.value)
+    if not isinstance(node, ast.Attribute):
+        return False
+    of = ast.unparse(node.value)
+    return of.startswith("type(") or "__class__" in of or of in {"kind", "cls"}
+
+
+def names_that_decide(tree: ast.AST) -> list[str]:
+    """Lines where the name of a class is compared, looked up or taken apart: it is no identity."""
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+    found = set()
+    for scope in [tree, *functions]:
+        held = {
+            target.id
+            for node in ast.walk(scope)
+            if scope is not tree and isinstance(node, ast.Assign) and is_name_of_class(node.value)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        found |= {
+            f"{node.lineno}: {ast.unparse(node)}"
+            for node in ast.walk(scope)
+            for asked in _decided_by(node)
+            if is_name_of_class(asked) or (isinstance(asked, ast.Name) and asked.id in held)
+        }
+    return sorted(found)
+
+
+def _decided_by(node: ast.AST) -> list[ast.expr]:
+    """What a comparison, a look-up or a question to a text goes by."""
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.Subscript):
+        return [node.slice]
+    if isinstance(node, ast.Match):
+        return [node.subject]
+    asked = node.func if isinstance(node, ast.Call) else None
+    if isinstance(asked, ast.Attribute) and asked.attr in ASKED_OF_TEXT:
+        return [asked.value, *node.args[:1]]
+    return []
+
+
+def attributes_that_decide(tree: ast.AST) -> list[str]:
+    """Lines that take anything with a list of steps for a pipeline, and the like."""
+    return [
+        f"{node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in {"hasattr", "getattr"}
+        and isinstance(node.args[1], ast.Constant)
+        and node.args[1].value in OF_A_KIND
+    ]
+
+
+def test_no_class_is_known_by_its_name():
+    """`core/identity.py` says what a thing is; the name of a class is for sentences alone."""
+    found = [
+        f"{name_of(path)}:{line}"
+        for path in SOURCES
+        if path != IDENTITY
+        for tree in [ast.parse(path.read_text("utf-8"))]
+        for line in names_that_decide(tree) + attributes_that_decide(tree)
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "type(x).__name__ == 'Ridge'",
+        "if type(step).__name__ in SCALERS: pass",
+        "type(x).__module__.startswith('sklearn.')",
+        "type(x).__module__.partition('.')[0] == 'sklearn'",
+        "FORMULAS[type(x).__name__]",
+        "FORMULAS.get(x.__class__.__name__)",
+        "match type(x).__name__:\n    case 'Ridge': pass",
+        "def f(x):\n    name = type(x).__name__\n    return name.endswith('CV')",
+        "def f(x):\n    name = type(x).__name__\n    if name != 'Ridge':\n        return 1",
+        "hasattr(model, 'steps')",
+        "getattr(model, 'steps', [])",
+    ],
+)
+def test_a_name_that_decides_is_seen(code):
+    """A comparison, a look-up, a question to a text; also after the name was put aside."""
+    tree = ast.parse(code)
+    assert names_that_decide(tree) + attributes_that_decide(tree)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "f'{type(x).__name__} is no search.'",
+        "Claim(search=type(search).__name__)",
+        "def f(x):\n    name = type(x).__name__\n    return f'{name} has none'",
+        "type(x) is Ridge",
+        "__name__ == '__main__'",
+    ],
+)
+def test_a_name_in_a_sentence_is_free(code):
+    """Messages say what a thing is called."""
+    tree = ast.parse(code)
+    assert not names_that_decide(tree) + attributes_that_decide(tree)
+
+
 # ---------------------------------------------------------------- registries
 
 

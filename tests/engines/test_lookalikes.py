@@ -47,8 +47,10 @@ from truerisk.models import (
     QuadraticDiscriminant,
 )
 
-X, Y = make_classification(24, 3, n_informative=2, n_redundant=0, flip_y=0.2, random_state=3)
-X = X * [1.0, 5.0, 0.3] + [0.0, 2.0, 1.0]
+X, Y = make_classification(
+    24, 2, n_informative=2, n_redundant=0, n_clusters_per_class=1, flip_y=0.2, random_state=3
+)
+X = X * [1.0, 2.0] + [0.0, 1.0]
 NUMBERS = X[:, 0] + np.sin(X[:, 1]) + Y
 
 STEPS = [
@@ -69,7 +71,7 @@ CLASSIFIERS = {
     "quadratic": QuadraticDiscriminantAnalysis(),
     "quadratic, ours": QuadraticDiscriminant(),
     "fisher": FisherClassifier(),
-    "logistic-path": LogisticRegression(tol=1e-8),
+    "logistic-path": LogisticRegression(C=0.1, tol=1e-7),
     "logistic-path, ours": LogisticPath(at=5, n_lambdas=8),
     "svm": SVC(tol=1e-9),
     "ensemble": RandomForestClassifier(3, random_state=0),

@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.identity import PIPELINE, is_exactly, is_plain
+from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 
 __all__ = [
     "Group",
@@ -77,9 +77,9 @@ def learner_refusal(family: Family, served: Sequence[type]) -> str | None:
         return f"{_called(family.estimator)} is a pipeline of its own, which may do otherwise."
     last = last_step(family)
     if not is_plain(last, *served):
-        alike = type(last).__name__ in [kind.__name__ for kind in served]
-        names = " or ".join(_called(kind) if alike else kind.__name__ for kind in served)
-        return f"the learner is {_called(last) if alike else type(last).__name__}, not {names}."
+        ours = is_from(last, "sklearn") or is_from(last, "truerisk")
+        names = " or ".join(kind.__name__ for kind in served)
+        return f"the learner is {type(last).__name__ if ours else _called(last)}, not {names}."
     if any(name == "steps" or f"{name}__" == prefix_of(family) for name in family.named):
         return "the grid replaces the learner itself."
     return None
@@ -98,9 +98,8 @@ def response_refusal(family: Family, data: Data, request: Request) -> str | None
 
 
 def _called(value: Any) -> str:
-    """A class by its whole name, which tells it from a namesake."""
-    kind = value if isinstance(value, type) else type(value)
-    return f"{kind.__module__}.{kind.__qualname__}"
+    """A class of the user's by its whole name, which tells it from a namesake."""
+    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _prepares_at_random(family: Family) -> bool:
