@@ -59,6 +59,7 @@ class LogisticPaths(OnePass):
     word: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
     serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules", "taken_out"})
+    rounds: ClassVar[bool] = False  # it goes through the iterations of LogisticPath
     minimiser: bool = False
 
     def learners(self) -> Sequence[type]:

@@ -36,6 +36,7 @@ from truerisk.engines.settings import (
     response_refusal,
     settings_of,
 )
+from truerisk.engines.templates.ranking import fits_ranked_by_rounding
 
 __all__ = ["OnePass", "Shown", "Task", "dense", "unless_it_fails"]
 
@@ -189,6 +190,7 @@ class OnePass(Engine):
     """Serves `learners()`; one pass answers all candidates that differ in `along` only."""
 
     along: ClassVar[tuple[str, ...]]
+    rounds: ClassVar[bool] = True  # whether scores may differ from the learner's in last digits
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
@@ -266,6 +268,7 @@ class OnePass(Engine):
         notes: list[str] = []
         rules: list[LinearRules] = []
         largest: dict[str, float] = {}
+        tasks: list[Task] = []
         free = None if plan.freedom is None else np.full((len(values), plan.n_fits), np.nan)
         for number, group in enumerate(groups):
             X, asked = self._shared(group, data)
@@ -290,6 +293,10 @@ class OnePass(Engine):
                 self._answer(task, int(fit))
                 tell(number * plan.n_fits + int(done.sum()) + count, total)
             task.ask_the_learner()
+            tasks.append(task)
+        if self.rounds and request.response == "score":
+            ask_about_ranks(tasks)
+        for task in tasks:
             warned += task.warned
             notes += task.notes
         tell(total, total)
@@ -341,6 +348,22 @@ def unless_it_fails(prepare: Callable[[], T]) -> T | None:
         if not is_failure(error):
             raise
         return None
+
+
+def ask_about_ranks(tasks: Sequence[Task]) -> None:
+    """Ask the learner for the scores that rounding would rank, of all groups of candidates."""
+    first = tasks[0]
+    only = first.run.only
+    ranked = [fits_ranked_by_rounding(row, first.plan, first.data) for row in first.values]
+    for task in tasks:
+        known = {fit: set(candidates) for fit, candidates in task.open.items()}
+        task.open.clear()
+        for line, fits in enumerate(ranked):
+            for fit in fits.tolist():
+                candidate = line if only is None else int(only[fit])
+                if candidate in task.group.candidates and candidate not in known.get(fit, ()):
+                    task.leave_open(fit, [candidate])
+        task.ask_the_learner()
 
 
 class OwnArithmetic(Exception):
