@@ -8,7 +8,12 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from truerisk.core.cells import kinds_of_columns, number_columns_have_holes, unreadable
+from truerisk.core.cells import (
+    is_missing,
+    kinds_of_columns,
+    number_columns_have_holes,
+    unreadable,
+)
 
 DAYS = pd.date_range("2020", periods=2)
 
@@ -72,3 +77,9 @@ def test_numbers_can_be_read_and_text_where_it_is_encoded() -> None:
     assert unreadable(np.ones((2, 2))) is None
     assert unreadable(pd.DataFrame({"a": [1.0], "b": [pd.NA]})) is None
     assert unreadable(pd.DataFrame({"a": ["u"]}), text=True) is None
+
+
+def test_a_missing_cell_is_that_of_pandas():
+    """Pandas' own NA and NaT are missing; a thing whose class has their name is none."""
+    assert all(map(is_missing, (None, float("nan"), pd.NA, pd.NaT)))
+    assert not any(map(is_missing, (type("NAType", (), {})(), "NA", 0.0)))

@@ -37,6 +37,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
+from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.engines.choice import registry
 from truerisk.models import (
@@ -246,3 +247,59 @@ def test_a_pipeline_is_known_by_its_class(name):
 
     model = Contrary([("scaler", MinMaxScaler()), ("learner", LEARNERS[name])])
     assert require_as_given(name, model) == {"generic"}
+
+
+@pytest.mark.parametrize("name", ["knn", "discriminant", "least-squares, plain"])
+def test_a_step_may_write_into_its_rows_and_make_frames(name):
+    """Neither copy=False nor set_output changes an answer, and X stays as it was."""
+    steps, before = [clone(step) for step in STEPS if "copy" in step.get_params()], X.copy()
+    steps = [step.set_params(copy=False) for step in steps]
+    steps += [Normalizer().set_output(transform="pandas")]
+    model = Pipeline([("step", "passthrough"), ("learner", LEARNERS[name])])
+    require_as_given(name, model, {"step": steps})
+    np.testing.assert_array_equal(X, before)
+
+
+def test_lists_of_neighbours_are_those_of_the_same_steps():
+    """Two settings of one step, asked one after the other about one table, do not mix."""
+    model = make_pipeline(Normalizer(), KNeighborsClassifier(3))
+    require_as_given("knn", model, {"normalizer__norm": ["l1", "l2", "max"]})
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, BaggingClassifier])
+def test_bags_are_those_of_the_class(kind):
+    """Out-of-bag answers of a subclass are not put together for it, unless it states its bags."""
+    given = {"n_estimators": 30, "random_state": 0}
+    for own in (contrary(kind(**given)), taught_otherwise(kind(**given))):
+        risk = tr.estimate_risk(own, X, Y, method="oob")
+        assert risk.method == "oob (bootstrap)"
+    assert tr.estimate_risk(kind(**given), X, Y, method="oob").method == "oob"
+
+
+class Doubled(tr.losses.Squared):
+    """A loss of one's own under the word of another."""
+
+    def of_rows(self, data: Any, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        return 2 * super().of_rows(data, rows, answers)
+
+
+class Halved(tr.losses.ZeroOne):
+    """The same, for labels."""
+
+    def of_rows(self, data: Any, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        return super().of_rows(data, rows, answers) / 2
+
+
+def test_a_loss_is_known_by_its_class():
+    """What is stated for squared or zero-one loss is not stated for a subclass of either."""
+    method = tr.methods.Bootstrap(".632+", replicates=5)
+    plain, double = (
+        tr.estimate_risk(Ridge(), X, NUMBERS, method=method, loss=loss)
+        for loss in ("squared", Doubled())
+    )
+    assert double.value == pytest.approx(2 * plain.value)
+    for word in ("swapping", "bee", "bolstered"):
+        with pytest.raises(Refusal):
+            tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y, method=word, loss=Halved())
+    with pytest.raises(Refusal, match="reports in loss"):
+        tr.estimate_risk(Ridge(), X, NUMBERS, method="cp", loss=Doubled())

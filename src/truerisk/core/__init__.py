@@ -5,6 +5,7 @@
 | `data.py`, `tables.py` | rows, labels, groups, weights; rows of any table a user may hold |
 | `cells.py`, `checksums.py` | what columns hold; sums that tell rows apart |
 | `family.py` | a learner with its candidates |
+| `identity.py` | whether an object is what a known class makes |
 | `plan.py`, `coding.py` | which fit sees what and is asked what; what that is coded in |
 | `planning.py`, `bulk.py` | plans question by question; plans of many fits at once |
 | `samples.py` | plans of drawn samples |

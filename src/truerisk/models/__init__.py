@@ -4,6 +4,7 @@ learners.py      the words of `--models`; `learner` gives a pipeline and a grid
 builders.py      what each word builds
 freedom.py       degrees of freedom of a fitted model; the formulas in freedom_of_*.py
 taken_out.py     what a fitted model says of its training rows, each without itself, nearly
+searches.py      which learners answer by the best of the models that they tried
 preparation.py   what happens to columns before a learner sees them, inside the folds
 parzen.py        ParzenClassifier, a kernel density per class
 parzen_width.py  kernel sums, their leave-one-out form, and the widths it chooses

@@ -173,8 +173,8 @@ def _tested(family: Family, X_train: np.ndarray, X: np.ndarray, y: np.ndarray) -
     """Errors on test rows, prepared as the training rows were."""
 
     def errors_of(rules: LinearRules) -> np.ndarray:
-        steps = clone(family.estimator[:-1]) if family.is_piped else ()
-        rows = steps.fit(X_train).transform(X) if len(steps) else X
+        steps = family.estimator[:-1] if family.is_piped else []
+        rows = clone(steps).fit(X_train).transform(X) if len(steps) else X
         return counted(rows, y)(rules)
 
     return errors_of
