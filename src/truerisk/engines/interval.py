@@ -18,10 +18,11 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.identity import is_plain
 from truerisk.core.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.engines.running.fitting import empty_values
-from truerisk.engines.settings import learner_refusal, response_refusal
+from truerisk.engines.settings import response_refusal
 from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.kernels import labels_after_changes, labels_for_every_k, why_not
 from truerisk.models.interval import IntervalClassifier, boundaries_between
@@ -210,11 +211,8 @@ def _intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _family_refusal(family: Family) -> str | None:
-    if family.is_piped:
-        return "it serves IntervalClassifier alone, and steps stand before the learner."
-    reason = learner_refusal(family, (IntervalClassifier,))
-    if reason is not None:
-        return reason
+    if not is_plain(family.estimator, IntervalClassifier):
+        return f"it serves IntervalClassifier, not {type(family.estimator).__name__}."
     wrong = next((k for k in _every_k(family) if not _is_number_of_intervals(k)), None)
     return None if wrong is None else f"k={wrong!r} is no number of intervals."
 
