@@ -79,7 +79,7 @@ def test_it_equals_scikit_learn_on_every_plan(kind, seed, method, weights, respo
     n = int(rng.integers(24, 40))
     X = drawn(kind, rng, n, int(rng.integers(2, 20)))
     if kind == "single precision":
-        weights = ["uniform"]
+        weights, metric = ["uniform"], "minkowski"
     if metric == "cosine":
         X = X + 5.0  # a row of zeros has no direction
     if response == "value":
@@ -201,7 +201,7 @@ def test_sparse_and_text_data_are_refused():
     for odd, weights, reason in (
         (csr_matrix(X), "uniform", "X is sparse"),
         (X.astype(object), "uniform", "more than numbers"),
-        (single, "distance", "single-precision distances"),
+        (single, "distance", "distances in single precision"),
     ):
         model = KNeighborsClassifier(weights=weights)
         with pytest.raises(Refusal, match=reason):

@@ -137,8 +137,8 @@ def _data_refusal(family: Family, data: Data) -> str | None:
     dtype = np.asarray(X).dtype
     if dtype.kind not in "biuf":
         return "X holds more than numbers."
-    if dtype.itemsize < 8 and dtype.kind == "f" and any(g.by_distance for g in groups_of(family)):
-        return "scikit-learn weights by single-precision distances here."
+    if dtype.itemsize < 8 and dtype.kind == "f" and any(g.needs_doubles for g in groups_of(family)):
+        return "scikit-learn computes distances in single precision here."
     if len(np.shape(X)) != 2:
         return "X is no table."
     return "X has cells that are not finite." if data.non_finite else None

@@ -10,8 +10,9 @@ import numpy as np
 from truerisk.kernels.few_rows import FEW_COLUMNS, FEW_ROWS, nearest_of_few
 from truerisk.kernels.loading import native
 
-__all__ = ["Lists", "by_distances", "euclidean"]
+__all__ = ["Lists", "by_distances", "euclidean", "is_moderate"]
 
+MODERATE = 1e-140, 1e140  # cells whose squares, and sums of many, are far from both ends of doubles
 BLOCK = 1 << 22  # distances held at once
 QUERIES, ROWS = 256, 4096  # of one product
 
@@ -61,6 +62,12 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
     return Lists(index, squared, ties, length == n)
 
 
+def is_moderate(*tables: np.ndarray) -> bool:
+    """Whether squares of the cells neither overflow nor vanish; a table of zeros has no others."""
+    largest = max(float(np.abs(table).max(initial=0.0)) for table in tables)
+    return largest == 0.0 or MODERATE[0] <= largest <= MODERATE[1]
+
+
 def _search(
     left: np.ndarray,
     right: np.ndarray,
@@ -86,9 +93,17 @@ def _search(
 
 
 def by_distances(
-    distances: Callable[[slice], np.ndarray], n_queries: int, n_rows: int, length: int
+    distances: Callable[[slice], np.ndarray],
+    n_queries: int,
+    n_rows: int,
+    length: int,
+    rounding: float = 0.0,
 ) -> Lists:
-    """The `length` nearest of `n_rows` rows for every query, by any distances, block by block."""
+    """The `length` nearest of `n_rows` rows for every query, by any distances, block by block.
+
+    Peers may be off by a small part of the largest distance, and by `rounding` besides. A distance
+    that is not finite has no order, and leaves all of its query open.
+    """
     length = min(length, n_rows)
     index = np.empty((n_queries, length), dtype=np.int32)
     squared = np.empty((n_queries, length))
@@ -97,8 +112,13 @@ def by_distances(
         given = np.ascontiguousarray(distances(block), dtype=np.float64)
         if given.shape != (block.stop - block.start, n_rows):
             raise ValueError(f"distances have shape {given.shape} for {n_rows} rows")
+        largest = given.max(axis=1)
+        finite = np.isfinite(largest)
+        if not finite.all():
+            given = np.where(finite[:, None], given, 0.0)
         native().smallest_of_block(given, index[block], squared[block])
-        ties[block] = 1e-12 * given.max(axis=1) ** 2
+        largest = np.where(finite, largest, np.inf)
+        ties[block] = largest * (1e-12 * largest + 2 * rounding)
     return Lists(index, squared**2, ties, length == n_rows)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from truerisk.core.coding import Law
@@ -15,6 +17,7 @@ from truerisk.engines.nearest.laws import expected_costs, ranks_needed
 from truerisk.engines.nearest.search import nearest, prepared
 from truerisk.engines.running.enumerating import law_refusal
 from truerisk.engines.templates.one_pass import unless_it_fails
+from truerisk.kernels.neighbours import is_moderate
 
 __all__ = ["answer_drawn", "drawn_refusal"]
 
@@ -40,8 +43,11 @@ def drawn_refusal(family: Family, data: Data, plan: Plan, request: Request) -> s
         return "a step before the neighbours learns from each drawn train set."
     if largest > smallest:
         return f"n_neighbors={largest} is more than the {smallest} rows of a train set."
-    if any(unless_it_fails(lambda g=g: prepared(g, data)) is None for g in groups if g.rowwise):
+    tables = [unless_it_fails(partial(prepared, group, data)) for group in groups]
+    if any(table is None for table in tables):
         return "a step before the neighbours fails."
+    if not all(is_moderate(table) for table in tables):
+        return "squares of the cells overflow or vanish."
     for fit in range(plan.n_fits):
         if not np.isin(_asked(plan, fit)[1], plan.train_rows(fit)[0]).all():
             return "rows are asked about that are not among those drawn from."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,8 @@ from truerisk.engines import settings
 __all__ = ["Group", "groups_of", "refusal"]
 
 WEIGHTS = ("uniform", "distance")
-OTHERS = {
-    "manhattan",
-    "cityblock",
-    "l1",
-    "chebyshev",
-    "cosine",
-    "minkowski",
-    "canberra",
-    "braycurtis",
-}
+OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
+SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +39,11 @@ class Group:
     def is_euclidean(self) -> bool:
         return self.metric in ("euclidean", "l2") or (self.metric == "minkowski" and self.p == 2)
 
+    @property
+    def needs_doubles(self) -> bool:
+        """Whether scikit-learn answers otherwise for a table in single precision, or sparse."""
+        return self.by_distance or not self.is_euclidean
+
 
 def refusal(family: Family) -> str | None:
     """Why the family is not one of plain nearest neighbours, or None."""
@@ -59,7 +57,7 @@ def refusal(family: Family) -> str | None:
 
 
 def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
-    k, metric = setting["n_neighbors"], setting["metric"]
+    k, metric, p = setting["n_neighbors"], setting["metric"], setting["p"]
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         return f"n_neighbors={k!r} is no number of neighbours."
     if not isinstance(setting["weights"], str) or setting["weights"] not in WEIGHTS:
@@ -68,10 +66,25 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
         return "metric_params are given."
     if not isinstance(metric, str):
         return "the metric is a function."
+    if metric == "braycurtis":
+        return "braycurtis is no metric, so scikit-learn's trees pass over rows that are nearer."
     if metric not in OTHERS | {"euclidean", "l2"}:
         return f"metric '{metric}' is not one that it knows."
-    if metric == "minkowski" and not setting["p"] >= 1:
-        return f"p={setting['p']!r} is no Minkowski distance."
+    if isinstance(p, bool) or not isinstance(p, Real) or not p >= 1:
+        return f"p={p!r} is no Minkowski distance."
+    return _search_refusal(setting["algorithm"], metric, setting["leaf_size"])
+
+
+def _search_refusal(algorithm: Any, metric: str, leaf_size: Any) -> str | None:
+    """Why scikit-learn's search would fail; how it searches else decides about ties alone."""
+    from sklearn.neighbors import VALID_METRICS
+
+    if not isinstance(algorithm, str) or algorithm not in SEARCHES:
+        return f"algorithm={algorithm!r} is no search that it knows."
+    if algorithm.endswith("_tree") and metric not in VALID_METRICS[algorithm]:
+        return f"algorithm={algorithm!r} does not search by metric {metric!r}."
+    if isinstance(leaf_size, bool) or not isinstance(leaf_size, Integral) or leaf_size < 1:
+        return f"leaf_size={leaf_size!r} is no size."
     return None
 
 

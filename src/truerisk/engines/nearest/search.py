@@ -13,11 +13,12 @@ from truerisk.core.plan import ALL, Plan
 from truerisk.core.planning import PlanBuilder
 from truerisk.engines.nearest.family import Group
 from truerisk.engines.templates.one_pass import unless_it_fails
-from truerisk.kernels.neighbours import Lists, by_distances, euclidean
+from truerisk.kernels.neighbours import Lists, by_distances, euclidean, is_moderate
 from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
 
 __all__ = ["Found", "Want", "found_per_fit", "found_together", "nearest", "prepared"]
 
+EPS = float(np.finfo(np.float64).eps)
 Want = Literal["labels", "shares"]
 
 
@@ -34,7 +35,7 @@ def found_together(
 ) -> Found:
     """One list per asked row for all fits: no step before the neighbours learns from the rows."""
     X = unless_it_fails(lambda: prepared(group, data))
-    if X is None:
+    if X is None or not is_moderate(X):
         return _nothing(group, plan, said, want, only)
     seen = _seen_by_any(plan)
     is_asked = np.zeros(plan.n_rows, dtype=bool)
@@ -87,11 +88,11 @@ def found_per_fit(
         places = np.arange(len(group.ks)) if only is None else np.array([only[fit]])
         questions = order[starts[fit] : starts[fit + 1]]
         at = np.concatenate([np.arange(*plan.test_offsets[q : q + 2]) for q in questions])
-        found = _one_fit(
+        one = _one_fit(
             group, data, plan, said, want, fit, plan.positions[0][at], group.ks[places]
         )
-        if found is not None:
-            answers[:, at], unsure[:, at] = found.answers, found.open
+        if one is not None:
+            answers[:, at], unsure[:, at] = one.answers, one.open
     return Found(answers, unsure)
 
 
@@ -118,7 +119,10 @@ def _one_fit(
     tested: np.ndarray,
     ks: np.ndarray,
 ) -> Found | None:
-    """Train rows first, then tested rows, as a small plan of one fit; None where a step failed."""
+    """Train rows first, then tested rows, as a small plan of one fit.
+
+    None where a step failed, or scikit-learn's arithmetic on what the steps give out is another.
+    """
     rows, counts = plan.train_rows(fit)
     rows = rows if counts is None else np.repeat(rows, counts)
     labels, shown = _labels_shown(data, plan, fit, said)
@@ -153,10 +157,14 @@ def _tables(
     from sklearn.base import clone
 
     preparation = clone(group.preparation)
-    T = _dense(preparation.fit_transform(data.rows(rows), labels[rows]))
-    Q = _dense(preparation.transform(data.rows(tested)))
+    T = preparation.fit_transform(data.rows(rows), labels[rows])
+    if group.needs_doubles and not _is_doubles(T):
+        raise ValueError("the learner weights by single-precision distances")
+    T, Q = _dense(T), _dense(preparation.transform(data.rows(tested)))
     if (len(T), len(Q)) != (len(rows), len(tested)) or not np.isfinite([T.sum(), Q.sum()]).all():
         raise ValueError("other rows than were given, or cells that are not finite")
+    if not is_moderate(T, Q):
+        raise ValueError("squares of the cells overflow or vanish")
     return T, Q
 
 
@@ -186,7 +194,8 @@ def _walked(
         return None
     answers = walked.labels if walked.labels is not None else walked.shares
     assert answers is not None
-    return Found(answers, walked.verdicts == TIED)
+    unordered = np.isinf(near.ties)[list_of[plan.positions[0]]]
+    return Found(answers, (walked.verdicts == TIED) | unordered)
 
 
 def prepared(group: Group, data: Data) -> np.ndarray:
@@ -209,7 +218,9 @@ def nearest(group: Group, queries: np.ndarray, rows: np.ndarray, length: int) ->
         given: np.ndarray = pairwise_distances(queries[block], rows, metric=group.metric, **options)
         return given
 
-    return by_distances(distances, len(queries), len(rows), length)
+    # a cosine distance is what is left of 1, with the rounding of sums about 1
+    rounding = 4 * (rows.shape[1] + 8) * EPS if group.metric == "cosine" else 0.0
+    return by_distances(distances, len(queries), len(rows), length, rounding)
 
 
 def _length(k: int, share: float) -> int:
@@ -233,6 +244,12 @@ def _labels_shown(data: Data, plan: Plan, fit: int, said: Said) -> tuple[np.ndar
     labels, shown = data.y.copy(), said.codes.copy()
     labels[flipped], shown[flipped] = data.classes[codes], codes
     return labels, Said(shown, None, said.n_classes)
+
+
+def _is_doubles(table: Any) -> bool:
+    """Whether scikit-learn computes with it in double precision, as one block."""
+    dtype = np.asarray(table).dtype
+    return not hasattr(table, "toarray") and (dtype.kind != "f" or dtype.itemsize >= 8)
 
 
 def _dense(table: Any) -> np.ndarray:
