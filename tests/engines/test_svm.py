@@ -1,4 +1,4 @@
-"""The support vector engine answers what SVC does at a tight tolerance: the minimiser."""
+"""The minimiser of the support vector engine is what SVC answers at a tight tolerance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from truerisk.engines.templates import one_pass
 from truerisk.methods.holdout import MonteCarlo
 from truerisk.testing import engine_checks
 
-ENGINE = SupportVectors()
+ENGINE = SupportVectors(minimiser=True)
 CS = [0.003, 0.1, 1.0, 30.0, 1000.0]
 LABEL, SCORE = Request("label"), Request("score")
 
@@ -59,7 +59,7 @@ FAMILIES = {
     [
         pytest.param(check, id=f"{word}-{check}")
         for word, family in FAMILIES.items()
-        for check in engine_checks(Labels(), family, examples=15)
+        for check in engine_checks(Labels(minimiser=True), family, examples=15)
     ],
 )
 def test_conforms(check):
@@ -120,7 +120,7 @@ def test_nested_cross_validation_chooses_as_svc_does():
     grid = {"C": CS, "gamma": [0.05, 0.5]}
     curves = [
         tr.risk_curve(exact(), grid, X, y, method=tr.methods.Nested(4, 3), engine=engine)
-        for engine in ("svm", "generic")
+        for engine in (ENGINE, "generic")
     ]
     assert curves[0].procedure.value == curves[1].procedure.value
     assert (curves[0].values == curves[1].values).all()
@@ -315,7 +315,8 @@ def test_the_largest_duality_gap_is_noted(method, prepared):
     X, y = tr.datasets.make_simple(30, random_state=0)
     model = make_pipeline(StandardScaler(), SVC()) if prepared else SVC()
     name = "svc__kernel" if prepared else "kernel"
-    curve = tr.risk_curve(model, {name: ["linear", "rbf"]}, X, y, method=method)
+    grid = {name: ["linear", "rbf"]}
+    curve = tr.risk_curve(model, grid, X, y, method=method, engine=ENGINE)
     notes = [note for note in curve[0].notes if "duality gap" in note]
     assert len(notes) == 1
     assert 0 <= float(notes[0].rsplit(" ", 1)[1]) < 1e-7
@@ -336,16 +337,16 @@ def test_one_class_in_a_fit_fails_as_svc_does():
 
 REFUSED = {
     "precomputed": (SVC(kernel="precomputed"), "X is not square"),
-    "sigmoid": (SVC(kernel="sigmoid"), "several minima"),
+    "sigmoid": (SVC(kernel="sigmoid"), "not linear, rbf, poly or precomputed"),
     "callable": (SVC(kernel=np.dot), "not linear, rbf, poly or precomputed"),
     "negative coef0": (SVC(kernel="poly", coef0=-1.0), "indefinite"),
     "fractional degree": (SVC(kernel="poly", degree=1.5), "whole number"),
     "no gamma": (SVC(gamma=0.0), "neither a positive number"),
-    "early stop": (SVC(max_iter=100), "before the minimum"),
-    "loose": (SVC(tol=0.1), "before scikit-learn's default"),
+    "early stop": (SVC(max_iter=100), "at any step"),
+    "no tolerance": (SVC(tol=0.0), "no positive number"),
     "ties": (SVC(break_ties=True), "ties of votes"),
     "no C": (SVC(C=-1.0), "no positive number"),
-    "huge C": (SVC(C=1e12), "no positive number up to"),
+    "huge C": (SVC(C=1e12), "beyond 1e+08"),
     "probability": (SVC(probability=True), "random folds"),
     "LinearSVC": (LinearSVC(), "not SVC"),
 }

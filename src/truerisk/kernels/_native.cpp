@@ -68,6 +68,7 @@ void register_walk(nb::module_& m);
 void register_interval(nb::module_& m);
 void register_logistic(nb::module_& m);
 void register_svm(nb::module_& m);
+void register_svm_steps(nb::module_& m);
 void register_equations(nb::module_& m);
 void register_tree(nb::module_& m);
 void register_row_sums(nb::module_& m);
@@ -83,6 +84,7 @@ NB_MODULE(_native, m) {
     register_interval(m);
     register_logistic(m);
     register_svm(m);
+    register_svm_steps(m);
     register_equations(m);
     register_tree(m);
     register_row_sums(m);

@@ -1,8 +1,8 @@
-"""Gram matrices of SVC's kernels from inner products of the rows, computed once for all of them."""
+"""Gram matrices of SVC's kernels by SVC's arithmetic, from products computed once for all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.margins.setting import uses_gamma
+from truerisk.kernels.svm_steps import gaussian, inner_products, polynomial
 
 __all__ = ["ROUNDING", "Gram", "Products", "gamma_of", "has_one_minimum"]
 
-AT_ONCE = 1 << 16  # cells
 ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
+LARGEST = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +23,13 @@ class Gram:
     """A kernel between m rows and the same rows with others after them, (m, M).
 
     `single` is the square part in single precision: libsvm keeps the matrix that it solves on so,
-    and reads decision values off one in double precision.
+    but for its `diagonal`, and reads decision values off one in double precision.
     """
 
     double: np.ndarray
     single: np.ndarray
+    diagonal: np.ndarray
+    finite: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,71 +41,51 @@ class Products:
 
     @cached_property
     def every(self) -> np.ndarray:
-        return self.rows if self.others is None else np.vstack([self.rows, self.others])
+        every = self.rows if self.others is None else np.vstack([self.rows, self.others])
+        return np.ascontiguousarray(every, dtype=np.float64)
 
     @cached_property
     def inner(self) -> np.ndarray:
-        found: np.ndarray = self.rows @ self.every.T
-        return found
+        return inner_products(self.every, len(self.rows))
 
     @cached_property
-    def squared_distances(self) -> np.ndarray:
-        """From rows about their centre, where less cancels."""
-        every = self.every - self.rows.mean(axis=0)
-        squares = np.einsum("ij,ij->i", every, every)
-        found: np.ndarray = every[: len(self.rows)] @ every.T
-        for part in _parts(found):
-            cells = found[part]
-            cells *= -2.0
-            cells += squares[part, None] + squares
-            np.maximum(cells, 0.0, out=cells)
-        np.fill_diagonal(found, 0.0)
-        return found
+    def apart(self) -> np.ndarray:
+        """Squared distances, from differences."""
+        return inner_products(self.every, len(self.rows), of_differences=True)
 
     @cached_property
-    def passing(self) -> Gram:
+    def passing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Room for a Gaussian matrix that the next one overwrites."""
         return self._room()
 
-    def _room(self) -> Gram:
+    def _room(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         n = len(self.rows)
-        double = np.empty_like(self.squared_distances)
-        return Gram(double, np.empty((n, n), dtype=np.float32))
+        return np.empty((n, n), dtype=np.float32), np.empty(n), np.empty((n, len(self.every)))
 
     def gram(self, setting: Mapping[str, Any], gamma: float, *, passing: bool = False) -> Gram:
-        """The matrix of one kernel; a cell that overflows is infinite, and there is no solution.
+        """The matrix of one kernel; one that is `passing` is overwritten by the next such.
 
-        One that is `passing` is overwritten by the next such.
+        A cell that overflows is not finite, and there is no solution.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            if setting["kernel"] == "rbf":
-                return self._gaussian(gamma, passing)
-            return self._gram(setting, gamma)
+        if setting["kernel"] == "rbf":
+            single, diagonal, double = room = self.passing if passing else self._room()
+            gaussian(self.inner, self.apart, gamma, room)
+            return Gram(double, single, diagonal, bool(np.isfinite(double.sum())))
+        return self._gram(setting, gamma)
 
     def _gram(self, setting: Mapping[str, Any], gamma: float) -> Gram:
-        if setting["kernel"] == "linear":
-            double = self.inner
-        elif setting["kernel"] == "precomputed":
-            double = self.rows
+        n = len(self.rows)
+        if setting["kernel"] == "precomputed":  # fitted on rows, and asked by columns
+            solved, double = self.rows, np.ascontiguousarray(self.rows.T)
+        elif setting["kernel"] == "linear":
+            solved = double = self.inner
         else:
-            double = (gamma * self.inner + setting["coef0"]) ** int(setting["degree"])
-        return Gram(double, np.ascontiguousarray(double[:, : len(self.rows)], dtype=np.float32))
-
-    def _gaussian(self, gamma: float, passing: bool) -> Gram:
-        """exp(−γ d²), some rows at a time: they are in the cache when they are rounded."""
-        found = self.passing if passing else self._room()
-        for part in _parts(found.double):
-            cells = np.multiply(self.squared_distances[part], -gamma, out=found.double[part])
-            np.exp(cells, out=cells)
-            found.single[part] = cells[:, : len(self.rows)]
-        return found
-
-
-def _parts(matrix: np.ndarray) -> Iterator[slice]:
-    """Its rows, a few at a time."""
-    step = max(1, AT_ONCE // matrix.shape[1])
-    for start in range(0, len(matrix), step):
-        yield slice(start, min(start + step, len(matrix)))
+            degree = int(setting["degree"])
+            solved = double = polynomial(self.inner, gamma, setting["coef0"], degree)
+        with np.errstate(over="ignore"):
+            single = np.ascontiguousarray(solved[:, :n], dtype=np.float32)
+        diagonal = np.ascontiguousarray(np.diagonal(solved))
+        return Gram(double, single, diagonal, bool(np.abs(double).max() <= LARGEST))
 
 
 def gamma_of(setting: Mapping[str, Any], X: np.ndarray, times: np.ndarray | None) -> float:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
 
 __all__ = ["svm_refusal", "uses_gamma"]
 
-DEFAULT_TOLERANCE = 1e-3
 HARDEST = 1e8  # a larger C leaves nothing of single precision
 
 
-def svm_refusal(setting: dict[str, Any]) -> str | None:
-    """Why one setting is not served, or None."""
-    return _kernel_refusal(setting) or _solver_refusal(setting)
+def svm_refusal(setting: dict[str, Any], minimiser: bool) -> str | None:
+    """Why one setting is not served, or None; the minimiser is for what has one minimum."""
+    reason = _kernel_refusal(setting) or _solver_refusal(setting)
+    return reason or (_minimum_refusal(setting) if minimiser else None)
 
 
 def _kernel_refusal(setting: dict[str, Any]) -> str | None:
     kernel = setting["kernel"]
-    if kernel == "sigmoid":
-        return "the sigmoid kernel has several minima, and the solver's way decides among them."
-    if kernel not in ("linear", "rbf", "poly", "precomputed"):
+    if not isinstance(kernel, str) or kernel not in ("linear", "rbf", "poly", "precomputed"):
         return f"kernel={kernel!r} is not linear, rbf, poly or precomputed."
     if not uses_gamma(kernel):
         return None
@@ -30,25 +30,34 @@ def _kernel_refusal(setting: dict[str, Any]) -> str | None:
         return f"gamma={gamma!r} is neither a positive number nor 'scale' or 'auto'."
     if kernel == "poly":
         degree, coef0 = setting["degree"], setting["coef0"]
-        if not (_number(degree) and degree >= 1 and degree == int(degree)):
+        if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
             return f"degree={degree!r} is no whole number above 0."
-        if not (_number(coef0) and coef0 >= 0):
-            return f"coef0={coef0!r} may make the polynomial kernel indefinite."
+        if not _number(coef0):
+            return f"coef0={coef0!r} is no number."
     return None
 
 
 def _solver_refusal(setting: dict[str, Any]) -> str | None:
-    if not _positive(setting["C"]) or setting["C"] > HARDEST:
-        return f"C={setting['C']!r} is no positive number up to {HARDEST:g}."
+    if not _positive(setting["C"]):
+        return f"C={setting['C']!r} is no positive number."
     if setting["probability"] not in (False, "deprecated"):
         return "probability=True cross-validates inside with random folds."
     if setting["max_iter"] != -1:
-        return f"max_iter={setting['max_iter']!r} may stop the solver before the minimum."
-    tol = setting["tol"]
-    if not _positive(tol) or tol > DEFAULT_TOLERANCE:
-        return f"tol={tol!r} stops the solver before scikit-learn's default does."
+        return f"max_iter={setting['max_iter']!r} may stop the solver at any step."
+    if not _positive(setting["tol"]):
+        return f"tol={setting['tol']!r} is no positive number."
+    if not isinstance(setting["shrinking"], bool | np.bool_):
+        return f"shrinking={setting['shrinking']!r} is neither True nor False."
     if setting["break_ties"]:
         return "break_ties=True settles ties of votes by sums of decision values."
+    return None
+
+
+def _minimum_refusal(setting: dict[str, Any]) -> str | None:
+    if setting["kernel"] == "poly" and setting["coef0"] < 0:
+        return f"coef0={setting['coef0']!r} may make the polynomial kernel indefinite."
+    if setting["C"] > HARDEST:
+        return f"C={setting['C']!r} is beyond {HARDEST:g}, and leaves nothing of single precision."
     return None
 
 

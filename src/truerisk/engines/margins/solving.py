@@ -1,4 +1,4 @@
-"""Two-class machines of every pair of classes in one train set, and the votes they give."""
+"""The minima of every pair of classes in one train set, and the votes they give."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ from truerisk.engines.margins.gram import Gram
 from truerisk.engines.settings import Group
 from truerisk.kernels.svm import Machines, support_vectors, support_vectors_of_each
 
-__all__ = ["Decisions", "Pair", "Rows", "decisions", "largest_gap", "machines", "shares_of"]
+__all__ = ["Decisions",
+    "Pair",
+    "Rows",
+    "class_weights",
+    "decisions",
+    "largest_gap",
+    "machines",
+    "shares_of",
+]
 
 EXACT = 1e-9  # the violation at which a problem counts as solved
 SURE = 1e-6  # a decision value this close to 0 is asked of SVC; at least
@@ -192,13 +200,22 @@ def shares_of(rows: Rows, setting: Mapping[str, Any], classes: Any) -> np.ndarra
     share = np.ones(len(rows.codes)) if rows.times is None else rows.times.astype(np.float64)
     if rows.weights is not None:
         share = share * rows.weights
-    wanted = setting["class_weight"]
-    if wanted is None:
-        return share
+    every = np.arange(len(rows.codes))
+    every = every if rows.times is None else np.repeat(every, rows.times)
+    found = class_weights(rows.codes[every], setting, classes)
+    first = np.unique(every, return_index=True)[1]
+    result: np.ndarray = share * found[first]
+    return result
+
+
+def class_weights(codes: np.ndarray, setting: Mapping[str, Any], classes: Any) -> np.ndarray:
+    """The weight of its class for each row of a fit, copies and all."""
+    if setting["class_weight"] is None:
+        return np.ones(len(codes))
     from sklearn.utils.class_weight import compute_class_weight
 
-    present, which = np.unique(rows.codes, return_inverse=True)
-    said = classes[rows.codes if rows.times is None else np.repeat(rows.codes, rows.times)]
-    weights = compute_class_weight(wanted, classes=classes[present], y=said)
-    result: np.ndarray = share * weights[which]
-    return result
+    present, which = np.unique(codes, return_inverse=True)
+    weights: np.ndarray = compute_class_weight(
+        setting["class_weight"], classes=classes[present], y=classes[codes]
+    )
+    return weights[which]

@@ -1,0 +1,154 @@
+// libsvm's own steps, and the kernel values that it takes them on. Called by svm_steps.py, which
+// checks. Compiled without contraction of products and sums.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "_svm_steps.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <typename T, typename Shape>
+using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
+template <typename T, typename Shape>
+using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
+using Table = Input<double, nb::ndim<2>>;
+
+// The inner product that SVC itself calls (scipy's BLAS), as Cython modules export it.
+using Dot = double (*)(int*, double*, int*, double*, int*);
+
+class Inner {
+  public:
+    Inner(const nb::capsule& function, std::size_t width)
+        : dot_(reinterpret_cast<Dot>(function.data())), width_(static_cast<int>(width)) {}
+    double operator()(const double* a, const double* b) const {
+        int n = width_, one = 1;
+        return dot_(&n, const_cast<double*>(a), &one, const_cast<double*>(b), &one);
+    }
+
+  private:
+    Dot dot_;
+    int width_;
+};
+
+constexpr std::size_t IN_CACHE = 1 << 15;  // numbers of the rows that others are multiplied with
+
+// Inner products of the first rows with all, or of their differences with themselves.
+void svm_products(Table every, const nb::capsule& function, bool of_differences,
+                  Output<double, nb::ndim<2>> products) {
+    const std::size_t m = products.shape(0), n = every.shape(0), d = every.shape(1);
+    const Inner dot(function, d);
+    nb::gil_scoped_release no_gil;
+    std::vector<double> difference(d);
+    double* const out = products.data();
+    const std::size_t block = std::max<std::size_t>(1, IN_CACHE / std::max<std::size_t>(d, 1));
+    const auto pair = [&](std::size_t i, std::size_t j) {
+        const double* const a = every.data() + i * d;
+        const double* b = every.data() + j * d;
+        if (of_differences) {
+            for (std::size_t c = 0; c < d; ++c) difference[c] = a[c] - b[c];
+            b = difference.data();
+        }
+        out[i * n + j] = dot(of_differences ? b : a, b);
+        if (j < m) out[j * n + i] = out[i * n + j];  // either way round, but for the signs
+    };
+    for (std::size_t first = 0; first < m; first += block)
+        for (std::size_t j = first; j < n; ++j)
+            for (std::size_t i = first; i < std::min({first + block, m, j + 1}); ++i) pair(i, j);
+}
+
+// The Gaussian kernel as SVC solves on it (from inner products), in single precision, and as it
+// answers by it (from differences).
+void svm_gaussian(Table inner, Table apart, Input<double, nb::ndim<1>> squares, double gamma,
+                  Output<float, nb::ndim<2>> solved, Output<double, nb::ndim<1>> diagonal,
+                  Output<double, nb::ndim<2>> answered) {
+    const std::size_t m = inner.shape(0), n = inner.shape(1);
+    nb::gil_scoped_release no_gil;
+    const double* const square = squares.data();
+    for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t j = 0; j < m; ++j) {
+            const double cell = square[i] + square[j] - 2 * inner.data()[i * n + j];
+            const double value = j < i ? solved.data()[j * m + i] : std::exp(-gamma * cell);
+            if (j == i) diagonal.data()[i] = value;
+            solved.data()[i * m + j] = static_cast<float>(value);
+        }
+        for (std::size_t j = 0; j < n; ++j)
+            answered.data()[i * n + j] =
+                j < i ? answered.data()[j * n + i] : std::exp(-gamma * apart.data()[i * n + j]);
+    }
+}
+
+void svm_polynomial(Table inner, double gamma, double coef0, std::int64_t degree,
+                    Output<double, nb::ndim<2>> cells) {
+    nb::gil_scoped_release no_gil;
+    for (std::size_t t = 0; t < inner.size(); ++t) {
+        double base = gamma * inner.data()[t] + coef0, power = 1.0;
+        for (std::int64_t left = degree; left > 0; left /= 2) {
+            if (left % 2 == 1) power *= base;
+            base *= base;
+        }
+        cells.data()[t] = power;
+    }
+}
+
+// Problem p has rows `starts[p]` to `starts[p + 1]`, of y = 1 first; its `beta` is one line per C.
+void svm_steps_of_each(Input<float, nb::ndim<2>> gram, Input<double, nb::ndim<1>> diagonal,
+                       Input<std::int32_t, nb::ndim<1>> rows, Input<std::int64_t, nb::ndim<1>> starts,
+                       Input<double, nb::ndim<1>> sign, Input<double, nb::ndim<1>> weight,
+                       Input<double, nb::ndim<1>> of_class, Input<double, nb::ndim<1>> Cs,
+                       double tolerance, bool shrinking, Output<double, nb::ndim<1>> beta,
+                       Output<double, nb::ndim<2>> intercept) {
+    const std::size_t n_problems = intercept.shape(0), n = Cs.shape(0);
+    nb::gil_scoped_release no_gil;
+    for (std::size_t p = 0; p < n_problems; ++p) {
+        const auto first = static_cast<std::size_t>(starts.data()[p]);
+        const std::size_t m = static_cast<std::size_t>(starts.data()[p + 1]) - first;
+        std::vector<double> box(m);
+        for (std::size_t c = 0; c < n; ++c) {
+            for (std::size_t t = 0; t < m; ++t)
+                box[t] = weight.data()[first + t] * (Cs.data()[c] * of_class.data()[first + t]);
+            svm_steps::Solver solver({gram.data(), diagonal.data(), gram.shape(1), rows.data() + first,
+                                      sign.data() + first, box.data(), m},
+                                     tolerance, shrinking);
+            solver.solve(beta.data() + n * first + c * m, intercept.data()[p * n + c]);
+        }
+    }
+}
+
+// Decision values by the sums that SVC forms: rows in order, one after the other, the intercept last.
+void svm_answers(Table cells, Input<std::int32_t, nb::ndim<1>> rows,
+                 Input<std::int32_t, nb::ndim<1>> asked, Table beta,
+                 Input<double, nb::ndim<1>> intercept, Output<double, nb::ndim<2>> values) {
+    const std::size_t width = cells.shape(1), m = rows.shape(0), n = asked.shape(0);
+    nb::gil_scoped_release no_gil;
+    for (std::size_t c = 0; c < beta.shape(0); ++c) {
+        double* const out = values.data() + c * n;
+        std::fill(out, out + n, 0.0);
+        for (std::size_t t = 0; t < m; ++t) {
+            const double by = beta.data()[c * m + t];
+            if (by == 0.0) continue;
+            const double* const cell = cells.data() + static_cast<std::size_t>(rows.data()[t]) * width;
+            for (std::size_t a = 0; a < n; ++a) out[a] += by * cell[asked.data()[a]];
+        }
+        for (std::size_t a = 0; a < n; ++a) out[a] += intercept.data()[c];
+    }
+}
+
+}  // namespace
+
+void register_svm_steps(nb::module_& m) {
+    m.def("svm_products", &svm_products);
+    m.def("svm_gaussian", &svm_gaussian);
+    m.def("svm_polynomial", &svm_polynomial);
+    m.def("svm_steps_of_each", &svm_steps_of_each,
+          "The solutions of many problems for many C by libsvm's own steps.");
+    m.def("svm_answers", &svm_answers);
+}

@@ -1,0 +1,140 @@
+"""SVC's own numbers: kernel values by its arithmetic, and the steps of libsvm to the last bit."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from truerisk.kernels.loading import native
+
+__all__ = ["gaussian", "inner_products", "polynomial", "stepped_answers", "steps_of_each"]
+
+
+@cache
+def _dot() -> Any:
+    """The inner product that SVC calls: that of scipy's BLAS, as it is exported to Cython."""
+    from scipy.linalg import cython_blas
+
+    return cython_blas.__pyx_capi__["ddot"]
+
+
+def inner_products(
+    every: np.ndarray, n_rows: int, *, of_differences: bool = False
+) -> np.ndarray:
+    """Inner products of the first `n_rows` rows with all, or of differences with themselves.
+
+    One call of BLAS for each pair, as in SVC: a product of matrices rounds otherwise.
+    """
+    every = np.ascontiguousarray(every, dtype=np.float64)
+    if not 0 <= n_rows <= len(every):
+        raise ValueError(f"{n_rows} rows of {len(every)}")
+    found = np.empty((n_rows, len(every)))
+    native().svm_products(every, _dot(), of_differences, found)
+    return found
+
+
+def gaussian(
+    inner: np.ndarray,
+    apart: np.ndarray,
+    gamma: float,
+    room: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    """Write exp(−γ d²) into `room`: the square part rounded to single, its diagonal, all of it.
+
+    SVC solves on d² from inner products, and answers by d² from differences.
+    """
+    single, diagonal, double = room
+    m, n = inner.shape
+    if apart.shape != (m, n) or m > n or double.shape != (m, n):
+        raise ValueError(f"products of shapes {inner.shape} and {apart.shape}, room {double.shape}")
+    if single.shape != (m, m) or diagonal.shape != (m,):
+        raise ValueError(f"room of shapes {single.shape} and {diagonal.shape} for {m} rows")
+    squares = np.ascontiguousarray(np.diagonal(inner))
+    native().svm_gaussian(inner, apart, squares, float(gamma), single, diagonal, double)
+
+
+def polynomial(inner: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
+    """(γ xᵢ'xⱼ + c)ᵈ, the power by repeated squares."""
+    found = np.empty_like(inner)
+    native().svm_polynomial(inner, float(gamma), float(coef0), int(degree), found)
+    return found
+
+
+def steps_of_each(
+    gram: np.ndarray,
+    diagonal: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    sign: np.ndarray,
+    weights: tuple[np.ndarray, np.ndarray],
+    Cs: np.ndarray,
+    *,
+    tolerance: float,
+    shrinking: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where libsvm stops, for many problems and every C: β, flat, and the intercepts (problem, C).
+
+    Problem p has rows `starts[p]` to `starts[p + 1]`, those of sign +1 first, a copy of a row once
+    more; its β are the slice from `len(Cs) * starts[p]` on, in the shape (len(Cs), m). The box of a
+    row is wᵢ (C vᵢ), `weights` being w (of rows) and v (of their classes).
+    """
+    rows = np.ascontiguousarray(rows, dtype=np.int32)
+    starts = np.ascontiguousarray(starts, dtype=np.int64)
+    numbers = [np.ascontiguousarray(of, dtype=np.float64) for of in (sign, *weights)]
+    Cs = np.ascontiguousarray(Cs, dtype=np.float64)
+    _check(gram, diagonal, rows, starts, numbers)
+    if not tolerance > 0 or not (np.isfinite(Cs).all() and (Cs > 0).all()):
+        raise ValueError(f"tolerance={tolerance!r} and C={Cs!r} must be positive")
+    beta, intercept = np.empty(len(Cs) * len(rows)), np.empty((len(starts) - 1, len(Cs)))
+    native().svm_steps_of_each(
+        gram, diagonal, rows, starts, *numbers, Cs, float(tolerance), shrinking, beta, intercept
+    )
+    return beta, intercept
+
+
+def stepped_answers(
+    cells: np.ndarray, rows: np.ndarray, asked: np.ndarray, beta: np.ndarray, intercept: np.ndarray
+) -> np.ndarray:
+    """Decision values (C, asked) by sums in SVC's order; `cells` is (row, asked)."""
+    for places, below in ((rows, cells.shape[0]), (asked, cells.shape[1])):
+        if len(places) and not 0 <= places.min() <= places.max() < below:
+            raise ValueError(f"rows name some outside 0 ... {below - 1}")
+    if beta.shape != (len(intercept), len(rows)):
+        raise ValueError(f"{beta.shape} weights for {len(intercept)} C and {len(rows)} rows")
+    found = np.empty((len(beta), len(asked)))
+    native().svm_answers(
+        cells,
+        np.ascontiguousarray(rows, dtype=np.int32),
+        np.ascontiguousarray(asked, dtype=np.int32),
+        np.ascontiguousarray(beta),
+        np.ascontiguousarray(intercept),
+        found,
+    )
+    return found
+
+
+def _check(
+    gram: np.ndarray,
+    diagonal: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    numbers: list[np.ndarray],
+) -> None:
+    """Everything that the kernel would read out of bounds or never end on."""
+    n = len(gram)
+    if gram.shape != (n, n) or gram.dtype != np.float32 or diagonal.shape != (n,):
+        raise ValueError("the Gram matrix must be square, in single precision, with its diagonal")
+    if any(of.shape != rows.shape for of in numbers):
+        raise ValueError(f"{len(rows)} rows and {[len(of) for of in numbers]} of their numbers")
+    if not len(rows) or not 0 <= rows.min() <= rows.max() < n:
+        raise ValueError(f"rows name some outside 0 ... {n - 1}, or none")
+    if len(starts) < 2 or starts[0] != 0 or starts[-1] != len(rows) or (np.diff(starts) < 1).any():
+        raise ValueError(f"problems do not cover the {len(rows)} rows one after the other")
+    sign, *weights = numbers
+    least, most = (of.reduceat(sign, starts[:-1]) for of in (np.minimum, np.maximum))
+    if not ((np.abs(sign) == 1).all() and (least == -1).all() and (most == 1).all()):
+        raise ValueError("signs must be +1 and -1, and both occur")
+    if not all(np.isfinite(of).all() and (of > 0).all() for of in weights):
+        raise ValueError("weights must be finite and positive")
