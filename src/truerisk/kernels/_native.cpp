@@ -67,6 +67,7 @@ void register_nearest(nb::module_& m);
 void register_walk(nb::module_& m);
 void register_interval(nb::module_& m);
 void register_logistic(nb::module_& m);
+void register_lbfgs(nb::module_& m);
 void register_svm(nb::module_& m);
 void register_svm_steps(nb::module_& m);
 void register_equations(nb::module_& m);
@@ -83,6 +84,7 @@ NB_MODULE(_native, m) {
     register_walk(m);
     register_interval(m);
     register_logistic(m);
+    register_lbfgs(m);
     register_svm(m);
     register_svm_steps(m);
     register_equations(m);

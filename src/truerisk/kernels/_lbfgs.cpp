@@ -1,0 +1,185 @@
+// Where L-BFGS-B stops on penalised logistic regression, started twice. Called by lbfgs.py, which checks.
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "_lbfgs.hpp"
+#include "_logistic_loops.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+template <typename T, typename Shape>
+using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
+template <typename T, typename Shape>
+using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
+using Columnwise = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+using lbfgs::Vector;
+
+// Rows of a fit, column by column, filled up to whole blocks with rows of weight 0.
+struct Table {
+    std::size_t length, p;
+    std::vector<double> cells;
+    std::vector<double> weight;  // they add up to one
+    std::vector<std::int32_t> code;
+
+    const double* column(std::size_t j) const { return cells.data() + j * length; }
+};
+
+// The mean deviance (halved) and λ/2 times the squares of the coefficients. One function for two
+// classes, else one per class; coefficients first, the intercept of each function last.
+class Objective {
+public:
+    double penalty = 0.0;
+
+    Objective(const Table& rows, std::size_t classes)
+        : table(rows), functions(classes == 2 ? 1 : classes), eta(functions * rows.length),
+          left(functions * rows.length), second(rows.length), most(rows.p, 0.0) {
+        for (std::size_t j = 0; j < rows.p; ++j) {
+            for (std::size_t i = 0; i < rows.length; ++i) {
+                most[j] = std::max(most[j], std::fabs(rows.column(j)[i]));
+            }
+        }
+        for (std::size_t i = 0; i < second.size(); ++i) second[i] = table.code[i] == 1 ? 1.0 : 0.0;
+    }
+
+    std::size_t size() const { return functions * (table.p + 1); }
+
+    // How far no row's function moves farther when x moves by d.
+    double reach(const Vector& d) const {
+        double farthest = 0.0;
+        for (std::size_t f = 0; f < functions; ++f) {
+            const double* const own = d.data() + f * (table.p + 1);
+            double sum = std::fabs(own[table.p]);
+            for (std::size_t j = 0; j < table.p; ++j) sum += std::fabs(own[j]) * most[j];
+            farthest = std::max(farthest, sum);
+        }
+        return farthest;
+    }
+
+    double operator()(const Vector& x, Vector& gradient) const {
+        const std::size_t n = table.length, width = table.p + 1;
+        double squares = 0.0;
+        for (std::size_t f = 0; f < functions; ++f) {
+            const double* const own = x.data() + f * width;
+            std::fill_n(eta.begin() + static_cast<std::ptrdiff_t>(f * n), n, own[table.p]);
+            for (std::size_t j = 0; j < table.p; ++j) {
+                if (own[j] != 0.0) logistic::add(eta.data() + f * n, table.column(j), own[j], n);
+                squares += own[j] * own[j];
+            }
+        }
+        const double value = functions == 1 ? logistic::deviance(second.data(), table.weight.data(),
+                                                                 eta.data(), left.data(), n)
+                                            : of_many();
+        for (std::size_t f = 0; f < functions; ++f) {
+            const double* const own = left.data() + f * n;
+            for (std::size_t j = 0; j < table.p; ++j) {
+                gradient[f * width + j] =
+                    logistic::dot(table.column(j), own, n) + penalty * x[f * width + j];
+            }
+            double sum = 0.0;
+            for (std::size_t i = 0; i < n; ++i) sum += own[i];
+            gradient[f * width + table.p] = sum;
+        }
+        return value + 0.5 * penalty * squares;
+    }
+
+private:
+    const Table& table;
+    std::size_t functions;
+    mutable Vector eta, left;
+    Vector second, most;  // 1 for the second class; the largest cell of each column
+
+    // Σ w (log Σ e^η − η of its class), and w (share − whether it is the class)
+    double of_many() const {
+        const std::size_t n = table.length;
+        double total = 0.0;
+        for (std::size_t i = 0; i < n; ++i) {
+            double top = eta[i];
+            for (std::size_t f = 1; f < functions; ++f) top = std::max(top, eta[f * n + i]);
+            for (std::size_t f = 0; f < functions; ++f) left[f * n + i] = eta[f * n + i] - top;
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto own = static_cast<std::size_t>(table.code[i]);
+            total -= table.weight[i] * left[own * n + i];
+        }
+        for (std::size_t f = 0; f < functions; ++f) {
+            logistic::exp_all(left.data() + f * n, left.data() + f * n, n);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            double sum = 0.0;
+            for (std::size_t f = 0; f < functions; ++f) sum += left[f * n + i];
+            const double w = table.weight[i];
+            total += w * std::log(sum);
+            for (std::size_t f = 0; f < functions; ++f) left[f * n + i] *= w / sum;
+            left[static_cast<std::size_t>(table.code[i]) * n + i] -= w;
+        }
+        return total;
+    }
+};
+
+Table table_of(const double* X, std::size_t stride, std::size_t p, const std::int64_t* rows,
+               std::size_t n, const double* weights, const std::int32_t* codes) {
+    Table table;
+    const std::size_t blocks = (n + logistic::BLOCK - 1) / logistic::BLOCK;
+    table.length = blocks * logistic::BLOCK;
+    table.p = p;
+    table.cells.assign(table.length * p, 0.0);
+    table.weight.assign(table.length, 0.0);
+    table.code.assign(table.length, 0);
+    double total = 0.0;
+    for (std::size_t i = 0; i < n; ++i) total += weights[i];
+    for (std::size_t i = 0; i < n; ++i) {
+        table.weight[i] = weights[i] / total;
+        table.code[i] = codes[i];
+    }
+    for (std::size_t j = 0; j < p; ++j) {
+        for (std::size_t i = 0; i < n; ++i) {
+            table.cells[j * table.length + i] = X[j * stride + static_cast<std::size_t>(rows[i])];
+        }
+    }
+    return table;
+}
+
+void logistic_lbfgs(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows,
+                    Input<double, nb::ndim<1>> weights, Input<std::int32_t, nb::ndim<1>> codes,
+                    std::int64_t n_classes, Input<double, nb::ndim<1>> penalties, double tolerance,
+                    std::int64_t most, Input<double, nb::ndim<2>> starts,
+                    Output<double, nb::ndim<3>> ends, Output<std::int64_t, nb::ndim<2>> iterations,
+                    Output<std::uint8_t, nb::ndim<1>> how, Output<double, nb::ndim<1>> rough) {
+    const double* const cells = X.data();
+    const std::size_t stride = X.shape(0), p = X.shape(1);
+    nb::gil_scoped_release no_gil;
+    const Table table = table_of(cells, stride, p, rows.data(), rows.shape(0), weights.data(),
+                                 codes.data());
+    Objective objective(table, static_cast<std::size_t>(n_classes));
+    const std::size_t size = objective.size(), n_starts = starts.shape(0);
+    for (std::size_t c = 0; c < penalties.shape(0); ++c) {
+        objective.penalty = penalties.data()[c];
+        std::uint8_t worst = lbfgs::CONVERGED;
+        for (std::size_t s = 0; s < n_starts && worst == lbfgs::CONVERGED; ++s) {
+            Vector x(starts.data() + s * size, starts.data() + (s + 1) * size);
+            lbfgs::Minimiser<Objective> solver(objective, x, tolerance);
+            const lbfgs::Outcome outcome = solver.run(most);
+            rough.data()[c] = std::max(rough.data()[c], outcome.rough);
+            worst = outcome.end;
+            iterations.data()[c * n_starts + s] = outcome.iterations;
+            std::copy(x.begin(), x.end(), ends.data() + (c * n_starts + s) * size);
+        }
+        how.data()[c] = worst;
+    }
+}
+
+}  // namespace
+
+void register_lbfgs(nb::module_& m) {
+    m.def("logistic_lbfgs", &logistic_lbfgs,
+          "Where L-BFGS-B ends at each penalty, from each start, on rows of a column-major X.");
+}

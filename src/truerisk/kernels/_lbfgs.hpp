@@ -1,0 +1,273 @@
+// L-BFGS-B without bounds, step by step as SciPy takes it: ten pairs, the compact form, the search of
+// Moré and Thuente. Byrd, Lu, Nocedal and Zhu (1995); Morales and Nocedal (2011); Moré and Thuente (1994).
+//
+// It is for those who must know where that solver stops, not where the minimum is. What rounding
+// decides (a test that is met by a hair, a factorisation that fails) ends it as DOUBTFUL.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "_line_search.hpp"
+
+namespace lbfgs {
+
+constexpr std::size_t PAIRS = 10;
+constexpr double EPSILON = 2.220446049250313e-16;
+constexpr double FUNCTION = 64 * EPSILON;  // the relative decrease below which it stops
+constexpr double NOISE = 4e-15;            // of a value of the function, generously
+constexpr double NEAR = 1e-6;              // of a gradient to its bound, relatively
+constexpr int MOST_TRIALS = 50;            // of one search
+
+enum End : std::uint8_t { CONVERGED = 0, DOUBTFUL = 1, CUT = 2 };
+
+using Vector = std::vector<double>;
+
+inline double product(const Vector& a, const Vector& b) {
+    double total = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) total += a[i] * b[i];
+    return total;
+}
+
+// A small dense matrix by rows.
+struct Small {
+    double at[PAIRS][PAIRS] = {};
+
+    // Lower Cholesky factor in place; false where rounding makes it indefinite.
+    bool factorise(std::size_t n) {
+        for (std::size_t j = 0; j < n; ++j) {
+            double pivot = at[j][j];
+            for (std::size_t k = 0; k < j; ++k) pivot -= at[j][k] * at[j][k];
+            if (!(pivot > 8 * EPSILON * std::fabs(at[j][j]))) return false;
+            at[j][j] = std::sqrt(pivot);
+            for (std::size_t i = j + 1; i < n; ++i) {
+                double rest = at[i][j];
+                for (std::size_t k = 0; k < j; ++k) rest -= at[i][k] * at[j][k];
+                at[i][j] = rest / at[j][j];
+            }
+        }
+        return true;
+    }
+
+    void solve_lower(double* x, std::size_t n) const {
+        for (std::size_t i = 0; i < n; ++i) {
+            for (std::size_t k = 0; k < i; ++k) x[i] -= at[i][k] * x[k];
+            x[i] /= at[i][i];
+        }
+    }
+
+    void solve_upper(double* x, std::size_t n) const {
+        for (std::size_t i = n; i-- > 0;) {
+            for (std::size_t k = i + 1; k < n; ++k) x[i] -= at[k][i] * x[k];
+            x[i] /= at[i][i];
+        }
+    }
+};
+
+// The last pairs of moves and changes of the gradient, oldest first, and what they say.
+class Memory {
+public:
+    std::size_t size() const { return moves.size(); }
+
+    // False where the solver would begin anew.
+    bool add(const Vector& move, const Vector& change, double curvature) {
+        if (moves.size() == PAIRS) forget_oldest();
+        moves.push_back(move);
+        changes.push_back(change);
+        const std::size_t last = moves.size() - 1;
+        for (std::size_t i = 0; i <= last; ++i) {
+            moved.at[i][last] = moved.at[last][i] = product(moves[i], move);
+            changed.at[i][last] = changed.at[last][i] = product(changes[i], change);
+            crossed.at[i][last] = product(moves[i], change);
+            crossed.at[last][i] = product(move, changes[i]);
+        }
+        crossed.at[last][last] = curvature;
+        scale = changed.at[last][last] / curvature;
+        return positive() && factorise();
+    }
+
+    // The step d = −H g
+    void direction(const Vector& gradient, Vector& d) const {
+        const std::size_t m = moves.size();
+        double one[PAIRS], two[PAIRS];
+        for (std::size_t i = 0; i < m; ++i) {
+            one[i] = -product(changes[i], gradient);
+            two[i] = -scale * product(moves[i], gradient);
+        }
+        upper.solve_lower(one, m);
+        for (std::size_t i = 0; i < m; ++i) {
+            for (std::size_t k = 0; k < m; ++k) two[i] -= between.at[k][i] * one[k];
+        }
+        lower.solve_lower(two, m);
+        lower.solve_upper(two, m);
+        for (std::size_t i = 0; i < m; ++i) {
+            one[i] = -one[i];
+            for (std::size_t k = 0; k < m; ++k) one[i] -= between.at[i][k] * two[k];
+        }
+        upper.solve_upper(one, m);
+        for (std::size_t j = 0; j < d.size(); ++j) {
+            double sum = -gradient[j];
+            for (std::size_t i = 0; i < m; ++i) {
+                sum += changes[i][j] * one[i] / scale + moves[i][j] * two[i];
+            }
+            d[j] = sum / scale;
+        }
+    }
+
+private:
+    std::vector<Vector> moves, changes;
+    Small moved, changed, crossed;  // S'S, Y'Y and S'Y
+    Small upper, between, lower;    // the factors of the middle matrix
+    double scale = 1.0;
+
+    void forget_oldest() {
+        moves.erase(moves.begin());
+        changes.erase(changes.begin());
+        for (Small* each : {&moved, &changed, &crossed}) {
+            for (std::size_t i = 0; i + 1 < PAIRS; ++i) {
+                for (std::size_t k = 0; k + 1 < PAIRS; ++k) each->at[i][k] = each->at[i + 1][k + 1];
+            }
+        }
+    }
+
+    // Whether θ S'S + L D⁻¹ L' is positive definite, which the solver makes sure of
+    bool positive() const {
+        Small whole;
+        for (std::size_t i = 0; i < moves.size(); ++i) {
+            for (std::size_t j = 0; j <= i; ++j) {
+                double sum = scale * moved.at[i][j];
+                for (std::size_t k = 0; k < j; ++k) {
+                    sum += crossed.at[i][k] * crossed.at[j][k] / crossed.at[k][k];
+                }
+                whole.at[i][j] = sum;
+            }
+        }
+        return whole.factorise(moves.size());
+    }
+
+    // D + Y'Y/θ = L L', V = L⁻¹ R' with R the upper part of S'Y, and V'V = J J'
+    bool factorise() {
+        const std::size_t m = moves.size();
+        for (std::size_t i = 0; i < m; ++i) {
+            for (std::size_t j = 0; j <= i; ++j) upper.at[i][j] = changed.at[i][j] / scale;
+            upper.at[i][i] += crossed.at[i][i];
+        }
+        if (!upper.factorise(m)) return false;
+        for (std::size_t i = 0; i < m; ++i) {
+            double column[PAIRS];
+            for (std::size_t j = 0; j < m; ++j) column[j] = j >= i ? crossed.at[i][j] : 0.0;
+            upper.solve_lower(column, m);
+            for (std::size_t j = 0; j < m; ++j) between.at[j][i] = column[j];
+        }
+        for (std::size_t i = 0; i < m; ++i) {
+            for (std::size_t j = 0; j <= i; ++j) {
+                double sum = 0.0;
+                for (std::size_t k = 0; k < m; ++k) sum += between.at[k][i] * between.at[k][j];
+                lower.at[i][j] = sum;
+            }
+        }
+        return lower.factorise(m);
+    }
+};
+
+// `rough`: how far a step that was interpolated from values next to each other may be off, at most, in
+// the unit of `problem.reach`.
+struct Outcome {
+    End end = DOUBTFUL;
+    std::int64_t iterations = 0;
+    double rough = 0.0;
+
+    Outcome& as(End how) {
+        end = how;
+        return *this;
+    }
+};
+
+inline double largest(const Vector& gradient) {
+    double most = 0.0;
+    for (const double g : gradient) most = std::fabs(g) > most || g != g ? std::fabs(g) : most;
+    return most;
+}
+
+// What a solver holds between two steps.
+template <typename Problem>
+class Minimiser {
+public:
+    Minimiser(const Problem& what, Vector& from, double bound)
+        : problem(what), x(from), tolerance(bound), gradient(from.size()), before(from.size()),
+          d(from.size()), value(what(from, gradient)), norm(largest(gradient)) {}
+
+    // From x to where the solver stops, which is where x is then.
+    Outcome run(std::int64_t most) {
+        for (;; ++outcome.iterations) {
+            if (!(std::fabs(norm / tolerance - 1.0) > NEAR)) return outcome;
+            if (norm <= tolerance) return outcome.as(CONVERGED);
+            const double former = value;
+            if (!step()) return outcome;
+            norm = largest(gradient);
+            if (outcome.iterations + 1 >= most) return outcome.as(CUT);
+            if (norm > tolerance) {
+                const double whole = std::max({std::fabs(former), std::fabs(value), 1.0});
+                const double excess = former - value - FUNCTION * whole;
+                if (std::fabs(excess) < NOISE * whole) return outcome;
+                if (excess <= 0.0) {
+                    ++outcome.iterations;
+                    return norm > tolerance * (1.0 + NEAR) ? outcome.as(CONVERGED) : outcome;
+                }
+                if (!remember()) return outcome;
+            }
+        }
+    }
+
+private:
+    const Problem& problem;
+    Vector& x;
+    double tolerance;
+    Vector gradient, before, d;
+    double value, norm;
+    double slope = 0.0, slope_now = 0.0, length = 0.0;  // of the last step
+    Memory memory;
+    Outcome outcome;
+
+    // One step along the line; false where rounding decides.
+    bool step() {
+        if (memory.size()) {
+            memory.direction(gradient, d);
+        } else {
+            for (std::size_t j = 0; j < d.size(); ++j) d[j] = -gradient[j];
+        }
+        slope = product(gradient, d);
+        if (!(slope < 0.0)) return false;
+        const Vector start = x;
+        const double former = value, noise = 2 * EPSILON * std::max(1.0, std::fabs(former));
+        before = gradient;
+        Search search(former, slope, outcome.iterations ? 1.0 : 1.0 / std::sqrt(product(d, d)));
+        for (int trial = 0; trial < MOST_TRIALS; ++trial) {
+            length = search.step;
+            for (std::size_t j = 0; j < x.size(); ++j) x[j] = length * d[j] + start[j];
+            value = problem(x, gradient);
+            slope_now = product(gradient, d);
+            if (search.close(value, noise)) return false;
+            if (search.ends(value, slope_now)) return true;
+            const double apart = std::max(std::fabs(value - former), noise);
+            outcome.rough = std::max(outcome.rough, noise / apart * length * problem.reach(d));
+        }
+        return false;
+    }
+
+    // Another pair; false where the solver would begin anew, or nearly.
+    bool remember() {
+        Vector change(gradient);
+        for (std::size_t j = 0; j < d.size(); ++j) {
+            change[j] -= before[j];
+            d[j] *= length;
+        }
+        const double curvature = (slope_now - slope) * length;
+        return curvature > 2 * EPSILON * -slope * length && memory.add(d, change, curvature);
+    }
+};
+
+}  // namespace lbfgs
