@@ -1,4 +1,4 @@
-"""The path engine: LogisticPath's own answers, and the minimiser of LogisticRegression."""
+"""The path engine: LogisticPath's answers, LogisticRegression's, and the minimum of the latter."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ FAMILIES = [
         make_pipeline(StandardScaler(), LogisticPath(0.0, n_lambdas=5, least_ratio=0.01)),
         {"logisticpath__at": [1, 4]},
     ),
-    Family.of(
-        LogisticRegression(solver="newton-cholesky", tol=1e-12, max_iter=1000), {"C": [0.3, 1.0]}
-    ),
+    Family.of(LogisticRegression(), {"C": [0.3, 1.0]}),
 ]
+MINIMISER = LogisticPaths(minimiser=True)
 
 
 CHECKS = [
@@ -81,9 +80,10 @@ def both(family, data, plan, response="probability", engine=None, **run):
 )
 def test_it_equals_the_solvers_of_scikit_learn_run_to_the_end(n_classes, l1_ratio, solver):
     """Every solver that minimises the same objective, C fixed while folds change the size of X."""
-    family = Family.of(regression(l1_ratio, solver=solver, random_state=0), {"C": [2.0, 0.05, 0.4]})
+    family = Family.of(regression(l1_ratio, solver=solver, random_state=0), {"C": [2.0, 0.08, 0.4]})
     data = data_of(n_classes=n_classes)
-    ours, theirs = both(family, data, tr.methods.KFold(3).plan(data, Streams(0)))
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    ours, theirs = both(family, data, plan, engine=MINIMISER)
     np.testing.assert_allclose(ours.values, theirs.values, rtol=0, atol=1e-6)
     assert ours.engine == "logistic-path"
 
@@ -98,7 +98,7 @@ def test_weights_and_copies_are_part_of_the_objective():
         sample = builder.block(rng.integers(0, 45, 60))
         builder.ask((sample, ()), (ALL, (sample,)))
     family = Family.of(regression(solver="newton-cholesky"), {"C": [0.1, 1.0]})
-    ours, theirs = both(family, data, builder.build())
+    ours, theirs = both(family, data, builder.build(), engine=MINIMISER)
     np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-9)
 
 
@@ -110,11 +110,13 @@ def test_a_class_that_a_fold_lacks_has_no_share(response):
     for label in range(3):
         block = builder.block(np.flatnonzero(data.codes == label))
         builder.ask((ALL, (block,)), (ALL, ()), fold=label)
-    for family in (
-        Family.of(LogisticPath(n_lambdas=6), {"at": [1, 5]}),
-        Family.of(regression(solver="newton-cholesky"), {"C": [0.1, 1.0]}),
+    newton = Family.of(regression(solver="newton-cholesky"), {"C": [0.1, 1.0]})
+    for family, engine in (
+        (Family.of(LogisticPath(n_lambdas=6), {"at": [1, 5]}), None),
+        (Family.of(LogisticRegression(), {"C": [0.1, 1.0]}), None),
+        (newton, MINIMISER),
     ):
-        ours, theirs = both(family, data, builder.build(), response)
+        ours, theirs = both(family, data, builder.build(), response, engine)
         np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-9, atol=1e-12)
 
 
@@ -154,7 +156,7 @@ def test_the_default_tolerance_is_served_when_the_minimiser_is_asked_for():
     family = Family.of(LogisticRegression(), {"C": [0.1, 1.0]})
     data = data_of()
     plan = tr.methods.KFold(4).plan(data, Streams(0))
-    ours, theirs = both(family, data, plan, engine=LogisticPaths(minimiser=True))
+    ours, theirs = both(family, data, plan, engine=MINIMISER)
     np.testing.assert_allclose(ours.values, theirs.values, atol=1e-3)
     assert not np.allclose(ours.values, theirs.values, rtol=1e-9)  # it does stop short
 
@@ -162,14 +164,14 @@ def test_the_default_tolerance_is_served_when_the_minimiser_is_asked_for():
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (LogisticRegression(), "tol=0.0001 lets the solver stop short of the minimum"),
-        (regression(solver="liblinear"), "penalises the intercept"),
-        (regression(max_iter=10), "max_iter=10 stops the solver short"),
-        (regression(fit_intercept=False), "fit_intercept=False is not served"),
-        (regression(class_weight="balanced"), "class_weight='balanced' is not served"),
-        (regression(1.0), "solver='lbfgs' has no L1 penalty"),
-        (regression(C=np.inf), "is no finite penalty"),
-        (regression(C=-1), "is no finite penalty"),
+        (LogisticRegression(solver="liblinear"), "solver='liblinear': it follows the solver lbfgs"),
+        (LogisticRegression(solver="newton-cholesky"), "it follows the solver lbfgs"),
+        (LogisticRegression(fit_intercept=False), "fit_intercept=False: it follows"),
+        (LogisticRegression(class_weight="balanced"), "class_weight='balanced': it follows"),
+        (LogisticRegression(tol=0), "tol=0 is no bound"),
+        (LogisticRegression(max_iter=0), "max_iter=0 is no number of steps"),
+        (LogisticRegression(C=np.inf), "is no finite penalty"),
+        (LogisticRegression(C=-1), "is no finite penalty"),
         (LogisticPath(at=7, n_lambdas=5), "LogisticPath cannot be set so: at=7"),
         (LogisticPath(2.0), "LogisticPath cannot be set so: l1_ratio=2.0"),
         (StandardScaler(), "the learner is StandardScaler"),
@@ -180,6 +182,26 @@ def test_what_it_does_not_answer_it_refuses_with_the_reason(model, reason):
     data = data_of()
     plan = tr.methods.KFold(3).plan(data, Streams(0))
     found = LogisticPaths().refuse(Family.of(model), data, plan, Request("label"))
+    assert found is not None
+    assert reason in found
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        (regression(tol=0.01), "tol=0.01 does not ask for the minimum"),
+        (regression(solver="liblinear"), "penalises the intercept"),
+        (regression(max_iter=10), "max_iter=10 stops the solver short"),
+        (regression(fit_intercept=False), "fit_intercept=False is not served"),
+        (regression(class_weight="balanced"), "class_weight='balanced' is not served"),
+        (regression(1.0), "solver='lbfgs' has no L1 penalty"),
+    ],
+)
+def test_a_minimum_that_is_not_asked_for_is_refused(model, reason):
+    """Another objective, or a solver that is told to stop far away."""
+    data = data_of()
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    found = MINIMISER.refuse(Family.of(model), data, plan, Request("label"))
     assert found is not None
     assert reason in found
 

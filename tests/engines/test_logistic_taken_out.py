@@ -15,7 +15,7 @@ from truerisk.core.contracts import Request, Streams
 from truerisk.engines.logistic import LogisticPaths
 from truerisk.models import LogisticPath
 
-ENGINE = LogisticPaths()
+ENGINE = LogisticPaths(minimiser=True)
 X, Y = drawn(40, 6, 2)
 ATS = {"at": [0, 3, 9, 19]}
 FAMILIES = {

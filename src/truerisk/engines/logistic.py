@@ -4,9 +4,9 @@ It serves LogisticPath over `at` and scikit-learn's LogisticRegression over `C`.
 are picked out of one column-major X inside the kernel.
 
 LogisticPath is answered with the very iterations that its own fit goes through, to the bit.
-LogisticRegression is answered with the minimiser of its objective, to about ten digits, whichever
-solver is set; one that may stop elsewhere is refused unless the minimiser is asked for (decision
-14). The penalty is λ = 1 / (C Σ w), C as it stands in every train set, whatever its size.
+LogisticRegression is answered with the place where its solver stops (`paths/stops.py`, decision
+21), or, with `minimiser`, with the minimum of its objective, to about ten digits, whichever solver
+is set. The penalty is λ = 1 / (C Σ w), C as it stands in every train set, whatever its size.
 """
 
 from __future__ import annotations
@@ -16,28 +16,30 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, softmax
 
-from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan import ALL, Plan
 from truerisk.core.progress import tell
+from truerisk.engines.paths.agreement import follows_the_solver
+from truerisk.engines.paths.answering import Table, answers_of, least_margin, ranks_are_close
 from truerisk.engines.paths.samples import answer_samples
 from truerisk.engines.paths.setting import l1_ratio_of, path_refusal, regression_refusal
+from truerisk.engines.paths.stops import Stopped, stopped
 from truerisk.engines.paths.taken_out import OwnRows, Penalty
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.one_pass import OnePass, Shown, Task
 from truerisk.kernels import why_not
 from truerisk.kernels.logistic import column_major, logistic_path
-from truerisk.models.logistic_places import codes_of_scores, paths_of
+from truerisk.models.logistic_places import paths_of
 
 __all__ = ["LogisticPaths"]
 
 EXACT = 1e-20  # a squared move: ten digits of the linear predictor
 MANY_PASSES = 300_000
+RANKS = 1e-12  # scores of two rows that close are in an order that rounding gave them
 OPEN = 1e-9  # scores of LogisticRegression this close to a tie are asked of itself
 
 
@@ -45,8 +47,8 @@ OPEN = 1e-9  # scores of LogisticRegression this close to a tie are asked of its
 class LogisticPaths(OnePass):
     """Serves LogisticPath over `at` and LogisticRegression over `C`, also last in a pipeline.
 
-    With `minimiser` a LogisticRegression is answered with the minimum of its objective also where
-    its `tol` (up to the default, 1e-4) lets the solver stop short of it.
+    With `minimiser` a LogisticRegression is answered with the minimum of its objective, of any
+    solver and penalty, and not with the place where the solver stops.
 
     >>> import truerisk as tr
     >>> from sklearn.linear_model import LogisticRegression
@@ -98,7 +100,12 @@ class LogisticPaths(OnePass):
         reason = why_not()
         if reason is not None:
             return f"{reason}."
-        reason = _asked_refusal(family, data, plan)
+        regression = "C" in settings_of(family)[0] and not self.minimiser
+        if regression and hasattr(data.X, "tocsr"):
+            return "X is sparse, and the solver of LogisticRegression is followed on dense X only."
+        if regression and not follows_the_solver():
+            return "the installed SciPy or scikit-learn takes other steps than those it follows."
+        reason = _asked_refusal(family, data, plan, self.minimiser)
         if reason is not None:
             return reason
         weights = _weights(data)
@@ -113,35 +120,40 @@ class LogisticPaths(OnePass):
         if task.X is None:
             return done
         setting = task.group.settings[0]
-        if "C" in setting and l1_ratio_of(setting) == 0 and not hasattr(task.X, "indptr"):
+        ridge = "C" in setting and l1_ratio_of(setting) == 0
+        if self.minimiser and ridge and not hasattr(task.X, "indptr"):
             done |= answer_samples(task, task.X)
         for fit in np.flatnonzero(~done).tolist():
             group = task.of_fit(fit)
             if group is not None:
-                rows, times = task.plan.train_rows(fit)
-                rows = rows if times is None else np.repeat(rows, times)
-                weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
-                codes = task.labels(fit)[rows]
-                if hasattr(task.X, "indptr"):
-                    rule = _fitted(task, group, task.data.rows(rows), codes, weights, None)
-                else:
-                    whole = times is None and len(rows) == task.plan.n_rows
-                    picked = None if whole else rows
-                    rule = _fitted(task, group, task.X, codes, weights, picked)
-                asked = [_Table(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
-                if task.plan.taken_out is not None:
-                    own = OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
-                    without = np.isin(task.questions(fit), task.plan.taken_out)
-                    asked = [
-                        replace(a, own=own if w else None)
-                        for a, w in zip(asked, without, strict=True)
-                    ]
-                answers = rule.answers(task, fit, asked)
-                for question, answer in zip(task.questions(fit), answers, strict=True):
-                    task.place(int(question), group, answer)
+                self._answer_rows(task, group, fit)
             done[fit] = True
             tell(fit + 1, task.plan.n_fits)
         return done
+
+    def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
+        """Answer a fit on rows of the table that all fits share."""
+        rows, times = task.plan.train_rows(fit)
+        rows = rows if times is None else np.repeat(rows, times)
+        weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
+        codes = task.labels(fit)[rows]
+        if hasattr(task.X, "indptr"):
+            rule = self._rule(task, group, task.data.rows(rows), codes, weights, None)
+        else:
+            rule = self._rule(task, group, task.X, codes, weights, rows)
+        if rule is None:
+            task.leave_open(fit, group.candidates)
+            return
+        asked = [Table(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
+        if task.plan.taken_out is not None:
+            own = OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
+            without = np.isin(task.questions(fit), task.plan.taken_out)
+            asked = [
+                replace(a, own=own if w else None) for a, w in zip(asked, without, strict=True)
+            ]
+        answers = rule.answers(task, fit, asked)
+        for question, answer in zip(task.questions(fit), answers, strict=True):
+            task.place(int(question), group, answer)
 
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
@@ -149,29 +161,25 @@ class LogisticPaths(OnePass):
         every = np.arange(len(shown.rows))
         rows = every if shown.times is None else np.repeat(every, shown.times)
         weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
-        picked = None if shown.times is None else rows
-        rule = _fitted(task, group, column_major(shown.X), shown.y[rows], weights, picked)
-        return rule.answers(task, shown.fit, [_Table(X, None) for X in tests])
+        rule = self._rule(task, group, column_major(shown.X), shown.y[rows], weights, rows)
+        return (
+            None if rule is None else rule.answers(task, shown.fit, [Table(X, None) for X in tests])
+        )
 
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """Rows that a question asks about, read by columns; `own` where each is taken out."""
-
-    X: Any
-    rows: np.ndarray | None
-    own: OwnRows | None = None
-
-    def times(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Products of some columns with coefficients (…, column): (row, …)."""
-        if hasattr(self.X, "tocsr"):
-            part = self.X[:, columns]
-            part = part if self.rows is None else part.tocsr()[self.rows]
-        elif self.rows is None:
-            part = self.X[:, columns]
-        else:
-            part = self.X[np.ix_(self.rows, columns)]
-        return np.asarray(part @ coefficients.T)
+    def _rule(
+        self,
+        task: Task,
+        group: Group,
+        X: Any,
+        codes: np.ndarray,
+        weights: np.ndarray,
+        rows: np.ndarray | None,
+    ) -> _Rule | Stopped | None:
+        """What the learner is after these rows of X (None: all of them), for every candidate."""
+        if rows is not None and "C" in group.settings[0] and not self.minimiser:
+            return stopped(group, X, codes, weights, rows)
+        whole = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
+        return _fitted(task, group, X, codes, weights, None if whole else rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +200,7 @@ class _Rule:
     sure: float
     penalty: Penalty
 
-    def answers(self, task: Task, fit: int, tests: Sequence[_Table]) -> list[np.ndarray]:
+    def answers(self, task: Task, fit: int, tests: Sequence[Table]) -> list[np.ndarray]:
         """The answers to every question; those that stay open are left so."""
         if not self.converged.all():  # the learner's own stopping point is the answer then
             task.leave_open(fit, self.candidates[~self.converged])
@@ -200,16 +208,27 @@ class _Rule:
         used, (n, fitted, _) = rules.used, self.coefficients.shape
         flat = np.take(self.coefficients.reshape(n * fitted, -1), used, axis=1)
         found = []
-        for test in tests:
+        for test, question in zip(tests, task.questions(fit), strict=True):
             scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)
             scores = scores + self.intercepts[:, None]
             if test.own is not None:
                 scores = test.own.without(scores, self.coefficients, self.penalty)
-            if self.sure > 0:
-                open_ = _least_margin(scores).min(axis=1, initial=np.inf) < self.sure
-                task.leave_open(fit, self.candidates[open_])
-            found.append(self._said(scores, task))
+            task.leave_open(fit, self.candidates[self._close(task, int(question), scores)])
+            found.append(answers_of(scores, self.present, task))
         return found
+
+    def _close(self, task: Task, question: int, scores: np.ndarray) -> np.ndarray:
+        """For which candidates rounding decides a label, or the order of two rows."""
+        response = task.request.response
+        if response == "label":
+            return least_margin(scores).min(axis=1, initial=np.inf) < self.sure
+        if response != "score" or task.data.codes is None:
+            return np.zeros(len(scores), dtype=bool)
+        codes = task.data.codes[task.plan.test_rows(question)[0]]
+        gap = np.where(
+            self.coefficients.any(axis=(1, 2)), RANKS, -1.0
+        )  # a constant has no rounding
+        return ranks_are_close(scores[..., 0], codes, gap)
 
     def _state(self, task: Task, fit: int) -> LinearRules:
         """The rules; they and the degrees of freedom are noted where the plan asks for them."""
@@ -222,21 +241,6 @@ class _Rule:
             nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
             task.freedom[lines, fit] = nonzero + len(self.present) - 1
         return rules
-
-    def _said(self, scores: np.ndarray, task: Task) -> np.ndarray:
-        response, n_classes = task.request.response, task.data.n_classes
-        if response == "label":
-            labels: np.ndarray = self.present[codes_of_scores(scores)]
-            return labels.astype(code_type(n_classes))
-        if response == "score":
-            return scores[..., 0]
-        shares = np.zeros((*scores.shape[:2], n_classes))
-        if scores.shape[2] == 1:
-            shares[..., self.present[0]] = expit(-scores[..., 0])
-            shares[..., self.present[1]] = expit(scores[..., 0])
-        else:
-            shares[..., self.present] = softmax(scores, axis=2)
-        return shares
 
 
 def _fitted(
@@ -292,13 +296,15 @@ def _own_rows_refusal(settings: Sequence[Mapping[str, Any]], data: Data, plan: P
     return None if plan.blocks.counts is None else "copies of a row are not taken out one by one."
 
 
-def _asked_refusal(family: Family, data: Data, plan: Plan) -> str | None:
+def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
     """Rules and degrees of freedom are those of LogisticPath on the data's own rows."""
     if plan.rules is None and plan.freedom is None and plan.taken_out is None:
         return None
     if family.is_piped:
         return "linear rules and what else is asked of a fit itself is not read after other steps."
     settings = settings_of(family)
+    if "at" not in settings[0] and not minimiser:
+        return "what is asked of a fitted LogisticRegression itself is read where its solver stops."
     if plan.rules is None and plan.freedom is None:
         return _own_rows_refusal(settings, data, plan)
     if "at" not in settings[0]:
@@ -306,16 +312,6 @@ def _asked_refusal(family: Family, data: Data, plan: Plan) -> str | None:
     if plan.freedom is not None and any(s["l1_ratio"] != 1 for s in settings):
         return "degrees of freedom are stated for l1_ratio=1 only."
     return None
-
-
-def _least_margin(scores: np.ndarray) -> np.ndarray:
-    """How far the largest score is from the next, (candidate, row)."""
-    if scores.shape[2] == 1:
-        margin: np.ndarray = np.abs(scores[..., 0])
-    else:
-        top = np.partition(scores, -2, axis=2)
-        margin = top[..., -1] - top[..., -2]
-    return margin
 
 
 def _is_single(X: Any) -> bool:

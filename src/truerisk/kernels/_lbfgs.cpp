@@ -1,4 +1,4 @@
-// Where L-BFGS-B stops on penalised logistic regression, started twice. Called by lbfgs.py, which checks.
+// Where L-BFGS-B stops on penalised logistic regression. Called by lbfgs.py, which checks.
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +22,8 @@ template <typename T, typename Shape>
 using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 using Columnwise = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using lbfgs::Vector;
+
+constexpr std::size_t WAYS = 2;  // as the numbers are, and with noise of the size of rounding
 
 // Rows of a fit, column by column, filled up to whole blocks with rows of weight 0.
 struct Table {
@@ -64,7 +66,7 @@ public:
         return farthest;
     }
 
-    double operator()(const Vector& x, Vector& gradient) const {
+    double operator()(const Vector& x, Vector& gradient, lbfgs::Shaking& shaking) const {
         const std::size_t n = table.length, width = table.p + 1;
         double squares = 0.0;
         for (std::size_t f = 0; f < functions; ++f) {
@@ -75,20 +77,27 @@ public:
                 squares += own[j] * own[j];
             }
         }
+        if (shaking.on) {
+            const double size = reach(x);
+            for (double& each : eta) each += size * shaking();
+        }
         const double value = functions == 1 ? logistic::deviance(second.data(), table.weight.data(),
                                                                  eta.data(), left.data(), n)
                                             : of_many();
         for (std::size_t f = 0; f < functions; ++f) {
             const double* const own = left.data() + f * n;
-            for (std::size_t j = 0; j < table.p; ++j) {
-                gradient[f * width + j] =
-                    logistic::dot(table.column(j), own, n) + penalty * x[f * width + j];
+            double sum = 0.0, size = 0.0;
+            for (std::size_t i = 0; i < n; ++i) {
+                sum += own[i];
+                size += std::fabs(own[i]);
             }
-            double sum = 0.0;
-            for (std::size_t i = 0; i < n; ++i) sum += own[i];
-            gradient[f * width + table.p] = sum;
+            for (std::size_t j = 0; j < table.p; ++j) {
+                const double slope = logistic::dot(table.column(j), own, n) + size * most[j] * shaking();
+                gradient[f * width + j] = slope + penalty * x[f * width + j];
+            }
+            gradient[f * width + table.p] = sum + size * shaking();
         }
-        return value + 0.5 * penalty * squares;
+        return value + 0.5 * penalty * squares + value * shaking();
     }
 
 private:
@@ -141,9 +150,9 @@ Table table_of(const double* X, std::size_t stride, std::size_t p, const std::in
         table.code[i] = codes[i];
     }
     for (std::size_t j = 0; j < p; ++j) {
-        for (std::size_t i = 0; i < n; ++i) {
-            table.cells[j * table.length + i] = X[j * stride + static_cast<std::size_t>(rows[i])];
-        }
+        const double* const column = X + j * stride;
+        double* const own = table.cells.data() + j * table.length;
+        for (std::size_t i = 0; i < n; ++i) own[i] = column[rows[i]];
     }
     return table;
 }
@@ -151,8 +160,8 @@ Table table_of(const double* X, std::size_t stride, std::size_t p, const std::in
 void logistic_lbfgs(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows,
                     Input<double, nb::ndim<1>> weights, Input<std::int32_t, nb::ndim<1>> codes,
                     std::int64_t n_classes, Input<double, nb::ndim<1>> penalties, double tolerance,
-                    std::int64_t most, Input<double, nb::ndim<2>> starts,
-                    Output<double, nb::ndim<3>> ends, Output<std::int64_t, nb::ndim<2>> iterations,
+                    std::int64_t most, Output<double, nb::ndim<3>> ends,
+                    Output<std::int64_t, nb::ndim<2>> iterations,
                     Output<std::uint8_t, nb::ndim<1>> how, Output<double, nb::ndim<1>> rough) {
     const double* const cells = X.data();
     const std::size_t stride = X.shape(0), p = X.shape(1);
@@ -160,20 +169,21 @@ void logistic_lbfgs(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows,
     const Table table = table_of(cells, stride, p, rows.data(), rows.shape(0), weights.data(),
                                  codes.data());
     Objective objective(table, static_cast<std::size_t>(n_classes));
-    const std::size_t size = objective.size(), n_starts = starts.shape(0);
+    const std::size_t size = objective.size();
     for (std::size_t c = 0; c < penalties.shape(0); ++c) {
         objective.penalty = penalties.data()[c];
-        std::uint8_t worst = lbfgs::CONVERGED;
-        for (std::size_t s = 0; s < n_starts && worst == lbfgs::CONVERGED; ++s) {
-            Vector x(starts.data() + s * size, starts.data() + (s + 1) * size);
-            lbfgs::Minimiser<Objective> solver(objective, x, tolerance);
-            const lbfgs::Outcome outcome = solver.run(most);
+        std::uint8_t end = lbfgs::CONVERGED;
+        for (std::size_t way = 0; way < WAYS && end == lbfgs::CONVERGED; ++way) {
+            Vector x(size, 0.0);
+            const lbfgs::Shaking shaking(way > 0);
+            const lbfgs::Outcome outcome =
+                lbfgs::Minimiser<Objective>(objective, x, tolerance, shaking).run(most);
+            end = outcome.end;
+            iterations.data()[c * WAYS + way] = outcome.iterations;
             rough.data()[c] = std::max(rough.data()[c], outcome.rough);
-            worst = outcome.end;
-            iterations.data()[c * n_starts + s] = outcome.iterations;
-            std::copy(x.begin(), x.end(), ends.data() + (c * n_starts + s) * size);
+            std::copy(x.begin(), x.end(), ends.data() + (c * WAYS + way) * size);
         }
-        how.data()[c] = worst;
+        how.data()[c] = end;
     }
 }
 
@@ -181,5 +191,5 @@ void logistic_lbfgs(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows,
 
 void register_lbfgs(nb::module_& m) {
     m.def("logistic_lbfgs", &logistic_lbfgs,
-          "Where L-BFGS-B ends at each penalty, from each start, on rows of a column-major X.");
+          "Where L-BFGS-B ends at each penalty, once as it is and once shaken, on rows of X.");
 }

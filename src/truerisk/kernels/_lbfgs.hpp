@@ -26,10 +26,32 @@ enum End : std::uint8_t { CONVERGED = 0, DOUBTFUL = 1, CUT = 2 };
 
 using Vector = std::vector<double>;
 
-inline double product(const Vector& a, const Vector& b) {
-    double total = 0.0;
-    for (std::size_t i = 0; i < a.size(); ++i) total += a[i] * b[i];
-    return total;
+// Noise of the size of rounding, a number in ±2 ε at a time; none unless it is switched on.
+class Shaking {
+public:
+    explicit Shaking(bool switched_on) : on(switched_on) {}
+
+    bool on;
+
+    double operator()() {
+        if (!on) return 0.0;
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const auto high = static_cast<double>(static_cast<std::int64_t>(state) >> 11);
+        return high * 0x1p-52 * 2 * EPSILON;
+    }
+
+private:
+    std::uint64_t state = 88172645463325252u;
+};
+
+inline double product(const Vector& a, const Vector& b, Shaking& shaking) {
+    double total = 0.0, size = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double part = a[i] * b[i];
+        total += part;
+        size += std::fabs(part);
+    }
+    return total + size * shaking();
 }
 
 // A small dense matrix by rows.
@@ -70,6 +92,8 @@ struct Small {
 // The last pairs of moves and changes of the gradient, oldest first, and what they say.
 class Memory {
 public:
+    explicit Memory(Shaking& noise) : shaking(noise) {}
+
     std::size_t size() const { return moves.size(); }
 
     // False where the solver would begin anew.
@@ -79,10 +103,10 @@ public:
         changes.push_back(change);
         const std::size_t last = moves.size() - 1;
         for (std::size_t i = 0; i <= last; ++i) {
-            moved.at[i][last] = moved.at[last][i] = product(moves[i], move);
-            changed.at[i][last] = changed.at[last][i] = product(changes[i], change);
-            crossed.at[i][last] = product(moves[i], change);
-            crossed.at[last][i] = product(move, changes[i]);
+            moved.at[i][last] = moved.at[last][i] = product(moves[i], move, shaking);
+            changed.at[i][last] = changed.at[last][i] = product(changes[i], change, shaking);
+            crossed.at[i][last] = product(moves[i], change, shaking);
+            crossed.at[last][i] = product(move, changes[i], shaking);
         }
         crossed.at[last][last] = curvature;
         scale = changed.at[last][last] / curvature;
@@ -90,12 +114,12 @@ public:
     }
 
     // The step d = −H g
-    void direction(const Vector& gradient, Vector& d) const {
+    void direction(const Vector& gradient, Vector& d) {
         const std::size_t m = moves.size();
         double one[PAIRS], two[PAIRS];
         for (std::size_t i = 0; i < m; ++i) {
-            one[i] = -product(changes[i], gradient);
-            two[i] = -scale * product(moves[i], gradient);
+            one[i] = -product(changes[i], gradient, shaking);
+            two[i] = -scale * product(moves[i], gradient, shaking);
         }
         upper.solve_lower(one, m);
         for (std::size_t i = 0; i < m; ++i) {
@@ -109,15 +133,18 @@ public:
         }
         upper.solve_upper(one, m);
         for (std::size_t j = 0; j < d.size(); ++j) {
-            double sum = -gradient[j];
+            double sum = -gradient[j], size = std::fabs(gradient[j]);
             for (std::size_t i = 0; i < m; ++i) {
-                sum += changes[i][j] * one[i] / scale + moves[i][j] * two[i];
+                const double change = changes[i][j] * one[i] / scale, move = moves[i][j] * two[i];
+                sum += change + move;
+                size += std::fabs(change) + std::fabs(move);
             }
-            d[j] = sum / scale;
+            d[j] = (sum + size * shaking()) / scale;
         }
     }
 
 private:
+    Shaking& shaking;
     std::vector<Vector> moves, changes;
     Small moved, changed, crossed;  // S'S, Y'Y and S'Y
     Small upper, between, lower;    // the factors of the middle matrix
@@ -192,13 +219,15 @@ inline double largest(const Vector& gradient) {
     return most;
 }
 
+// Minimises `problem(x, gradient, shaking)`, which returns the value.
 // What a solver holds between two steps.
 template <typename Problem>
 class Minimiser {
 public:
-    Minimiser(const Problem& what, Vector& from, double bound)
-        : problem(what), x(from), tolerance(bound), gradient(from.size()), before(from.size()),
-          d(from.size()), value(what(from, gradient)), norm(largest(gradient)) {}
+    Minimiser(const Problem& what, Vector& from, double bound, Shaking noise)
+        : problem(what), x(from), tolerance(bound), shaking(noise), gradient(from.size()),
+          before(from.size()), d(from.size()), value(what(from, gradient, shaking)),
+          norm(largest(gradient)), memory(shaking) {}
 
     // From x to where the solver stops, which is where x is then.
     Outcome run(std::int64_t most) {
@@ -226,6 +255,7 @@ private:
     const Problem& problem;
     Vector& x;
     double tolerance;
+    Shaking shaking;
     Vector gradient, before, d;
     double value, norm;
     double slope = 0.0, slope_now = 0.0, length = 0.0;  // of the last step
@@ -239,17 +269,24 @@ private:
         } else {
             for (std::size_t j = 0; j < d.size(); ++j) d[j] = -gradient[j];
         }
-        slope = product(gradient, d);
-        if (!(slope < 0.0)) return false;
         const Vector start = x;
+        Vector aim(x);  // the solver takes the step as a difference of places, digits lost and all
+        for (std::size_t j = 0; j < d.size(); ++j) {
+            aim[j] += d[j] + std::fabs(x[j]) * shaking();
+            d[j] = aim[j] - x[j];
+        }
+        slope = product(gradient, d, shaking);
+        if (!(slope < 0.0)) return false;
         const double former = value, noise = 2 * EPSILON * std::max(1.0, std::fabs(former));
         before = gradient;
-        Search search(former, slope, outcome.iterations ? 1.0 : 1.0 / std::sqrt(product(d, d)));
+        Search search(former, slope, outcome.iterations ? 1.0 : 1.0 / std::sqrt(product(d, d, shaking)));
         for (int trial = 0; trial < MOST_TRIALS; ++trial) {
             length = search.step;
-            for (std::size_t j = 0; j < x.size(); ++j) x[j] = length * d[j] + start[j];
-            value = problem(x, gradient);
-            slope_now = product(gradient, d);
+            for (std::size_t j = 0; j < x.size(); ++j) {
+                x[j] = length == 1.0 ? aim[j] : length * d[j] + start[j];
+            }
+            value = problem(x, gradient, shaking);
+            slope_now = product(gradient, d, shaking);
             if (search.close(value, noise)) return false;
             if (search.ends(value, slope_now)) return true;
             const double apart = std::max(std::fabs(value - former), noise);

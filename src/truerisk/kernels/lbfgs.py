@@ -10,18 +10,18 @@ from truerisk.kernels.loading import native
 
 __all__ = ["Stops", "logistic_lbfgs"]
 
-ASTRAY = 1e-14  # how far from 0 the linear predictors of the second start are, about
+WAYS = 2  # as the numbers are, and with noise of the size of rounding in every sum
 
 
 @dataclass(frozen=True, eq=False)
 class Stops:
-    """Where the solver ends at each penalty, from 0 and from so near to 0 that only rounding differs.
+    """Where the solver ends at each penalty, on two ways that only rounding tells apart.
 
-    `coefficients` (penalty, start, f, p) and `intercepts` (penalty, start, f): f is 1 for two
-    classes (the second against the first), else the number of classes. `sure` says where both
-    starts converged after the same number of `iterations` (penalty, start), and no test was met by
-    a hair. What the two ends differ by is what rounding has grown to; `rough` is how far a linear
-    predictor may be off where a step was interpolated from values that are nearly equal.
+    `coefficients` (penalty, way, f, p) and `intercepts` (penalty, way, f): f is 1 for two classes
+    (the second against the first), else the number of classes. `sure` says where both ways
+    converged after the same number of `iterations`, and no test was met by a hair. What the two
+    ends differ by is what rounding has grown to; `rough` is how far a linear predictor may be off
+    where a step was interpolated from values that are nearly equal.
     """
 
     coefficients: np.ndarray
@@ -42,11 +42,12 @@ def logistic_lbfgs(
     tolerance: float,
     most: int,
 ) -> Stops:
-    r"""Follow the solver from 0 at every penalty λ.
+    r"""Follow the solver at every penalty λ, from 0, to where it stops.
 
     .. math:: \sum_i \tilde w_i\,\ell_i + \lambda|\beta|^2/2
 
-    with weights :math:`\tilde w` that add up to one; the intercept is not penalised.
+    with weights :math:`\tilde w` that add up to one; the intercept is not penalised. On the second
+    way every sum has noise of the size of its rounding.
 
     Parameters
     ----------
@@ -72,12 +73,10 @@ def logistic_lbfgs(
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     penalties = np.ascontiguousarray(penalties, dtype=np.float64)
     _check(X, rows, codes, weights, n_classes)
-    functions, p = 1 if n_classes == 2 else n_classes, X.shape[1]
-    starts = _starts(X, functions)
-    ends = np.zeros((len(penalties), len(starts), functions * (p + 1)))
-    iterations = np.zeros((len(penalties), len(starts)), dtype=np.int64)
-    how = np.zeros(len(penalties), dtype=np.uint8)
-    rough = np.zeros(len(penalties))
+    functions, p, n = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
+    ends = np.zeros((n, WAYS, functions * (p + 1)))
+    iterations = np.zeros((n, WAYS), dtype=np.int64)
+    how, rough = np.zeros(n, dtype=np.uint8), np.zeros(n)
     native().logistic_lbfgs(
         X,
         rows,
@@ -87,25 +86,14 @@ def logistic_lbfgs(
         penalties,
         float(tolerance),
         int(most),
-        starts,
         ends,
         iterations,
         how,
         rough,
     )
-    ends = ends.reshape(len(penalties), len(starts), functions, p + 1)
-    sure = (how == 0) & (iterations == iterations[:, :1]).all(axis=1)
+    ends = ends.reshape(n, WAYS, functions, p + 1)
+    sure = (how == 0) & (iterations[:, 0] == iterations[:, 1])
     return Stops(ends[..., :p], ends[..., p], iterations, sure, rough)
-
-
-def _starts(X: np.ndarray, functions: int) -> np.ndarray:
-    """The origin, and a place beside it: predictors there are some 1e-14."""
-    n, p = X.shape
-    size = np.abs(X).max(axis=0, initial=0.0)
-    beside = np.ones((functions, p + 1))
-    beside[:, :p] = 1 / np.where(size > 0, size, 1.0) / max(1.0, np.sqrt(p))
-    signs = np.where(np.arange(functions * (p + 1)) * 7 % 11 % 2, 1.0, -1.0)
-    return np.stack([np.zeros(functions * (p + 1)), ASTRAY * signs * beside.ravel()])
 
 
 def _check(

@@ -58,7 +58,8 @@ def _place(batch: Samples, place: int, scores: np.ndarray) -> None:
     elif response == "score":
         answers = score
     else:
-        answers = np.stack([expit(-score), expit(score)], axis=1)
+        share = expit(score)
+        answers = np.stack([1 - share, share], axis=1)  # as the learner forms them
     batch.answer(place, answers, np.abs(score) < OPEN)
 
 

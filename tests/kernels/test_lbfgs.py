@@ -1,0 +1,97 @@
+"""The solver followed step by step stops where scikit-learn's fit stops."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from truerisk.kernels.lbfgs import logistic_lbfgs
+
+
+def problem(n_classes, seed=0, n=60, p=5):
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n) % n_classes
+    return rng.normal(size=(n, p)) + rng.normal(size=(n_classes, p))[codes], codes
+
+
+def followed(X, codes, cost=1.0, tol=1e-4, most=200, weights=None):
+    weights = np.ones(len(X)) if weights is None else weights
+    return logistic_lbfgs(
+        X,
+        np.arange(len(X)),
+        codes,
+        weights,
+        n_classes=codes.max() + 1,
+        penalties=1 / (np.atleast_1d(cost) * weights.sum()),
+        tolerance=tol,
+        most=most,
+    )
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-6])
+def test_it_stops_where_scikit_learn_stops(n_classes, tol):
+    """Coefficients to eleven digits and the number of steps, far from the minimum as well."""
+    for seed in range(5):
+        X, codes = problem(n_classes, seed)
+        weights = np.random.default_rng(seed).uniform(0.3, 2, len(X))
+        costs = np.array([0.01, 1.0, 10.0])
+        found = followed(X, codes, costs, tol, weights=weights)
+        for place, cost in enumerate(costs):
+            model = LogisticRegression(C=cost, tol=tol).fit(X, codes, sample_weight=weights)
+            if found.sure[place]:
+                assert found.iterations[place, 0] == model.n_iter_[0]
+                assert np.abs(found.coefficients[place, 0] - model.coef_).max() < 1e-9
+                assert np.abs(found.intercepts[place, 0] - model.intercept_).max() < 1e-9
+        assert found.sure.sum() >= (2 if tol >= 1e-4 else 1)
+
+
+def test_a_loose_bound_stops_far_from_the_minimum():
+    """That is what is followed: the minimum is elsewhere, in the third digit."""
+    X, codes = problem(2)
+    loose, tight = followed(X, codes, 10.0, 1e-2), followed(X, codes, 10.0, 1e-6)
+    assert loose.iterations[0, 0] < tight.iterations[0, 0]
+    assert np.abs(loose.coefficients - tight.coefficients).max() > 1e-3
+
+
+def test_the_two_ways_part_where_rounding_decides():
+    """On columns of one size they end together; far from 0 they do not, or it is not sure."""
+    X, codes = problem(2)
+    near = followed(X, codes)
+    assert near.sure[0]
+    assert np.abs(near.coefficients[0, 0] - near.coefficients[0, 1]).max() < 1e-11
+    far = followed(X + 1e5, codes, 10.0)
+    assert not far.sure[0] or np.abs(far.coefficients[0, 0] - far.coefficients[0, 1]).max() > 1e-11
+
+
+def test_what_is_cut_off_is_not_sure():
+    """The learner warns then, and must be heard."""
+    X, codes = problem(2)
+    assert not followed(X, codes, most=3).sure[0]
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        LogisticRegression(max_iter=3).fit(X, codes)
+    assert heard
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rows": np.array([60])}, "below 60"),
+        ({"rows": np.arange(0)}, "at least one"),
+        ({"codes": np.full(60, 2)}, "a class below 2"),
+        ({"codes": np.zeros(60, dtype=int)}, "a class has no weight"),
+        ({"weights": np.full(60, np.nan)}, "finite and not negative"),
+        ({"weights": np.ones(59)}, "60 rows have"),
+    ],
+)
+def test_what_the_kernel_would_read_out_of_bounds_is_refused(change, words):
+    """Rows, classes and weights are looked at first."""
+    X, codes = problem(2)
+    given = {"rows": np.arange(60), "codes": codes, "weights": np.ones(60)} | change
+    more = {"n_classes": 2, "penalties": np.ones(1), "tolerance": 1e-4, "most": 10}
+    with pytest.raises(ValueError, match=words):
+        logistic_lbfgs(X, **given, **more)
