@@ -131,6 +131,16 @@ class LogisticPaths(OnePass):
             tell(fit + 1, task.plan.n_fits)
         return done
 
+    def closing_notes(self, task: Task) -> list[str]:
+        asked = sum(len(candidates) for candidates in task.open.values())
+        if not asked or self.minimiser or "C" not in task.group.settings[0]:
+            return []
+        per_fit = len(task.group.candidates) if task.run.only is None else 1
+        return [
+            f"{asked} of {task.plan.n_fits * per_fit} fits were made by LogisticRegression itself: "
+            "rounding, or its limit of steps, decides where its solver stops."
+        ]
+
     def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
         """Answer a fit on rows of the table that all fits share."""
         rows, times = task.plan.train_rows(fit)

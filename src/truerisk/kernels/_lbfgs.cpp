@@ -66,6 +66,11 @@ public:
         return farthest;
     }
 
+    // What the rounding of a value is relative to. Of many classes it is a difference of predictors.
+    double value_size(const Vector& x, double value) const {
+        return functions == 1 ? std::fabs(value) : std::max(std::fabs(value), reach(x));
+    }
+
     double operator()(const Vector& x, Vector& gradient, lbfgs::Shaking& shaking) const {
         const std::size_t n = table.length, width = table.p + 1;
         double squares = 0.0;
@@ -85,9 +90,10 @@ public:
                                                                  eta.data(), left.data(), n)
                                             : of_many();
         for (std::size_t f = 0; f < functions; ++f) {
-            const double* const own = left.data() + f * n;
+            double* const own = left.data() + f * n;
             double sum = 0.0, size = 0.0;
             for (std::size_t i = 0; i < n; ++i) {
+                if (shaking.on && functions > 1) own[i] += table.weight[i] * shaking();
                 sum += own[i];
                 size += std::fabs(own[i]);
             }
@@ -97,7 +103,7 @@ public:
             }
             gradient[f * width + table.p] = sum + size * shaking();
         }
-        return value + 0.5 * penalty * squares + value * shaking();
+        return value + 0.5 * penalty * squares + value_size(x, value) * shaking();
     }
 
 private:

@@ -20,6 +20,7 @@ constexpr double EPSILON = 2.220446049250313e-16;
 constexpr double FUNCTION = 64 * EPSILON;  // the relative decrease below which it stops
 constexpr double NOISE = 4e-15;            // of a value of the function, generously
 constexpr double NEAR = 1e-6;              // of a gradient to its bound, relatively
+constexpr double SINGULAR = 1e-10;         // a pivot's part of its diagonal: the solver may begin anew
 constexpr int MOST_TRIALS = 50;            // of one search
 
 enum End : std::uint8_t { CONVERGED = 0, DOUBTFUL = 1, CUT = 2 };
@@ -58,12 +59,12 @@ inline double product(const Vector& a, const Vector& b, Shaking& shaking) {
 struct Small {
     double at[PAIRS][PAIRS] = {};
 
-    // Lower Cholesky factor in place; false where rounding makes it indefinite.
+    // Lower Cholesky factor in place; false where rounding may make it indefinite.
     bool factorise(std::size_t n) {
         for (std::size_t j = 0; j < n; ++j) {
             double pivot = at[j][j];
             for (std::size_t k = 0; k < j; ++k) pivot -= at[j][k] * at[j][k];
-            if (!(pivot > 8 * EPSILON * std::fabs(at[j][j]))) return false;
+            if (!(pivot > SINGULAR * std::fabs(at[j][j]))) return false;
             at[j][j] = std::sqrt(pivot);
             for (std::size_t i = j + 1; i < n; ++i) {
                 double rest = at[i][j];
@@ -277,7 +278,9 @@ private:
         }
         slope = product(gradient, d, shaking);
         if (!(slope < 0.0)) return false;
-        const double former = value, noise = 2 * EPSILON * std::max(1.0, std::fabs(former));
+        const double former = value;
+        const double usual = 2 * EPSILON * std::max(1.0, std::fabs(former));
+        const double noise = std::max(usual, 2 * EPSILON * problem.value_size(x, former));
         before = gradient;
         Search search(former, slope, outcome.iterations ? 1.0 : 1.0 / std::sqrt(product(d, d, shaking)));
         for (int trial = 0; trial < MOST_TRIALS; ++trial) {
@@ -288,9 +291,11 @@ private:
             value = problem(x, gradient, shaking);
             slope_now = product(gradient, d, shaking);
             if (search.close(value, noise)) return false;
+            const bool branches = search.branches(value, slope_now, noise);
             if (search.ends(value, slope_now)) return true;
-            const double apart = std::max(std::fabs(value - former), noise);
-            outcome.rough = std::max(outcome.rough, noise / apart * length * problem.reach(d));
+            if (branches) return false;
+            const double part = usual / std::max(std::fabs(value - former), usual);
+            outcome.rough = std::max(outcome.rough, part * length * problem.reach(d));
         }
         return false;
     }

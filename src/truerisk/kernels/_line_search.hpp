@@ -7,6 +7,7 @@
 namespace lbfgs {
 
 constexpr double DECREASE = 1e-3, CURVATURE = 0.9, WIDTH_TEST = 0.1, LONGEST = 1e10;
+constexpr double ALIKE = 1e-6;  // slopes that nearly equal each other, relatively
 
 // A place on the line: the step, the value there and the slope.
 struct Place {
@@ -31,6 +32,13 @@ public:
     // Whether rounding decides if the value has decreased enough.
     bool close(double value, double noise) const {
         return std::fabs(value - (start + step * test)) <= noise;
+    }
+
+    // Whether rounding decides how the next step is found, from a value and a slope that end nothing.
+    bool branches(double value, double slope, double noise) const {
+        const double bend = std::fabs(slope) - std::fabs(best.slope);
+        return std::fabs(value - best.value) <= noise ||
+               std::fabs(bend) <= ALIKE * std::fabs(best.slope);
     }
 
     // Whether the step is taken, given the value and the slope there; else `step` is the next to try.

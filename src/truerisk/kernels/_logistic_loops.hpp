@@ -182,8 +182,8 @@ LOGISTIC_INLINE double deviance_any(const double* y, const double* w, const doub
         for (int k = 31; k > 0; k -= 2) series = series * square + 1.0 / k;
         const Lane above = a < 0.0 ? zero : a;
         total += weight * ((above - label * a) + 2.0 * s * series);
-        const Lane top = a < 0.0 ? t : zero + 1.0, q = top / (1.0 + t);
-        LOGISTIC_STORE(r + i, weight * (q - label));
+        const Lane up = a < 0.0 ? t : zero + 1.0, down = a < 0.0 ? zero + 1.0 : t;
+        LOGISTIC_STORE(r + i, weight * (((1.0 - label) * up - label * down) / (1.0 + t)));
     }
     return sum_of(total);
 }

@@ -244,6 +244,10 @@ class OnePass(Engine):
         """Answer what can be answered at once; which fits that were."""
         return np.zeros(task.plan.n_fits, dtype=bool)
 
+    def closing_notes(self, task: Task) -> list[str]:
+        """What the reader of the result is told once all fits of a group are answered."""
+        return []
+
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = family_refusal(family, self.learners())
         if reason is None:
@@ -298,7 +302,7 @@ class OnePass(Engine):
             ask_about_ranks(tasks)
         for task in tasks:
             warned += task.warned
-            notes += task.notes
+            notes += [*task.notes, *self.closing_notes(task)]
         tell(total, total)
         say_once(warned, len(values) * plan.n_fits)
         shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
