@@ -37,8 +37,12 @@ public:
     // Whether rounding decides how the next step is found, from a value and a slope that end nothing.
     bool branches(double value, double slope, double noise) const {
         const double bend = std::fabs(slope) - std::fabs(best.slope);
-        return std::fabs(value - best.value) <= noise ||
-               std::fabs(bend) <= ALIKE * std::fabs(best.slope);
+        if (std::fabs(value - best.value) <= noise) return true;
+        if (std::fabs(bend) <= ALIKE * std::fabs(best.slope)) return true;
+        const double theta = third(best, {step, value, slope});
+        const double s = std::max({std::fabs(theta), std::fabs(best.slope), std::fabs(slope)});
+        const double inside = (theta / s) * (theta / s) - (best.slope / s) * (slope / s);
+        return std::fabs(inside) <= ALIKE + 10 * noise / (std::fabs(step - best.step) * s);
     }
 
     // Whether the step is taken, given the value and the slope there; else `step` is the next to try.
