@@ -1,0 +1,107 @@
+"""When sides of a case count as different, and how far apart numbers may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tests.adversary.cases import AUTO, GENERIC, Case
+from tests.adversary.running import Outcome
+
+__all__ = ["Failure", "failures"]
+
+NEAR = 1e-9
+ROUNDING = 1e-13
+UNIT_LOSSES = ("'r2'",)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What is wrong between two sides, in a word by which small cases are held to large ones."""
+
+    kind: str
+    sides: tuple[str, str]
+    what: str
+
+    @property
+    def key(self) -> tuple[str, tuple[str, str]]:
+        return self.kind, self.sides
+
+
+def failures(case: Case, outcomes: Mapping[str, Outcome]) -> list[Failure]:
+    """Every way in which the sides of a case are not the same."""
+    found = [
+        Failure("bare exception", (name, name), f"{name}: {one.error}\n{one.message}")
+        for name, one in outcomes.items()
+        if one.error and not one.worded and not one.late and name != "by hand"
+    ]
+    base = outcomes[AUTO]
+    for name, one in outcomes.items():
+        if name == AUTO:
+            continue
+        pair = AUTO, name
+        if base.late or one.late:
+            if base.late != one.late:
+                found.append(Failure("late", pair, f"{AUTO if base.late else name} ran out of time"))
+        elif name == "by hand" and base.error and not base.error.startswith("FitFailed"):
+            continue  # truerisk refuses more than a loop does
+        elif bool(base.error) != bool(one.error):
+            found.append(Failure("raises alone", pair, f"{_error(base)} / {_error(one)}"))
+        elif base.error != one.error and name != "by hand":
+            found.append(Failure("another error", pair, f"{_error(base)} / {_error(one)}"))
+        elif not base.error:
+            found += _compared(case, pair, base, one)
+    return found
+
+
+def _error(one: Outcome) -> str:
+    return f"{one.error}: {one.message}" if one.error else f"numbers by {one.engine}"
+
+
+def _compared(case: Case, pair: tuple[str, str], base: Outcome, one: Outcome) -> list[Failure]:
+    """Numbers that differ and kinds of warnings that only one side gives."""
+    found = []
+    a, b = base.numbers, one.numbers
+    names = [n for n in a if n in b] if pair[1] == "by hand" else [*dict.fromkeys([*a, *b])]
+    differing = [name for name in names if not _same(case, name, a.get(name), b.get(name))]
+    if differing:
+        shown = "\n".join(f"  {n}: {a.get(n)} / {b.get(n)}" for n in differing[:4])
+        found.append(Failure("differs", pair, f"engine {base.engine}\n{shown}"))
+    if pair == (AUTO, GENERIC):
+        alone = sorted(set(base.warned) ^ set(one.warned))
+        if alone:
+            texts = {**base.warned, **one.warned}
+            said = "\n".join(
+                f"  {n} ({AUTO if n in base.warned else GENERIC}): {texts[n]}" for n in alone
+            )
+            found.append(Failure("warns alone", pair, f"engine {base.engine}\n{said}"))
+    return found
+
+
+def _same(case: Case, name: str, a: Any, b: Any) -> bool:
+    if a is None or b is None or isinstance(a, str) or isinstance(b, str):
+        return type(a) is type(b) and a == b
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if a.shape != b.shape:
+        return False
+    if name.endswith(("best", "loss_rows")):
+        return np.array_equal(a, b)
+    with np.errstate(all="ignore"):
+        allowed = tolerance(case, name, b)
+        near = (np.abs(a - b) <= allowed) | (a == b) | (np.isnan(a) & np.isnan(b))
+    return bool(near.all())
+
+
+def tolerance(case: Case, name: str, expected: np.ndarray) -> Any:
+    """1e-9 of the scale of the loss; rounding of a target far from 0 is in the loss as it is."""
+    size = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    if case.task == "classification" or case.loss in UNIT_LOSSES:
+        return NEAR * max(1.0, size)
+    y = np.asarray(case.table.y, dtype=float)
+    spread, largest = float(np.ptp(y, axis=0).max()), float(np.abs(y).max())
+    if case.loss in ("'absolute'", "'neg_median_absolute_error'"):
+        return NEAR * max(spread, size) + ROUNDING * largest
+    return NEAR * max(spread**2, size) + ROUNDING * largest * max(spread, ROUNDING * largest)

@@ -1,0 +1,75 @@
+"""Functions that a printed script carries along: forms of X, a plain loop, what a result says."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
+
+__all__ = ["by_hand", "memory_map", "read_only", "seen", "seen_estimate"]
+
+
+def memory_map(X):
+    """The same numbers in a file."""
+    path = Path(tempfile.mkdtemp()) / "X.npy"
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
+
+
+def read_only(X):
+    """The same numbers, not to be written to."""
+    X = np.array(X)
+    X.flags.writeable = False
+    return X
+
+
+def by_hand(model, grid, X, y, splits, loss, sample_weight=None):
+    """What `seen` says of a risk curve over these splits, from a plain loop over clones."""
+    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    found = {}
+    for c, params in enumerate(ParameterGrid(grid) if grid else [{}]):
+        losses = np.zeros(len(y))
+        for train, test in splits:
+            one = clone(model).set_params(**params)
+            last = one.steps[-1][0] + "__" if hasattr(one, "steps") else ""
+            given = {} if sample_weight is None else {last + "sample_weight": weights[train]}
+            answers = one.fit(X[train], y[train], **given).predict(X[test])
+            error = answers != y[test] if loss == "zero-one" else np.abs(answers - y[test])
+            error = error**2 if loss == "squared" else error
+            losses[test] = error if error.ndim == 1 else error.mean(axis=1)
+        found[f"{c} value"] = np.average(losses, weights=weights)
+        found[f"{c} losses"] = losses
+    return found
+
+
+def seen(result):
+    """All numbers of a risk curve or of an assessment, by name."""
+    if hasattr(result, "candidates"):
+        found = {"best": result.best}
+        for c, estimate in enumerate(result):
+            found |= seen_estimate(f"{c} ", estimate)
+        if result.procedure is not None:
+            found |= seen_estimate("procedure ", result.procedure)
+        return found
+    found = {"least risk": result.learners[result.best].risk.value}
+    if result.choice is not None:
+        found |= seen_estimate("choice ", result.choice)
+    for name, one in sorted(result.learners.items()):
+        curve = {f"{name} {key}": value for key, value in seen(one.curve).items()}
+        found |= curve | seen_estimate(f"{name} honest ", one.risk)
+    return found
+
+
+def seen_estimate(of, estimate):
+    """All numbers of one estimate, by name."""
+    found = {f"{of}value": estimate.value, f"{of}std_error": estimate.std_error}
+    interval = estimate.interval
+    found[f"{of}interval"] = None if interval is None else [interval.low, interval.high]
+    for name in ("losses", "loss_rows", "split_risks"):
+        found[f"{of}{name}"] = getattr(estimate, name)
+    found |= {f"{of}{name}": value for name, value in (estimate.table or {}).items()}
+    return found
