@@ -6,31 +6,13 @@ import argparse
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from itertools import count
 from threading import Event, Lock
 
-from tests.adversary.cases import Case, draw_case
-from tests.adversary.comparing import Failure, failures
+from tests.adversary.attacking import attacked
+from tests.adversary.cases import draw_case
 from tests.adversary.learners import LEARNERS
 from tests.adversary.running import Worker
-from tests.adversary.shrinking import shrunk
-
-CLOSING = """
-if __name__ == "__main__":
-    import warnings
-
-    for call in {calls}:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                result = eval(call)
-                shown = result if isinstance(result, dict) else seen(result)
-            except Exception as error:
-                shown = repr(error)
-        print(call, shown, {{w.category.__name__ for w in caught}}, sep="\\n  ")
-"""
-
 
 def main(given: list[str] | None = None) -> int:
     """0 where nothing failed."""
@@ -50,51 +32,6 @@ def main(given: list[str] | None = None) -> int:
         print(found or f"case {asked.case}: all sides agree")
         return bool(found)
     return _campaign(asked)
-
-
-def attacked(case: Case, worker: Worker, *, shrink: bool = True) -> str:
-    """Nothing, or what fails in the case and the smallest script that shows it."""
-    found = failures(case, worker.outcomes(case))
-    if not found:
-        return ""
-    first = found[0]
-    if shrink:
-        case = small(case, first, worker)
-        found = [one for one in failures(case, worker.outcomes(case)) if one.key == first.key]
-    return report(case, found or [first])
-
-
-def small(case: Case, failure: Failure, worker: Worker) -> Case:
-    """The smallest case found that fails in the same way between the same sides."""
-    sides = set(failure.sides) | {"auto", "generic"}
-    first = replace(case, more=tuple(m for m in case.more if m in sides))
-
-    def fails(other: Case) -> bool:
-        return any(one.key == failure.key for one in failures(other, worker.outcomes(other)))
-
-    return shrunk(first, fails) if failure.kind != "late" else first
-
-
-def report(case: Case, found: list[Failure]) -> str:
-    """What failed, and a script to paste."""
-    calls = [call for name, call in case.sides.items() if name in {s for f in found for s in f.sides}]
-    head = "\n".join(f"# {line}" for f in found for line in _lines(f))
-    script = with_closing(case, calls)
-    return f"# case {case.number}\n{head}\n\n{script}"
-
-
-def with_closing(case: Case, calls: list[str]) -> str:
-    """The script of a case, which says what each of these calls gives."""
-    import inspect
-
-    from tests.adversary import pasted
-
-    seeing = "\n\n".join(inspect.getsource(f) for f in (pasted.seen_estimate, pasted.seen))
-    return f"{case.script}\n\n{seeing}\n{CLOSING.format(calls=calls)}"
-
-
-def _lines(failure: Failure) -> list[str]:
-    return [f"{failure.kind}, {' and '.join(failure.sides)}:", *failure.what.splitlines()]
 
 
 def _campaign(asked: argparse.Namespace) -> int:

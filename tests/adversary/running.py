@@ -14,7 +14,7 @@ import numpy as np
 from tests.adversary.cases import Case
 from tests.adversary.pasted import seen
 
-__all__ = ["Outcome", "Worker", "outcomes_here"]
+__all__ = ["Here", "Outcome", "Worker", "one_side", "prepared"]
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,21 @@ class Outcome:
     late: bool = False
 
 
-def outcomes_here(case: Case) -> dict[str, Outcome]:
-    """Every side of a case, in this process."""
-    space = prepared(case.script)
-    return {name: one_side(space, call) for name, call in case.sides.items()}
+class Here:
+    """Makes sides in this process, however long they take."""
+
+    def outcomes(self, case: Case) -> dict[str, Outcome]:
+        """Every side of a case."""
+        try:
+            space = prepared(case.script)
+        except Exception as error:  # noqa: BLE001  a case made too small, as a rule
+            return {name: _no_script(error) for name in case.sides}
+        return {name: one_side(space, call) for name, call in case.sides.items()}
+
+
+def _no_script(error: Exception) -> Outcome:
+    """What is said of every side of a script that cannot be run."""
+    return Outcome(error="NoScript", message=repr(error), worded=True)
 
 
 def prepared(script: str) -> dict[str, Any]:
@@ -120,6 +131,10 @@ def _serve(pipe: Any) -> None:
             asked, call = pipe.recv()
         except EOFError:
             return
-        if asked != script:
-            script, space = asked, prepared(asked)
-        pipe.send(one_side(space, call))
+        try:
+            if asked != script:
+                script, space = asked, prepared(asked)
+            pipe.send(one_side(space, call))
+        except Exception as error:  # noqa: BLE001
+            script = ""
+            pipe.send(_no_script(error))

@@ -1,0 +1,113 @@
+"""Fixed cases through every engine, and the adversary itself on engines that are broken."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.adversary.attacking import attacked, report, small
+from tests.adversary.cases import Case, draw_case
+from tests.adversary.comparing import failures
+from tests.adversary.learners import LEARNERS, Drawn
+from tests.adversary.methods import COMMON
+from tests.adversary.running import Here, Worker
+from tests.adversary.steps import STEPS
+from tests.adversary.tables import FORMS, Table
+from tests.adversary.writing import Call
+
+CASES, CHUNK = 160, 8
+HERE = Here()
+
+
+@pytest.mark.parametrize("first", range(0, CASES, CHUNK))
+def test_engines_agree_on_drawn_cases(first):
+    """Every engine says what the generic one says, of the first cases that are drawn."""
+    found = [attacked(draw_case(number), HERE, shrink=False) for number in range(first, first + CHUNK)]
+    assert not any(found), "\n\n".join(filter(None, found))
+
+
+def simple(double: str) -> Case:
+    """A ridge regression over three folds, by an engine that is broken."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 3))
+    table = Table(X, X[:, 0] + rng.normal(size=24), np.ones(24), None, "fortran")
+    learner = Drawn(Call("Ridge"), (("alpha", ("0.1", "10.0")),), LEARNERS["Ridge"])
+    steps = (Call("StandardScaler"),)
+    return Case(0, learner, steps, table, "'3-fold'", "None", engine=f"doubles.{double}()")
+
+
+@pytest.mark.parametrize(
+    ("double", "kind"),
+    [
+        ("OffByAMillionth", "differs"),
+        ("Losing", "raises alone"),
+        ("Raising", "bare exception"),
+        ("Warning", "warns alone"),
+    ],
+)
+def test_a_broken_engine_is_found_and_its_script_shows_it(double, kind):
+    """What is found is made small, and the printed script alone shows two sides that differ."""
+    case = simple(double)
+    found = failures(case, HERE.outcomes(case))
+    assert kind in {one.kind for one in found}
+    first = next(one for one in found if one.kind == kind)
+    least = small(case, first, HERE)
+    assert len(least.table.X) <= 6
+    assert least.table.X.shape[1] == 1
+    assert (least.steps, least.table.weights, least.table.form) == ((), None, "plain")
+    assert len(least.script) < len(case.script) / 2
+    auto, generic = sides_shown(report(least, [first]))
+    assert auto != generic
+
+
+def sides_shown(script: str) -> list[str]:
+    """What a script prints of each side."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(script, "<script>", "exec"), {"__name__": "__main__"})
+    return [part.split("\n", 1)[1] for part in said.getvalue().split("ask(") if part]
+
+
+def test_an_engine_without_fault_is_let_pass():
+    """The generic engine under another word is the same."""
+    assert attacked(simple("Truthful"), HERE) == ""
+
+
+def test_a_side_that_hangs_is_ended_and_named():
+    """The process is replaced, and the other side is still asked."""
+    worker = Worker(limit=2.0)
+    case = simple("Sleeping")
+    found = failures(case, worker.outcomes(case))
+    again = failures(simple("Truthful"), worker.outcomes(simple("Truthful")))
+    worker.close()
+    assert [one.kind for one in found] == ["late"]
+    assert not again
+
+
+def test_a_plain_loop_finds_what_both_engines_share():
+    """A side that is made by hand is held against the engine as well."""
+    splits = "list(KFold(3, shuffle=True, random_state=1).split(np.zeros(len(y))))"
+    case = replace(simple("OffByAMillionth"), method=splits, more=("by hand",))
+    assert ("auto", "by hand") in {one.sides for one in failures(case, HERE.outcomes(case))}
+    assert not failures(replace(case, engine='"auto"'), HERE.outcomes(replace(case, engine='"auto"')))
+
+
+def test_a_number_draws_one_case():
+    """The same number is the same script; others are others."""
+    assert draw_case(7).script == draw_case(7).script
+    assert len({draw_case(number).script for number in range(20)}) == 20
+
+
+def test_everything_is_drawn():
+    """A thousand cases hold every learner, step, form of X and method."""
+    cases = [draw_case(number) for number in range(2000)]
+    seen = Counter(case.learner.call.name for case in cases)
+    seen.update(step.name for case in cases for step in case.steps)
+    seen.update(case.table.form for case in cases)
+    seen.update(case.method for case in cases)
+    assert {*LEARNERS, *STEPS, *FORMS, *COMMON} <= seen.keys()
