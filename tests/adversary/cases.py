@@ -112,7 +112,7 @@ def draw_case(number: int, only: str | None = None) -> Case:
     learner = draw_learner(rng, only)
     table = draw_table(rng, learner.kind)
     method = draw_method(rng, learner.kind.task, table)
-    loss = draw_loss(rng, learner.kind.task, table)
+    loss = draw_loss(rng, learner.kind, table)
     steps = draw_steps(rng, learner.kind.task)
     case = Case(number, learner, steps, table, method, loss, draw_options(rng))
     if rng.random() < 0.08:

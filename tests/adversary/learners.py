@@ -36,6 +36,7 @@ class Kind:
     classes: int | None = None  # at most
     orderless: bool = False  # whether the order of its columns changes rounding alone
     weighted: bool = True  # whether it takes weights of rows
+    shares: bool = True  # whether it gives probabilities
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ LEARNERS: dict[str, Kind] = {
     "QuadraticDiscriminant": Kind(
         C, {"tol": ("1e-4",)}, {"reg_param": ("0.0", "0.1", "0.9")}, orderless=True, weighted=False,
     ),
-    "FisherClassifier": Kind(C, {}, {"threshold": ("'least-squares'", "'balanced'")}, classes=2),
+    "FisherClassifier": Kind(C, {}, {"threshold": ("'least-squares'", "'balanced'")}, classes=2, shares=False),
     "IntervalClassifier": Kind(C, {}, {"k": ("1", "2", "3", "7")}, widest=1, classes=2, weighted=False),
     "ParzenClassifier": Kind(
         C, {"per_class": FLAGS}, {"width": ("0.1", "1.0", "5.0", "'lissack-fu'")}, weighted=False
@@ -113,6 +114,7 @@ LEARNERS: dict[str, Kind] = {
         {"kernel": ("'linear'", "'rbf'", "'poly'", "'sigmoid'"), "class_weight": BALANCED,
          "decision_function_shape": ("'ovo'", "'ovr'"), "tol": ("1e-3", "1e-8")} | KERNEL,
         {"C": ("1e-3", "0.1", "1.0", "100.0"), "gamma": ("'scale'", "'auto'", "0.01", "1.0")},
+        shares=False,
     ),
     "DecisionTreeClassifier": Kind(
         C, TREE | {"criterion": ("'gini'", "'entropy'"), "class_weight": BALANCED}, PRUNED
@@ -132,7 +134,8 @@ LEARNERS: dict[str, Kind] = {
     "LinearRegression": Kind(R, {"fit_intercept": FLAGS, "positive": ("True",)}, {}, orderless=True),
     "Ridge": Kind(R, RIDGE, {"alpha": PENALTIES}, orderless=True),
     "RidgeClassifier": Kind(
-        C, {"fit_intercept": FLAGS, "class_weight": BALANCED}, {"alpha": PENALTIES}, orderless=True
+        C, {"fit_intercept": FLAGS, "class_weight": BALANCED}, {"alpha": PENALTIES}, orderless=True,
+        shares=False,
     ),
     "KernelRidge": Kind(R, {"kernel": KERNELS} | KERNEL, {"alpha": PENALTIES, "gamma": ("0.1", "1.0")}),
     "GaussianNB": Kind(C, {}, {"var_smoothing": ("1e-9", "0.1")}, orderless=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tests.adversary.learners import Kind
 from tests.adversary.tables import Table
 
 __all__ = ["BY_HAND", "SIMPLER", "draw_loss", "draw_method", "draw_options"]
@@ -55,15 +56,16 @@ def draw_method(rng: np.random.Generator, task: str, table: Table) -> str:
     return str(rng.choice(list(offered), p=share / share.sum()))
 
 
-def draw_loss(rng: np.random.Generator, task: str, table: Table) -> str:
+def draw_loss(rng: np.random.Generator, kind: Kind, table: Table) -> str:
     """The usual loss in a third of cases; a cost matrix fits the number of classes."""
     if rng.random() < 0.3:
         return "None"
-    if task == "regression":
+    if kind.task == "regression":
         return str(rng.choice(["'absolute'", "'squared'", "'r2'", "'neg_median_absolute_error'"]))
     k = len(np.unique(table.y))
-    offered = ["'log'", "'brier'", COSTS, "'balanced_accuracy'"]
-    offered += ["'neg_log_loss'"] if k > 2 else ["'auc'", "'auc'", "'roc_auc'"]
+    offered = [COSTS, "'balanced_accuracy'"]
+    offered += ["'log'", "'brier'", "'neg_log_loss'"] if kind.shares or rng.random() < 0.1 else []
+    offered += ["'auc'", "'auc'", "'roc_auc'"] if k == 2 else []
     return str(rng.choice(offered))
 
 
