@@ -61,7 +61,6 @@ class LogisticPaths(OnePass):
     word: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
     serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules", "taken_out"})
-    rounds: ClassVar[bool] = False  # it goes through the iterations of LogisticPath
     minimiser: bool = False
 
     def learners(self) -> Sequence[type]:
@@ -130,6 +129,9 @@ class LogisticPaths(OnePass):
             done[fit] = True
             tell(fit + 1, task.plan.n_fits)
         return done
+
+    def rounds(self, group: Group) -> bool:
+        return "C" in group.settings[0]  # LogisticPath goes through these very iterations
 
     def closing_notes(self, task: Task) -> list[str]:
         asked = sum(len(candidates) for candidates in task.open.values())

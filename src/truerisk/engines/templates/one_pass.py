@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -138,6 +138,15 @@ class Task:
                 where = slice(*self.plan.test_offsets[question : question + 2])
                 self.values[line, where] = answer
 
+    def ask_for_ranks(self, asked: Container[tuple[int, int]]) -> None:
+        """Ask the learner for scores that rounding would rank, but for those it was asked for."""
+        for line, scores in enumerate(self.values):
+            for fit in fits_ranked_by_rounding(scores, self.plan, self.data).tolist():
+                candidate = line if self.run.only is None else int(self.run.only[fit])
+                if (fit, candidate) not in asked:
+                    self.leave_open(fit, [candidate])
+        self.ask_the_learner()
+
     def lines_of(self, group: Group) -> Any:
         """Where the candidates of a group stand in `values`."""
         return group.candidates if self.run.only is None else slice(0, 1)
@@ -190,7 +199,6 @@ class OnePass(Engine):
     """Serves `learners()`; one pass answers all candidates that differ in `along` only."""
 
     along: ClassVar[tuple[str, ...]]
-    rounds: ClassVar[bool] = True  # whether scores may differ from the learner's in last digits
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
@@ -204,6 +212,10 @@ class OnePass(Engine):
 
         None where the pass cannot say: all candidates of the group are then fitted one by one.
         """
+
+    def rounds(self, group: Group) -> bool:
+        """Whether scores may differ from the learner's in the last digits."""
+        return True
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         """Why one setting of the learner is not served, or None."""
@@ -272,10 +284,10 @@ class OnePass(Engine):
         notes: list[str] = []
         rules: list[LinearRules] = []
         largest: dict[str, float] = {}
-        tasks: list[Task] = []
+        asked: set[tuple[int, int]] = set()  # (fit, candidate) that the learner itself answered
         free = None if plan.freedom is None else np.full((len(values), plan.n_fits), np.nan)
         for number, group in enumerate(groups):
-            X, asked = self._shared(group, data)
+            X, everywhere = self._shared(group, data)
             weights = _weights(data)
             task = Task(
                 family,
@@ -291,18 +303,17 @@ class OnePass(Engine):
                 rules=rules,
                 largest=largest,
             )
-            done = task.all_open() if asked else self.together(task)
+            done = task.all_open() if everywhere else self.together(task)
             tell(number * plan.n_fits + int(done.sum()), total)
             for count, fit in enumerate(np.flatnonzero(~done), start=1):
                 self._answer(task, int(fit))
                 tell(number * plan.n_fits + int(done.sum()) + count, total)
             task.ask_the_learner()
-            tasks.append(task)
-        if self.rounds and request.response == "score":
-            ask_about_ranks(tasks)
-        for task in tasks:
+            asked |= {(fit, c) for fit, those in task.open.items() for c in those}
             warned += task.warned
             notes += [*task.notes, *self.closing_notes(task)]
+        if request.response == "score" and any(map(self.rounds, groups)):
+            replace(task, open={}, warned=warned).ask_for_ranks(asked)
         tell(total, total)
         say_once(warned, len(values) * plan.n_fits)
         shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
@@ -352,22 +363,6 @@ def unless_it_fails(prepare: Callable[[], T]) -> T | None:
         if not is_failure(error):
             raise
         return None
-
-
-def ask_about_ranks(tasks: Sequence[Task]) -> None:
-    """Ask the learner for the scores that rounding would rank, of all groups of candidates."""
-    first = tasks[0]
-    only = first.run.only
-    ranked = [fits_ranked_by_rounding(row, first.plan, first.data) for row in first.values]
-    for task in tasks:
-        known = {fit: set(candidates) for fit, candidates in task.open.items()}
-        task.open.clear()
-        for line, fits in enumerate(ranked):
-            for fit in fits.tolist():
-                candidate = line if only is None else int(only[fit])
-                if candidate in task.group.candidates and candidate not in known.get(fit, ()):
-                    task.leave_open(fit, [candidate])
-        task.ask_the_learner()
 
 
 class OwnArithmetic(Exception):

@@ -26,7 +26,8 @@ def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.nd
     ranked = np.repeat(of_question, sizes)
     order = np.lexsort((scores, ranked))
     near = CLOSE * (1 + np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
-    apart = (np.diff(ranked[order]) != 0) | ~(np.diff(scores[order]) <= near)
+    with np.errstate(invalid="ignore", over="ignore"):
+        apart = (np.diff(ranked[order]) != 0) | ~(np.diff(scores[order]) <= near)
     starts = np.concatenate([[0], np.flatnonzero(apart) + 1])
     codes = data.codes[plan.positions[0][order]]
     mixed = np.maximum.reduceat(codes, starts) > np.minimum.reduceat(codes, starts)
