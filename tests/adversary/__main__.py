@@ -14,6 +14,7 @@ from tests.adversary.cases import draw_case
 from tests.adversary.learners import LEARNERS
 from tests.adversary.running import Worker
 
+
 def main(given: list[str] | None = None) -> int:
     """0 where nothing failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.adversary", description=__doc__)

@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-
 from tests.adversary import pasted
 from tests.adversary.learners import LEARNERS, Drawn, draw_learner
 from tests.adversary.methods import BY_HAND, draw_loss, draw_method, draw_options
@@ -51,7 +50,7 @@ class Case:
 
     @property
     def sides(self) -> dict[str, str]:
-        """Names and calls: the engine that is attacked, the reference, and the same in other words."""
+        """Names and calls: the engine attacked, the reference, the same problem in other words."""
         every = {
             AUTO: "ask(auto)",
             GENERIC: 'ask("generic")',
@@ -70,13 +69,16 @@ class Case:
     @property
     def script(self) -> str:
         """Everything up to a function `ask` that makes one side."""
-        body = "\n".join([self.table.script, self._models(), f"auto = {self.engine}", self._asking()])
+        body = "\n".join(
+            [self.table.script, self._models(), f"auto = {self.engine}", self._asking()]
+        )
         text = body + "\n".join(self.sides.values())
         names = [name for name in pasted.__all__ if re.search(rf"\b{name}\b", text)]
         carried = "\n\n".join(inspect.getsource(getattr(pasted, name)) for name in names)
         needs = "import tempfile\nfrom pathlib import Path\n\n" if "memory_map" in names else ""
         if "by_hand" in names:
-            needs += "from sklearn.base import clone\nfrom sklearn.model_selection import ParameterGrid\n"
+            needs += "from sklearn.base import clone\n"
+            needs += "from sklearn.model_selection import ParameterGrid\n"
         return f"{needs}{imports(body)}\n\n{carried}\n{body}"
 
     def _models(self) -> str:
@@ -90,11 +92,13 @@ class Case:
 
     def _asking(self) -> str:
         given = "".join(f", {name}={value}" for name, value in self.options)
-        given = f"loss={self.loss}, groups=groups, sample_weight=sample_weight{given}"
+        given = (
+            f"loss={self.loss}, groups=groups, sample_weight=sample_weight{given}, engine=engine"
+        )
         if self.other is None:
-            call = f"tr.risk_curve(model, grid or None, X, y, method=method, {given}, engine=engine)"
+            call = f"tr.risk_curve(model, grid or None, X, y, method=method, {given})"
             return f"\n\ndef ask(engine, X=X, y=y):\n    return {call}\n"
-        call = f"tr.assess(learners, X, y, methods=[method], outer={self.outer}, {given}, engine=engine)"
+        call = f"tr.assess(learners, X, y, methods=[method], outer={self.outer}, {given})"
         return f"\n\ndef ask(engine, X=X, y=y, learners=learners):\n    return {call}\n"
 
 
@@ -102,7 +106,9 @@ def _model(learner: Drawn, steps: tuple[Call, ...]) -> tuple[str, str]:
     """The model and its grid as text; names of the grid say the step."""
     prefix = f"{learner.call.step}__" if steps else ""
     grid = ", ".join(f"'{prefix}{name}': {listed(values)}" for name, values in learner.grid)
-    model = f"make_pipeline({', '.join(map(str, steps))}, {learner.call})" if steps else learner.call
+    model = (
+        f"make_pipeline({', '.join(map(str, steps))}, {learner.call})" if steps else learner.call
+    )
     return str(model), f"{{{grid}}}"
 
 

@@ -6,8 +6,6 @@ import warnings
 from dataclasses import replace
 from typing import ClassVar
 
-import numpy as np
-
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
 from truerisk.core.data import Data

@@ -1,11 +1,10 @@
-"""Which learners are drawn: all that fast engines know, and one that none does, with their grids."""
+"""Which learners are drawn, with their grids: all that fast engines know, and one more."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
-
 from tests.adversary.writing import Call
 
 __all__ = ["LEARNERS", "Drawn", "Kind", "draw_learner"]
@@ -78,41 +77,72 @@ LEARNERS: dict[str, Kind] = {
     "KNeighborsRegressor": Kind(R, NEAREST, NEIGHBOURS, weighted=False),
     "LinearDiscriminantAnalysis": Kind(
         C,
-        {"solver": ("'svd'", "'lsqr'", "'eigen'"), "tol": ("1e-4", "1e-2"),
-         "shrinkage": ("'auto'", "0.3"), "n_components": ("1",)},
+        {
+            "solver": ("'svd'", "'lsqr'", "'eigen'"),
+            "tol": ("1e-4", "1e-2"),
+            "shrinkage": ("'auto'", "0.3"),
+            "n_components": ("1",),
+        },
         {"shrinkage": ("None", "0.0", "0.1", "0.5", "1.0", "'auto'")},
-        orderless=True, weighted=False,
+        orderless=True,
+        weighted=False,
     ),
     "LinearDiscriminant": Kind(
-        C, {"solver": ("'svd'", "'lsqr'", "'eigen'"), "divisor": ("'n'", "'n-K'")},
-        {"shrinkage": ("None", "0.1", "0.9")}, orderless=True, weighted=False,
+        C,
+        {"solver": ("'svd'", "'lsqr'", "'eigen'"), "divisor": ("'n'", "'n-K'")},
+        {"shrinkage": ("None", "0.1", "0.9")},
+        orderless=True,
+        weighted=False,
     ),
     "QuadraticDiscriminantAnalysis": Kind(
-        C, {"tol": ("1e-4", "1e-2"), "store_covariance": FLAGS},
-        {"reg_param": ("0.0", "0.01", "0.5", "1.0")}, orderless=True, weighted=False,
+        C,
+        {"tol": ("1e-4", "1e-2"), "store_covariance": FLAGS},
+        {"reg_param": ("0.0", "0.01", "0.5", "1.0")},
+        orderless=True,
+        weighted=False,
     ),
     "QuadraticDiscriminant": Kind(
-        C, {"tol": ("1e-4",)}, {"reg_param": ("0.0", "0.1", "0.9")}, orderless=True, weighted=False,
+        C,
+        {"tol": ("1e-4",)},
+        {"reg_param": ("0.0", "0.1", "0.9")},
+        orderless=True,
+        weighted=False,
     ),
-    "FisherClassifier": Kind(C, {}, {"threshold": ("'least-squares'", "'balanced'")}, classes=2, shares=False),
-    "IntervalClassifier": Kind(C, {}, {"k": ("1", "2", "3", "7")}, widest=1, classes=2, weighted=False),
+    "FisherClassifier": Kind(
+        C, {}, {"threshold": ("'least-squares'", "'balanced'")}, classes=2, shares=False
+    ),
+    "IntervalClassifier": Kind(
+        C, {}, {"k": ("1", "2", "3", "7")}, widest=1, classes=2, weighted=False
+    ),
     "ParzenClassifier": Kind(
         C, {"per_class": FLAGS}, {"width": ("0.1", "1.0", "5.0", "'lissack-fu'")}, weighted=False
     ),
     "LogisticPath": Kind(
-        C, {"standardize": FLAGS, "n_lambdas": ("10", "30")}, {"l1_ratio": ("0.0", "0.5", "1.0")},
+        C,
+        {"standardize": FLAGS, "n_lambdas": ("10", "30")},
+        {"l1_ratio": ("0.0", "0.5", "1.0")},
         classes=2,
     ),
     "LogisticRegression": Kind(
         C,
-        {"fit_intercept": FLAGS, "class_weight": BALANCED, "max_iter": ("20", "500"),
-         "solver": ("'lbfgs'", "'liblinear'", "'newton-cg'"), "tol": ("1e-4", "1e-8")},
+        {
+            "fit_intercept": FLAGS,
+            "class_weight": BALANCED,
+            "max_iter": ("20", "500"),
+            "solver": ("'lbfgs'", "'liblinear'", "'newton-cg'"),
+            "tol": ("1e-4", "1e-8"),
+        },
         {"C": ("1e-4", "0.01", "1.0", "100.0", "1e6")},
     ),
     "SVC": Kind(
         C,
-        {"kernel": ("'linear'", "'rbf'", "'poly'", "'sigmoid'"), "class_weight": BALANCED,
-         "decision_function_shape": ("'ovo'", "'ovr'"), "tol": ("1e-3", "1e-8")} | KERNEL,
+        {
+            "kernel": ("'linear'", "'rbf'", "'poly'", "'sigmoid'"),
+            "class_weight": BALANCED,
+            "decision_function_shape": ("'ovo'", "'ovr'"),
+            "tol": ("1e-3", "1e-8"),
+        }
+        | KERNEL,
         {"C": ("1e-3", "0.1", "1.0", "100.0"), "gamma": ("'scale'", "'auto'", "0.01", "1.0")},
         shares=False,
     ),
@@ -131,18 +161,27 @@ LEARNERS: dict[str, Kind] = {
     "AdaBoostClassifier": Kind(C, {"random_state": SEEDED}, MEMBERS),
     "GradientBoostingClassifier": Kind(C, BOOST, MEMBERS),
     "GradientBoostingRegressor": Kind(R, BOOST, MEMBERS),
-    "LinearRegression": Kind(R, {"fit_intercept": FLAGS, "positive": ("True",)}, {}, orderless=True),
+    "LinearRegression": Kind(
+        R, {"fit_intercept": FLAGS, "positive": ("True",)}, {}, orderless=True
+    ),
     "Ridge": Kind(R, RIDGE, {"alpha": PENALTIES}, orderless=True),
     "RidgeClassifier": Kind(
-        C, {"fit_intercept": FLAGS, "class_weight": BALANCED}, {"alpha": PENALTIES}, orderless=True,
+        C,
+        {"fit_intercept": FLAGS, "class_weight": BALANCED},
+        {"alpha": PENALTIES},
+        orderless=True,
         shares=False,
     ),
-    "KernelRidge": Kind(R, {"kernel": KERNELS} | KERNEL, {"alpha": PENALTIES, "gamma": ("0.1", "1.0")}),
+    "KernelRidge": Kind(
+        R, {"kernel": KERNELS} | KERNEL, {"alpha": PENALTIES, "gamma": ("0.1", "1.0")}
+    ),
     "GaussianNB": Kind(C, {}, {"var_smoothing": ("1e-9", "0.1")}, orderless=True),
     "own.KNeighborsClassifier": Kind(C, {}, {"n_neighbors": ("1", "3", "5")}, weighted=False),
-    "own.LinearDiscriminantAnalysis": Kind(C, {"solver": ("'lsqr'",)}, {"shrinkage": ("0.1", "0.9")}, weighted=False),
+    "own.LinearDiscriminantAnalysis": Kind(
+        C, {"solver": ("'lsqr'",)}, {"shrinkage": ("0.1", "0.9")}, weighted=False
+    ),
     "own.Ridge": Kind(R, {}, {"alpha": PENALTIES}),
-}  # fmt: skip
+}
 
 
 def draw_learner(rng: np.random.Generator, only: str | None = None) -> Drawn:

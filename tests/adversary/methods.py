@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.adversary.learners import Kind
 from tests.adversary.tables import Table
 
@@ -18,28 +17,53 @@ BY_HAND = {
 """Splits that a plain loop goes through as well."""
 
 COMMON = {
-    "'2-fold'": 3, "'3-fold'": 3, "'5-fold'": 3, "'2x3-fold'": 2, "'loo'": 4, "'holdout'": 2,
-    "'apparent'": 1, "'monte-carlo'": 1, "'reversed 4-fold'": 1, "'three-way'": 2,
-    "tr.methods.Nested('3-fold', '2-fold')": 2, "tr.methods.Nested('2-fold', 'loo')": 1,
+    "'2-fold'": 3,
+    "'3-fold'": 3,
+    "'5-fold'": 3,
+    "'2x3-fold'": 2,
+    "'loo'": 4,
+    "'holdout'": 2,
+    "'apparent'": 1,
+    "'monte-carlo'": 1,
+    "'reversed 4-fold'": 1,
+    "'three-way'": 2,
+    "tr.methods.Nested('3-fold', '2-fold')": 2,
+    "tr.methods.Nested('2-fold', 'loo')": 1,
     "tr.methods.Nested('3-fold', tr.methods.Bootstrap('.632+', replicates=4))": 1,
     "tr.methods.KFold(3, average='pooled')": 1,
     "tr.methods.KFold(3, average='fold')": 1,
-    "tr.methods.Bootstrap('.632', replicates=8)": 1, "tr.methods.Bootstrap('.632+', replicates=8)": 2,
-    "tr.methods.Bootstrap('optimism', replicates=8)": 1, "tr.methods.Bootstrap('bootstrap', replicates=8)": 1,
+    "tr.methods.Bootstrap('.632', replicates=8)": 1,
+    "tr.methods.Bootstrap('.632+', replicates=8)": 2,
+    "tr.methods.Bootstrap('optimism', replicates=8)": 1,
+    "tr.methods.Bootstrap('bootstrap', replicates=8)": 1,
     "tr.methods.Bootstrap('oob', replicates=12)": 1,
-    "'oob'": 1, "tr.methods.MonteCarlo(4)": 2, "tr.methods.BootstrapBiasCorrected(3)": 1,
-    "tr.methods.NestedInterval(3, repeats=2)": 1, "tr.methods.PairedHalves(2, 2)": 1,
-    "tr.methods.Complete(0.9)": 1, "'exact-oob'": 1, "'alo'": 1, "'bolstered'": 1,
-    "KFold(4)": 1, "ShuffleSplit(3, random_state=0)": 1, "TimeSeriesSplit(3)": 1,
+    "'oob'": 1,
+    "tr.methods.MonteCarlo(4)": 2,
+    "tr.methods.BootstrapBiasCorrected(3)": 1,
+    "tr.methods.NestedInterval(3, repeats=2)": 1,
+    "tr.methods.PairedHalves(2, 2)": 1,
+    "tr.methods.Complete(0.9)": 1,
+    "'exact-oob'": 1,
+    "'alo'": 1,
+    "'bolstered'": 1,
+    "KFold(4)": 1,
+    "ShuffleSplit(3, random_state=0)": 1,
+    "TimeSeriesSplit(3)": 1,
 }
 OF_CLASSES = {
     "RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)": 1,
     "tr.methods.KFold(3, stratify=False)": 2,
 }  # fmt: skip
-COSTS = "tr.losses.Cost((1 - np.eye(np.unique(y).size)) * np.arange(1, np.unique(y).size + 1)[:, None])"
+COSTS = (
+    "tr.losses.Cost((1 - np.eye(np.unique(y).size)) * np.arange(1, np.unique(y).size + 1)[:, None])"
+)
 SIMPLER = (
-    "'3-fold'", "'2-fold'", "'holdout'", "'apparent'", "tr.methods.Bootstrap('bootstrap', replicates=2)",
-)  # fmt: skip
+    "'3-fold'",
+    "'2-fold'",
+    "'holdout'",
+    "'apparent'",
+    "tr.methods.Bootstrap('bootstrap', replicates=2)",
+)
 
 
 def draw_method(rng: np.random.Generator, task: str, table: Table) -> str:

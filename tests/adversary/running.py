@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
 from tests.adversary.cases import Case
 from tests.adversary.pasted import seen
 
@@ -80,7 +79,11 @@ def _plain(result: Any) -> dict[str, Any]:
 
 
 def _engine(result: Any) -> str:
-    return "by hand" if isinstance(result, dict) else getattr(result, "common", result).__dict__.get("engine", "")
+    return (
+        "by hand"
+        if isinstance(result, dict)
+        else getattr(result, "common", result).__dict__.get("engine", "")
+    )
 
 
 class Worker:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-
 from tests.adversary.cases import Case
 from tests.adversary.methods import SIMPLER
 from tests.adversary.tables import Table
@@ -75,9 +74,7 @@ def _fewer_settings(case: Case) -> Iterator[Case]:
         yield replace(case, learner=replace(learner, call=learner.call.without(name)))
     for i, step in enumerate(case.steps):
         for name, _ in step.arguments:
-            yield replace(
-                case, steps=(*case.steps[:i], step.without(name), *case.steps[i + 1 :])
-            )
+            yield replace(case, steps=(*case.steps[:i], step.without(name), *case.steps[i + 1 :]))
 
 
 def _fewer_rows(case: Case) -> Iterator[Case]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-
 from tests.adversary.writing import Call
 
 __all__ = ["STEPS", "draw_steps"]
@@ -35,7 +34,9 @@ def draw_steps(rng: np.random.Generator, task: str) -> tuple[Call, ...]:
 
 
 def _drawn(rng: np.random.Generator, name: str, task: str) -> Call:
-    given = {one: str(rng.choice(texts)) for one, texts in STEPS[name].items() if rng.random() < 0.4}
+    given = {
+        one: str(rng.choice(texts)) for one, texts in STEPS[name].items() if rng.random() < 0.4
+    }
     if name == "SelectKBest":
         score = "f_classif" if task == "classification" else "f_regression"
         given = {"k": "1"} | given | {"score_func": score}

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-
 from tests.adversary.learners import Kind
 from tests.adversary.writing import array
 
@@ -64,7 +63,9 @@ class Table:
 def draw_table(rng: np.random.Generator, kind: Kind) -> Table:
     """A table that fits the learner: its task, and how many columns and classes it takes."""
     n = int(rng.integers(8, 41))
-    p = min(int(rng.choice([1, 2, 3, 5, n + 3], p=[0.2, 0.3, 0.25, 0.2, 0.05])), kind.widest or n + 3)
+    p = min(
+        int(rng.choice([1, 2, 3, 5, n + 3], p=[0.2, 0.3, 0.25, 0.2, 0.05])), kind.widest or n + 3
+    )
     codes = _codes(rng, n, kind.classes)
     X = rng.normal(size=(n, p)) + 0.7 * codes[:, None] * rng.normal(size=p)
     ordinary = rng.random() < 0.3

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from tests.adversary.attacking import attacked, report, small
 from tests.adversary.cases import Case, draw_case
 from tests.adversary.comparing import failures
@@ -27,7 +26,9 @@ HERE = Here()
 @pytest.mark.parametrize("first", range(0, CASES, CHUNK))
 def test_engines_agree_on_drawn_cases(first):
     """Every engine says what the generic one says, of the first cases that are drawn."""
-    found = [attacked(draw_case(number), HERE, shrink=False) for number in range(first, first + CHUNK)]
+    found = [
+        attacked(draw_case(number), HERE, shrink=False) for number in range(first, first + CHUNK)
+    ]
     assert not any(found), "\n\n".join(filter(None, found))
 
 
@@ -94,7 +95,9 @@ def test_a_plain_loop_finds_what_both_engines_share():
     splits = "list(KFold(3, shuffle=True, random_state=1).split(np.zeros(len(y))))"
     case = replace(simple("OffByAMillionth"), method=splits, more=("by hand",))
     assert ("auto", "by hand") in {one.sides for one in failures(case, HERE.outcomes(case))}
-    assert not failures(replace(case, engine='"auto"'), HERE.outcomes(replace(case, engine='"auto"')))
+    assert not failures(
+        replace(case, engine='"auto"'), HERE.outcomes(replace(case, engine='"auto"'))
+    )
 
 
 def test_a_number_draws_one_case():

@@ -1,4 +1,4 @@
-"""Calls as text, and the imports a text needs: a case is a script, and what is run is what is printed."""
+"""Calls as text, and the imports a text needs: a case is a script, what is run is printed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass, replace
 
 import numpy as np
-
 from tests.adversary import own
 
 __all__ = ["Call", "array", "imports", "listed"]
@@ -91,7 +90,11 @@ def array(values: np.ndarray | None) -> str:
         return "None"
     if not values.size:
         return f"np.zeros({values.shape})"
-    text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(values.tolist())) if values.dtype.kind == "f" else repr(values.tolist())
+    text = (
+        re.sub(r"\b(nan|inf)\b", r"np.\1", repr(values.tolist()))
+        if values.dtype.kind == "f"
+        else repr(values.tolist())
+    )
     return f"np.array({text})"
 
 

@@ -462,3 +462,22 @@ def test_weights_below_zero_and_probabilities_are_refused():
     assert "no probabilities" in found
     with pytest.raises(Refusal):
         tr.estimate_risk(RidgeClassifier(), X, y, method="loo", loss="log", engine="least-squares")
+
+
+@pytest.mark.parametrize(
+    "model", [Ridge(alpha=0), Ridge(alpha=0, solver="svd"), LinearRegression()]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_column_of_one_value_is_the_learners_own_affair(model, weighted):
+    """What a mean is off by is no direction: of a column that varies by rounding it is asked."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(int(rng.integers(5, 14)), int(rng.integers(1, 3))))
+        X[:, 0 if seed % 3 else slice(None)] = rng.choice([0.1, 3.3, 1e8 / 3, 1e-5 / 3])
+        weights = rng.integers(1, 3, size=len(X)).astype(float) if weighted else None
+        given = {} if weights is None else {"sample_weight": weights}
+        data = Data.check(X, rng.normal(size=len(X)), task="regression", fit_params=given)
+        for method in map(tr.methods.as_method, ("3-fold", "5-fold", "loo")):
+            plan = method.plan(data, Streams(0))
+            found, expected = both(LeastSquares(), family_of(model), data, plan, Request("value"))
+            assert np.allclose(found, expected, rtol=1e-9, atol=1e-10), (seed, method.word)

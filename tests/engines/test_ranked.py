@@ -11,9 +11,9 @@ from sklearn.discriminant_analysis import (
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.engines.closed_forms import both, data_of, family_of
 
 import truerisk as tr
-from tests.engines.closed_forms import both, data_of, family_of
 from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.losses import AUC

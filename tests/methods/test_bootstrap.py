@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -567,3 +568,32 @@ def test_samples_that_miss_nothing() -> None:
         tr.estimate_risk(Ridge(), X, NUMBERS, method=method)
     with pytest.raises(BadData, match="one row leaves none out"):
         tr.estimate_risk(Ridge(), X[:1], NUMBERS[:1], method="oob")
+
+
+@pytest.mark.parametrize("moved", [0.0, 1e-14, -1e-14])
+def test_a_no_information_risk_equal_but_for_rounding_is_no_overfitting(moved):
+    """Of a constant target it is the apparent risk, summed in another order: R is 0 either way."""
+    assert weight_632_plus(0.3, 0.5, 0.3 * (1 + moved))[1:] == (0.0, 0.632)
+
+
+def test_losses_of_a_constant_target_do_not_hang_on_the_order_of_sums():
+    """Rows that are never left out take the losses away, whatever rounding says of R."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(9, 2)), np.full(9, 0.1)
+        method = Bootstrap(".632+", replicates=6)
+        curve = tr.risk_curve(KernelRidge(), {"alpha": [1e-3, 1.0]}, X, y, method=method)
+        times = [estimate.table["overfitting"] for estimate in curve]
+        assert times == [0.0, 0.0]
+
+
+def test_a_setting_without_spread_takes_no_error_from_another():
+    """Whether there is a standard error is said of each setting by itself."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(12, 1)), np.r_[np.zeros(6), np.ones(6)].astype(int)
+    X[:, 0] += 20 * y
+    grid = {"n_neighbors": [1, 12]}
+    both = tr.risk_curve(KNeighborsClassifier(), grid, X, y, method=Bootstrap("oob", 400))
+    alone = tr.risk_curve(KNeighborsClassifier(12), None, X, y, method=Bootstrap("oob", 400))
+    assert both[0].std_error is None
+    assert both[1].std_error == alone[0].std_error is not None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 __all__ = [
+    "CLEARLY",
     "EPS",
     "Spectrum",
     "Turned",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 EPS = float(np.finfo(np.float64).eps)
+CLEARLY = 10.0  # times its own rounding: a direction that is less may be nothing but rounding
 SPREAD = 4.0  # rounding of size s in a matrix of order m moves a form by about s/√m: so many times
 
 
@@ -61,6 +63,18 @@ class Spectrum:
         """1 / (d + a), a column per penalty."""
         weights: Doubles = 1.0 / (self.values[:, None] + penalties)
         return weights
+
+    def stands(self, penalties: Doubles, least: float = 1.0) -> NDArray[np.bool_]:
+        """At which penalties no direction is rounding alone, with d no smaller than `least` d.
+
+        A column that is constant but for rounding has such a direction, and answers that are as
+        large as those of any other: what a solver makes of it is its own.
+        """
+        smallest = np.maximum(least * self.values.min(initial=np.inf), 0.0) + penalties
+        found: NDArray[np.bool_] = (np.sqrt(smallest) if self.of_rows else smallest) > (
+            CLEARLY * EPS * self.noise
+        )
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.losses import Loss
 from truerisk.core.plan import Plan
 from truerisk.core.samples import plan_of_samples
+from truerisk.core.ties import tied
 from truerisk.methods.averages import failure_notes
 from truerisk.methods.infinitesimal_jackknife import jackknife_error
 from truerisk.methods.interval_forms import Evidence, as_form
@@ -187,7 +188,7 @@ class Bootstrap(Method):
         if out > gamma:
             what = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
             notes.append(f"Err₁ {out:.4f} exceeds the no-information risk {gamma:.4f} and {what}.")
-        if gamma <= err:
+        if tied(gamma, err):
             notes.append(
                 f"the no-information risk {gamma:.4f} does not exceed the apparent risk {err:.4f}: "
                 "the relative overfitting rate R is taken as 0."
@@ -253,7 +254,7 @@ class Bootstrap(Method):
         if self.kind != "oob" and not asked:
             return None, (UNSURE,)
         n = len(found.tested)
-        why = self._no_jackknife(found)
+        why = self._no_jackknife(found, c)
         if why is not None:
             return None, (why,)
         drawn = self.replicates if self.samples is None else len(np.asarray(self.samples))
@@ -268,7 +269,7 @@ class Bootstrap(Method):
             return None, (few,)
         return error, ("standard error: infinitesimal jackknife of Efron and Tibshirani (1997).",)
 
-    def _no_jackknife(self, found: Replicated) -> str | None:
+    def _no_jackknife(self, found: Replicated, c: int) -> str | None:
         """Why the infinitesimal jackknife does not apply, or None."""
         data, n = found.data, len(found.tested)
         if not found.loss.per_row:
@@ -277,7 +278,7 @@ class Bootstrap(Method):
             return "no formula is known for the standard error with groups, weights or strata."
         if n < 3 or found.n_never_out or (found.times.sum(axis=1) != n).any():
             return "the standard error needs samples of n rows, and each row missed by some."
-        if not (found.per_row.std(axis=1) > 0).all():
+        if not found.per_row[c].std() > 0:
             return "every row has the same loss: their spread says nothing of the error."
         return None
 
@@ -315,10 +316,12 @@ def weight_632_plus(
     >>> used, ratio, weight = weight_632_plus(0.1, 0.2, 0.5)
     >>> round((1 - weight) * 0.1 + weight * used, 5)
     0.1696
+
+    For a constant target the no-information risk is the apparent risk but for the order of sums.
     """
     used = min(out, gamma)
     ratio = 0.0
-    if out > err and gamma > err:
+    if out > err and not tied(gamma, err):
         ratio = ((used if clips else out) - err) / (gamma - err)
     return used, ratio, OUT / (1 - (1 - OUT) * ratio)
 

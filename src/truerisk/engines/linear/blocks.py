@@ -16,7 +16,7 @@ from truerisk.engines.linear.fit import DOUBT, Manner
 from truerisk.engines.templates.one_pass import Task
 from truerisk.kernels import why_not
 from truerisk.kernels.normal_equations import answers_of, solve_without
-from truerisk.kernels.spectral import EPS
+from truerisk.kernels.spectral import CLEARLY, EPS
 
 __all__ = ["FEW", "MANY", "answer_blocks"]
 
@@ -40,7 +40,8 @@ def answer_blocks(
     if len(penalties) * task.X.shape[1] > MANY:
         return done
     mean, spread = task.X.mean(axis=0), task.X.std(axis=0)
-    if not spread.all() or (not manner.penalised and spread.max() > ALIKE * spread.min()):
+    constant = spread <= CLEARLY * EPS * np.abs(mean)  # but for rounding
+    if constant.any() or (not manner.penalised and spread.max() > ALIKE * spread.min()):
         return done
     if plan.train_sizes[fits].min() <= task.X.shape[1] + 1:
         return done

@@ -211,6 +211,7 @@ def _by_product(
     smallest = float(spectrum.values.min(initial=np.inf))
     largest = float(spectrum.values.max(initial=0.0))
     sure = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
+    sure &= spectrum.stands(penalties)
     if not manner.penalised:
         null = wide and (train.intercept or train.n_given > len(train.root))
         singular = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
@@ -237,6 +238,7 @@ def _by_rows(
     smallest = float(singular.min(initial=np.inf)) ** 2
     largest = float(singular.max(initial=0.0)) ** 2
     sure = manner.works_on(0.0 if wide or few else smallest, largest, train.n_given, penalties)
+    sure &= spectrum.stands(penalties)
     null = few or (wide and (train.intercept or train.n_given > len(train.root)))
     sure &= manner.rank_is_clear(singular, null=null)
     length = float(np.sqrt((asked**2).sum(axis=1).max(initial=0.0)))

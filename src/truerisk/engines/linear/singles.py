@@ -129,6 +129,7 @@ class Singles:
         found = leave_out_primal(left, train.T, self._of_mean(part), spectrum, penalties, doubts)
         rest = _least(found.rest)
         unsure = ~manner.works_on(smallest * rest, largest, table.n, penalties)
+        unsure |= ~spectrum.stands(penalties, rest)
         bent = singular.copy()
         bent[1:] *= rest**0.5
         if not manner.rank_is_clear(bent, null=False):

@@ -317,6 +317,8 @@ class Part:
         below = 0.0 if self.wide else smallest
         if not manner.works_on(below, largest, self.n_given, penalties).all():
             return False
+        if not self.spectrum.stands(penalties, least).all():
+            return False
         if manner.penalised:
             return True
         null = self.wide and (manner.intercept or self.n_given > len(self.rows))
