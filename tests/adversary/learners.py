@@ -188,7 +188,7 @@ def draw_learner(rng: np.random.Generator, only: str | None = None) -> Drawn:
     """A learner, some arguments that are not as usual, and a grid of up to two parameters."""
     name = only or str(rng.choice(list(LEARNERS)))
     kind = LEARNERS[name]
-    names = [one for one in kind.tuned if rng.random() < 0.8][:2]
+    names = [one for one in kind.tuned if rng.random() < 0.8 or one == "n_estimators"][:2]
     grid = tuple((one, _some(rng, kind.tuned[one])) for one in names)
     given = tuple(
         (one, str(rng.choice(texts)))

@@ -26,7 +26,7 @@ from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task, dense
+from truerisk.engines.templates.one_pass import OnePass, OwnArithmetic, Shown, Task, dense
 
 __all__ = ["LinearDiscriminants"]
 
@@ -136,4 +136,7 @@ def _shared_rows(task: Task) -> np.ndarray | None:
     scales = all(is_exactly(step, "sklearn.preprocessing:StandardScaler") for step in steps)
     if not scales or any(shrinkage_of(setting) for setting in task.group.settings):
         return None
-    return dense(task.data.X)
+    try:
+        return dense(task.data.X)
+    except OwnArithmetic:  # what the scaler makes of it may be of another size
+        return None

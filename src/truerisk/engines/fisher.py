@@ -21,11 +21,13 @@ from truerisk.engines.settings import Group
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
 from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.kernels.spectral import EPS
 from truerisk.models.fisher import THRESHOLDS, class_codes
 
 __all__ = ["FisherDiscriminants"]
 
 LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row is not unique
+FAR_ABOVE = 1e4  # times the cut-off: without a row a singular value keeps √LEAST_KEPT of itself
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,15 @@ class FisherDiscriminants(OnePass):
         return answers
 
 
+def _counts_every_direction(root: Root, n_rows: int) -> bool:
+    """Whether NumPy's least squares, which drops small singular values, drops none of these.
+
+    The smallest is at least that of the scaled columns, 1/√trace, times the smallest scale.
+    """
+    cutoff = EPS * max(n_rows, len(root.scale)) * np.linalg.norm(root.scale)
+    return bool(root.scale.min() > FAR_ABOVE * cutoff * root.trace**0.5)
+
+
 def _scores(values: np.ndarray) -> np.ndarray:
     """A column per class: of two classes the first has the value 0."""
     if values.shape[1] > 1:
@@ -118,7 +129,7 @@ class _Line:
         if (spread <= total * (FLAT * np.abs(X).max(axis=0)) ** 2).any():
             return None
         root = root_of(np.sqrt(weights)[:, None] * centred)
-        if root is None:
+        if root is None or not _counts_every_direction(root, len(X)):
             return None
         slopes = root.solve((weights[:, None] * (targets - level)).T @ centred).T
         return cls(X, targets, member, present, weights, root, slopes, centre, level)

@@ -36,9 +36,10 @@ from truerisk.engines.settings import (
     response_refusal,
     settings_of,
 )
+from truerisk.engines.templates.magnitude import squares_fit
 from truerisk.engines.templates.ranking import fits_ranked_by_rounding
 
-__all__ = ["OnePass", "Shown", "Task", "dense", "unless_it_fails"]
+__all__ = ["OnePass", "OwnArithmetic", "Shown", "Task", "dense", "unless_it_fails"]
 
 T = TypeVar("T")
 
@@ -334,10 +335,12 @@ class OnePass(Engine):
 
     def _shared(self, group: Group, data: Data) -> tuple[Any, bool]:
         """X for all fits, if there is one; whether the learner itself is to be asked everywhere."""
+        if data.classes is None and not squares_fit(data.y):
+            return None, True
         if group.preparation is not None:
             return None, False
         X = unless_it_fails(lambda: self.table(group, data))
-        return X, X is None
+        return (X, False) if X is not None and squares_fit(X) else (None, True)
 
     def _answer(self, task: Task, fit: int) -> None:
         group = task.of_fit(fit)
@@ -379,6 +382,8 @@ def dense(table: Any) -> np.ndarray:
     array = np.ascontiguousarray(array, dtype=np.float64)
     if not array.size or not np.isfinite(array.sum()):
         raise OwnArithmetic("empty or not finite")
+    if not squares_fit(array):
+        raise OwnArithmetic("too large or too small")
     return array
 
 

@@ -1,0 +1,30 @@
+"""Numbers whose squares are numbers: beyond them closed forms overflow where learners do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["squares_fit"]
+
+MOST = 1e60  # closed forms multiply sums of squares with each other: 1e240
+LEAST = 1e-60
+
+
+def squares_fit(table: Any) -> bool:
+    """Whether no cell is so large, and no column so small, that products of squares are lost.
+
+    >>> squares_fit(np.array([[1.0, 1e-30], [0.0, 1e30]]))
+    True
+    >>> squares_fit(np.array([[1.0, 1e-150], [2.0, 0.0]])), squares_fit(np.array([1e150]))
+    (False, False)
+    """
+    if hasattr(table, "tocsr"):
+        found: bool = bool((np.abs(table.data) <= MOST).all())
+        return found
+    columns = np.asarray(table).reshape(len(table), -1)
+    if not columns.size:
+        return True
+    most = np.maximum(columns.max(axis=0), -columns.min(axis=0))
+    return bool(((most <= MOST) & ((most >= LEAST) | (most == 0))).all())

@@ -1,0 +1,93 @@
+"""Numbers whose squares are none: the learner itself is asked, and nothing leaks or warns."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import truerisk as tr
+from truerisk.core.errors import TrueRiskError
+from truerisk.engines.templates.magnitude import squares_fit
+from truerisk.models import FisherClassifier, QuadraticDiscriminant
+
+NUMBERS = (LinearRegression(), Ridge(), KernelRidge(), make_pipeline(StandardScaler(), Ridge()))
+CLASSES = (
+    RidgeClassifier(),
+    LinearDiscriminantAnalysis(),
+    make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()),
+    QuadraticDiscriminantAnalysis(),
+    QuadraticDiscriminant(),
+    FisherClassifier(),
+)
+
+
+def said(model, X, y, method, engine):
+    """The losses, or the kind of error, and the kinds of warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            losses = tr.estimate_risk(model, X, y, method=method, engine=engine).losses
+        except TrueRiskError as error:
+            return type(error), None
+    return losses, {warning.category for warning in caught}
+
+
+def require_same(model, X, y, method):
+    """Both engines say the same; where both fail, which warnings came before does not matter."""
+    (found, warned), (expected, also) = (
+        said(model, X, y, method, engine) for engine in ("auto", "generic")
+    )
+    assert warned == also
+    same = found is expected if warned is None else np.allclose(found, expected, rtol=1e-9)
+    assert same, (found, expected)
+
+
+@pytest.mark.parametrize("scale", [1e-308, 1e-150, 1e150, 1e300])
+@pytest.mark.parametrize("model", NUMBERS + CLASSES, ids=repr)
+def test_great_and_small_scales_are_the_learners_own_affair(model, scale):
+    """Losses, errors and warnings are those of the generic engine, one column or all of them."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(14, 3))
+    y = rng.normal(size=14) if model in NUMBERS else np.arange(14) % 2
+    for scaled in (X * scale, X * [scale, 1.0, 1.0]):
+        for method in ("7-fold", "loo"):
+            require_same(model, scaled, y, method)
+
+
+@pytest.mark.parametrize("model", NUMBERS, ids=repr)
+def test_so_are_those_of_a_target(model):
+    """Targets are squared as well."""
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(14, 3)), rng.normal(size=14)
+    for scale in (1e150, 1e-150):
+        require_same(model, X, y * scale, "7-fold")
+
+
+def test_what_fits():
+    """Sparse cells, columns of zeros, and tables without columns."""
+    from scipy import sparse
+
+    assert squares_fit(np.zeros((3, 2)))
+    assert squares_fit(np.zeros((3, 0)))
+    assert squares_fit(sparse.csr_array(np.eye(2)))
+    assert not squares_fit(sparse.csr_array(np.eye(2) * 1e200))
+
+
+@pytest.mark.parametrize("model", CLASSES, ids=repr)
+def test_columns_of_unlike_sizes_are_the_learners_own_affair(model):
+    """A learner that drops a direction for its size is asked: labels are its own."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(16, 3)), rng.permutation(np.arange(16) % 2)
+        for scales in ([1e8, 1e-8, 1.0], [1.0, 1e-14, 1.0], [1e50, 1.0, 1.0]):
+            require_same(model, X * scales, y, "loo" if seed % 2 else "2-fold")
