@@ -8,6 +8,7 @@ SHELL := /bin/sh
 PYTHON ?=
 WORKERS ?= auto
 ARGS ?=
+MINUTES ?= 10
 BIN := .venv/bin
 FLOOR := .venv-floor/bin
 PARTNERS := .venv-partners/bin
@@ -94,6 +95,10 @@ docs: .venv/.package ## build the documentation, warnings are errors
 doctest: .venv/.package ## run every example of docstrings and pages
 	$(PYTEST) --doctest-modules src
 	$(PYTEST) --doctest-glob='*.md' --doctest-glob='*.rst' $(wildcard *.md) docs
+
+.PHONY: attack
+attack: .venv/.package ## draw cases against every engine (MINUTES=10, ARGS="--seed 5000 --only Ridge")
+	$(QUIET_BLAS) $(BIN)/python -m tests.adversary --minutes $(MINUTES) $(ARGS)
 
 .PHONY: bench
 bench: .venv/.package ## peers and truerisk in alternation, printed as ratios

@@ -91,3 +91,33 @@ def test_columns_of_unlike_sizes_are_the_learners_own_affair(model):
         X, y = rng.normal(size=(16, 3)), rng.permutation(np.arange(16) % 2)
         for scales in ([1e8, 1e-8, 1.0], [1.0, 1e-14, 1.0], [1e50, 1.0, 1.0]):
             require_same(model, X * scales, y, "loo" if seed % 2 else "2-fold")
+
+
+@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
+@pytest.mark.parametrize("method", ["loo", "3-fold", tr.methods.Bootstrap("oob", 20)], ids=str)
+def test_discriminants_of_rows_far_from_zero_are_the_learners_own(solver, method):
+    """Solvers that do not centre lose digits with distance and condition: they are asked."""
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(24, 1)), np.arange(24) % 2
+    tables = {
+        "powers": np.hstack([(x + 30) ** k for k in (1, 2, 3)]),
+        "far": np.hstack([x * 1e4, rng.normal(size=(24, 1)) * 1e-4, x + 1e8]),
+        "sizes": rng.normal(size=(24, 3)) * [1e4, 1.0, 1e-3],
+        "year": 2000 + rng.normal(size=(24, 2)),
+    }
+    grid = {"shrinkage": [1e-6, 0.01, 0.5]}
+    for name, X in tables.items():
+        curves = [
+            tr.risk_curve(
+                LinearDiscriminantAnalysis(solver=solver),
+                grid,
+                X,
+                y,
+                method=method,
+                loss="brier",
+                engine=engine,
+            )
+            for engine in ("auto", "generic")
+        ]
+        for one, other in zip(*curves):
+            assert np.abs(one.losses - other.losses).max() < 1e-9, (name, one.params)

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.engines.discriminants.rule import WORST, Rule, spreads
+from truerisk.engines.discriminants.rule import WORST, Rule, shrunk_solution, spreads
 from truerisk.engines.discriminants.scatter import (
     FLAT,
     Classes,
@@ -105,6 +105,9 @@ class Without:
         between = gaps @ gaps.T
         kept = 1 - part * own
         sound = self.rule.has_full_rank(root.least * kept)
+        condition = root.total / (root.least_unscaled * np.maximum(kept, LEAST_KEPT))
+        solved, farthest = root.solve(self.classes.means), self.classes.farthest
+        sound &= self.rule.rounds_little(condition, farthest, solved)
         return _Products(
             own,
             white @ gaps.T,
@@ -135,7 +138,14 @@ class Without:
         highest = (1 - s) * spectrum.values.max() + added
         sound = highest[:, 0] < WORST * ((1 - s) * lowest + added)[:, 0]
         sound &= (FLAT * self.classes.farthest) ** 2 <= added[:, 0]
+        sound &= self._rounds_little(spectrum, s)
         return _Products(own, across, between, (1 - s) * part, sound)
+
+    def _rounds_little(self, spectrum: Spectrum, s: float) -> bool:
+        """Of the fit on all rows, which those without one resemble."""
+        farthest = self.classes.farthest
+        solved = shrunk_solution(spectrum, self.classes.means, s, farthest)
+        return solved is not None and bool(self.rule.rounds_little(solved[1], farthest, solved[0]))
 
     def _means_spread(self, found: _Products, c: int) -> np.ndarray:
         """For each row that is gone, whether scikit-learn keeps all directions of the means."""

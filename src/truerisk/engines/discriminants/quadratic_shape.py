@@ -24,6 +24,7 @@ from truerisk.engines.discriminants.scatter import (
 __all__ = ["CLEARLY", "Shape", "divisor_of", "shape_of"]
 
 CLEARLY = 1 + 1e-6
+SMALLEST = 1e-11  # of the largest column
 FEWEST = 1e-13  # of the largest eigenvalue: less is rounding
 
 
@@ -138,6 +139,8 @@ def shape_of(
     if len(regs) == 1 and regs[0] == 0:
         root = root_of(rows)
         if root is None or (root.scale <= size**0.5 * FLAT * classes.largest).any():
+            return None
+        if root.scale.min() < SMALLEST * root.scale.max():  # an SVD of the rows loses it
             return None
         return Shape(mean, size, root, np.ones(p), regs, setting)
     if (FLAT * classes.farthest) ** 2 > regs.min() and classes.is_flat(place):

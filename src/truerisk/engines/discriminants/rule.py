@@ -16,12 +16,22 @@ from truerisk.engines.discriminants.scatter import (
     root_of,
     spectrum_of,
 )
+from truerisk.kernels.spectral import EPS
 
-__all__ = ["Rule", "is_number_in", "priors_refusal", "setting_refusal", "shrinkage_of", "spreads"]
+__all__ = [
+    "Rule",
+    "is_number_in",
+    "priors_refusal",
+    "setting_refusal",
+    "shrinkage_of",
+    "shrunk_solution",
+    "spreads",
+]
 
 WORST = 1e8  # condition of a shrunk scatter
 NOISE = 1e-12  # a share of the scatter between classes that is rounding only
 CLEARLY = 1.001
+DOUBT = 1e-8  # of a score: the bound below is reached by few data, and seldom nearly
 CUT_OFF = 1e-13  # below this share of the largest eigenvalue lstsq may drop a direction
 
 
@@ -93,6 +103,19 @@ class Rule:
             return np.ones(np.shape(least), dtype=bool)
         return np.asarray(least > CUT_OFF * total)
 
+    def rounds_little(self, condition: Any, farthest: float, coefficients: np.ndarray) -> Any:
+        """Whether the learner's own rounding moves no score.
+
+        But for "svd" it solves for the class means as they are, with a scatter of this condition,
+        and takes products with rows as they are: where these lie far from 0, beside the scatter,
+        scores are small differences of large numbers.
+        """
+        if self.solver == "svd":
+            return np.ones(np.shape(condition), dtype=bool)
+        longest = np.sqrt((coefficients**2).sum(axis=-1)).max(axis=-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return EPS * condition * farthest * longest <= DOUBT
+
     def slopes(self, classes: Classes, shrinkages: Sequence[float]) -> list[np.ndarray | None]:
         """The inverse of the (shrunk) scatter times each class mean, less their mean.
 
@@ -104,16 +127,29 @@ class Rule:
         found = []
         for shrinkage in shrinkages:
             if shrinkage and spectrum is not None:
-                found.append(_shrunk_solution(spectrum, offsets, shrinkage, classes.farthest))
+                found.append(self._shrunk_slopes(spectrum, classes, shrinkage))
             else:
                 root = None if classes.has_flat_columns else root_of(rows, factor)
                 found.append(self._plain_slopes(root, classes, offsets))
         return found
 
+    def _shrunk_slopes(
+        self, spectrum: Spectrum, classes: Classes, shrinkage: float
+    ) -> np.ndarray | None:
+        solved = shrunk_solution(spectrum, classes.means, shrinkage, classes.farthest)
+        if solved is None or not self.rounds_little(solved[1], classes.farthest, solved[0]):
+            return None
+        offsets = classes.means - classes.means.mean(axis=0)
+        found = shrunk_solution(spectrum, offsets, shrinkage, classes.farthest)
+        return None if found is None else found[0]
+
     def _plain_slopes(
         self, root: Root | None, classes: Classes, offsets: np.ndarray
     ) -> np.ndarray | None:
         if root is None or not self._accepts(root):
+            return None
+        condition = root.total / root.least_unscaled
+        if not self.rounds_little(condition, classes.farthest, root.solve(classes.means)):
             return None
         if self.solver == "svd" and len(offsets) > 2:
             white = root.whiten(offsets)
@@ -137,10 +173,13 @@ class Rule:
         return found
 
 
-def _shrunk_solution(
+def shrunk_solution(
     spectrum: Spectrum, rows: np.ndarray, s: float, farthest: float
-) -> np.ndarray | None:
-    """((1 − s) A + s tr(A)/p I)⁻¹ times each row, None where too few digits are known."""
+) -> tuple[np.ndarray, float] | None:
+    """((1 − s) A + s tr(A)/p I)⁻¹ times each row, and the condition of what is inverted.
+
+    None where too few digits are known.
+    """
     added = s * spectrum.trace / len(spectrum.vectors)
     shrunk = (1 - s) * spectrum.values + added
     lowest = added if spectrum.has_rest else shrunk.min()
@@ -150,7 +189,7 @@ def _shrunk_solution(
     found: np.ndarray = (turned / shrunk) @ spectrum.vectors.T
     if spectrum.has_rest:
         found += (rows - turned @ spectrum.vectors.T) / added
-    return found
+    return found, float(shrunk.max() / lowest)
 
 
 def spreads(products: np.ndarray, shares: np.ndarray, tol: float) -> np.ndarray:

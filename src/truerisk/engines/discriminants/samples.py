@@ -85,6 +85,8 @@ class _Fitted:
         sound &= rule.has_full_rank(1 / np.where(sound, trace, 1))
         squares, reach = np.einsum("fjj->fj", scatter), np.einsum("fjj->f", inverse)
         sound &= rule.keeps_all(1 / np.where(sound, reach, 1), squares.sum(axis=1))
+        condition = squares.sum(axis=1) * reach
+        sound &= rule.rounds_little(condition, float(largest.max()), means @ inverse)
         offsets = means - means.mean(axis=1, keepdims=True)
         slopes = offsets @ inverse
         if rule.solver == "svd" and n_classes > 2:
