@@ -138,10 +138,9 @@ class LogisticPaths(OnePass):
         if not asked or self.minimiser or "C" not in task.group.settings[0]:
             return []
         per_fit = len(task.group.candidates) if task.run.only is None else 1
-        return [
-            f"{asked} of {task.plan.n_fits * per_fit} fits were made by LogisticRegression itself: "
-            "rounding, or its limit of steps, decides where its solver stops."
-        ]
+        n = task.plan.n_fits * per_fit
+        why = "rounding, or its limit of steps, decides where its solver stops."
+        return [f"{asked} of {n} fits were made by LogisticRegression itself: {why}"]
 
     def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
         """Answer a fit on rows of the table that all fits share."""
@@ -233,7 +232,8 @@ class _Rule:
         """For which candidates rounding decides a label, or the order of two rows."""
         response = task.request.response
         if response == "label":
-            return least_margin(scores).min(axis=1, initial=np.inf) < self.sure
+            close: np.ndarray = least_margin(scores).min(axis=1, initial=np.inf) < self.sure
+            return close
         if response != "score" or task.data.codes is None:
             return np.zeros(len(scores), dtype=bool)
         codes = task.data.codes[task.plan.test_rows(question)[0]]

@@ -24,6 +24,7 @@ __all__ = ["Stopped", "stopped"]
 MOST = 200  # steps; after more of them rounding has grown to anything
 APART = 1e-11  # ends that far apart are one where digits are asked for
 LABELS, CLOSE = 1e3, 1e-9  # labels are sure beyond so many times that distance, and beyond 1e-9
+WILD = 1e-5  # ends that far apart say nothing of a third
 SHARE = 0.01  # of `rough`, an upper bound, that was ever seen
 
 
@@ -58,9 +59,9 @@ class Stopped:
         """Which candidates' answers another rounding of the same steps may change."""
         sure = LABELS * apart + CLOSE
         if task.request.response == "label":
-            open_: np.ndarray = (least_margin(scores) < sure[:, None]).any(axis=1)
-            return open_
-        open_ = ~(apart <= APART)
+            close = np.asarray((least_margin(scores) < sure[:, None]).any(axis=1))
+            return close | ~(apart <= WILD)
+        open_ = ~np.asarray(apart <= APART)
         if task.request.response == "score" and task.data.codes is not None:
             codes = task.data.codes[task.plan.test_rows(question)[0]]
             open_ |= ranks_are_close(scores[..., 0], codes, np.minimum(sure, CLOSE))
