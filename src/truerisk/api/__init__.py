@@ -11,7 +11,7 @@
 | `record.py` | the JSON of an assessment, from which its report is drawn |
 | `out_of_fold.py` | scores of rows without part in tuning or fit: ROC, calibration |
 | `skore_check.py` | the audit as a check of skore reports |
-| `forecast.py` | what an assessment will cost |
+| `forecast.py`, `pace.py` | what an assessment will cost, told from a few of its fits |
 | `schedule.py` | its plans, drawn once for all learners |
 | `own_claim.py` | what a learner that tunes inside its own fit claims |
 | `ranking.py` | which learner comes first of equal ones |

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from truerisk.api.compute import Problem
 from truerisk.api.naming import named
+from truerisk.api.pace import Pace, pace_of
 from truerisk.api.schedule import Schedule
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request, Run
 from truerisk.core.plan import Plan
-from truerisk.engines.choice import choose_engine
-from truerisk.engines.running.executors import workers_of
 
 __all__ = ["Forecast", "forecast", "planned_fits"]
 
@@ -37,10 +31,10 @@ class Forecast:
 def forecast(
     problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
 ) -> list[Forecast]:
-    """Count the fits of the very plans that will be run, and time one fit of each learner.
+    """Count the fits of the very plans that will be run, and time a few of each pass over them.
 
-    The timed fit is the first of the tuning plan, with the middle setting of the grid, so the
-    seconds are a guess; the fits are exact.
+    The fits are exact. The seconds follow from the pace (`pace.py`) of tuning, of tuning inside
+    each outer split, and of testing what was chosen there.
     """
     first = next(iter(problems.values()))
     schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
@@ -62,26 +56,26 @@ def planned_fits(
 
 
 def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
-    settings = len(problem.family)
-    fits = schedule.fits(settings)
-    seconds = fits * _one_fit(problem, schedule.plans[0]) / (workers_of(problem.executor) or 1)
-    return Forecast(name, settings, fits, seconds)
+    settings, nested = len(problem.family), schedule.nested
+    whole = schedule.nested_plan
+    parts = [_Part.of(problem, plan) for plan in schedule.plans]
+    parts.append(_Part.of(problem, whole.only(whole.questions("outer")), winners=True))
+    if settings > 1 or nested.compare:
+        parts.append(_Part.of(problem, whole.only(whole.questions("inner"))))
+    seconds = sum(part.seconds() for part in parts)
+    return Forecast(name, settings, schedule.fits(settings), seconds)
 
 
-def _one_fit(problem: Problem, plan: Plan) -> float:
-    first = plan.only(np.flatnonzero(plan.fit == 0))
-    loss = problem.loss
-    request = Request.of(loss, first)
-    engine, _ = choose_engine(problem.engine, problem.family, problem.data, first, request)
-    middle = np.full(first.n_fits, len(problem.family) // 2)
-    run = Run(None, problem.seed, middle)
+@dataclass(frozen=True)
+class _Part:
+    """The fits of one pass over the settings, and their pace."""
 
-    def answer() -> Answers:
-        return engine.run(problem.family, problem.data, first, request, run)
+    pace: Pace
+    n_fits: int
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        answer()  # imports and caches
-        started = time.perf_counter()
-        answer()
-    return time.perf_counter() - started
+    @classmethod
+    def of(cls, problem: Problem, plan: Plan, *, winners: bool = False) -> _Part:
+        return cls(pace_of(problem, plan, winners=winners), plan.n_fits)
+
+    def seconds(self) -> float:
+        return self.pace.seconds(self.n_fits)
