@@ -42,7 +42,7 @@ COMMON = {
     "tr.methods.BootstrapBiasCorrected(3)": 1,
     "tr.methods.NestedInterval(3, repeats=2)": 1,
     "tr.methods.PairedHalves(2, 2)": 1,
-    "tr.methods.Complete(0.9)": 1,
+    "tr.methods.Complete(len(y) - 1)": 1,
     "'exact-oob'": 1,
     "'alo'": 1,
     "'bolstered'": 1,

@@ -17,7 +17,7 @@
 | folder | what engines are made of |
 |---|---|
 | `running` | one fit: what a model is asked, where batches run, what is kept, what is warned |
-| `templates` | one pass over a train set, candidates that group, where answers go, what is asked of the learner |
+| `templates` | one pass over a train set, where answers go, what is asked of the learner |
 | `nearest`, `linear`, `discriminants`, `paths`, `margins`, `trees` | the parts of one family |
 """
 
