@@ -9,7 +9,7 @@ from typing import Any
 
 from truerisk.api.compute import Problem
 from truerisk.api.naming import named
-from truerisk.api.pace import Pace, pace_of
+from truerisk.api.pace import pace_of
 from truerisk.api.schedule import Schedule
 from truerisk.core.plan import Plan
 
@@ -56,26 +56,14 @@ def planned_fits(
 
 
 def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
-    settings, nested = len(problem.family), schedule.nested
-    whole = schedule.nested_plan
-    parts = [_Part.of(problem, plan) for plan in schedule.plans]
-    parts.append(_Part.of(problem, whole.only(whole.questions("outer")), winners=True))
-    if settings > 1 or nested.compare:
-        parts.append(_Part.of(problem, whole.only(whole.questions("inner"))))
-    seconds = sum(part.seconds() for part in parts)
+    settings, whole = len(problem.family), schedule.nested_plan
+    seconds = sum(_seconds(problem, plan) for plan in schedule.plans)
+    seconds += _seconds(problem, whole.only(whole.questions("outer")), winners=True)
+    if settings > 1 or schedule.nested.compare:
+        seconds += _seconds(problem, whole.only(whole.questions("inner")))
     return Forecast(name, settings, schedule.fits(settings), seconds)
 
 
-@dataclass(frozen=True)
-class _Part:
-    """The fits of one pass over the settings, and their pace."""
-
-    pace: Pace
-    n_fits: int
-
-    @classmethod
-    def of(cls, problem: Problem, plan: Plan, *, winners: bool = False) -> _Part:
-        return cls(pace_of(problem, plan, winners=winners), plan.n_fits)
-
-    def seconds(self) -> float:
-        return self.pace.seconds(self.n_fits)
+def _seconds(problem: Problem, plan: Plan, *, winners: bool = False) -> float:
+    """Those of one pass over the settings, or over the winners of the outer splits."""
+    return pace_of(problem, plan, winners=winners).seconds(plan.n_fits)
