@@ -47,7 +47,7 @@ def drawn_refusal(family: Family, data: Data, plan: Plan, request: Request) -> s
     found = [table for table in tables if table is not None]
     if len(found) < len(tables):
         return "a step before the neighbours fails."
-    if not is_moderate(*found):
+    if not all(map(is_moderate, found)):
         return "squares of the cells overflow or vanish."
     for fit in range(plan.n_fits):
         if not np.isin(_asked(plan, fit)[1], plan.train_rows(fit)[0]).all():
