@@ -28,8 +28,11 @@ __all__ = [
 STATELESS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
 )
-PROBABILITY = ("predict_proba",)
-RANKING = ("decision_function", "predict_proba")  # the first that the model has
+FEW = 3  # classes that a refusal names
+NEEDS = {  # of a response: methods of which the model has one, and what it lacks without
+    "probability": (("predict_proba",), "no probabilities"),
+    "score": (("decision_function", "predict_proba"), "neither decision values nor probabilities"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,8 @@ def learner_refusal(family: Family, served: Sequence[type]) -> str | None:
     last = last_step(family)
     if not is_plain(last, *served):
         ours = is_from(last, "sklearn") or is_from(last, "truerisk")
-        names = " or ".join(kind.__name__ for kind in served)
+        few = len(served) <= FEW
+        names = " or ".join(kind.__name__ for kind in served) if few else "one that it reads"
         return f"the learner is {type(last).__name__ if ours else _called(last)}, not {names}."
     if any(name == "steps" or f"{name}__" == prefix_of(family) for name in family.named):
         return "the grid replaces the learner itself."
@@ -91,9 +95,9 @@ def response_refusal(family: Family, data: Data, request: Request) -> str | None
         return "a scikit-learn scorer needs the fitted model itself."
     if request.response == "score" and data.n_classes != 2:
         return "a score is asked for, and there are more classes than two."
-    needs = {"probability": PROBABILITY, "score": RANKING}.get(request.response, ())
-    if needs and not any(hasattr(family.make(0), name) for name in needs):
-        return f"{family.name} has no {' and no '.join(needs)}."
+    methods, lacking = NEEDS.get(request.response, ((), ""))
+    if methods and not any(hasattr(family.make(0), name) for name in methods):
+        return f"{family.name} gives {lacking}."
     return None
 
 
