@@ -1,8 +1,9 @@
 """W3: 36 C of a linear SVC in 5 folds; W5: nested 5 x 5 folds of a Gaussian SVC, 25 settings.
 
 W3's peer is the faster of scikit-learn's ways: the Gram matrix computed once, then GridSearchCV of
-SVC(kernel="precomputed"). The engine answers the minimiser, and libsvm stops at a violation of
-0.001: the risks of both sides may differ by one row in a fold.
+SVC(kernel="precomputed"). The engine takes the steps of libsvm: the risks are the same. Asked by
+name for the minimum it is faster, and as libsvm stops at a violation of 0.001, the risks of both
+sides may differ by one row in a fold.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 INNER = StratifiedKFold(5, shuffle=True, random_state=1)
 OUTER = StratifiedKFold(5, shuffle=True, random_state=2)
 NESTED = {"C": np.logspace(-1, 3, 5), "gamma": np.logspace(-3, 0, 5) / 3}
-AT_MOST = 1 / 8
+AT_MOST, STEP_BY_STEP = 1 / 8, 1 / 2
 Problem = tuple[np.ndarray, np.ndarray]
 
 
@@ -36,6 +37,14 @@ def results(options: Options) -> Iterator[Result]:
             f"36 C, 5 folds, {name}, peer: GridSearchCV on one Gram matrix",
             lambda: _grid_search(X, y),  # noqa: B023  run at once
             lambda: _risk_curve(X, y),  # noqa: B023
+            options.repeats,
+            ratio=STEP_BY_STEP,
+            tolerance=1e-12,
+        )
+        yield contest(
+            f"the same, the minimum asked for, {name}",
+            lambda: _grid_search(X, y),  # noqa: B023
+            lambda: _risk_curve(X, y, tr.engines.SupportVectors(minimiser=True)),  # noqa: B023
             options.repeats,
             ratio=AT_MOST,
             tolerance=1.01 / (len(y) // 5),
@@ -47,7 +56,7 @@ def results(options: Options) -> Iterator[Result]:
         lambda: _nested(X, y),
         max(1, options.repeats // 2),
         ratio=AT_MOST,
-        tolerance=1.01 / len(y),
+        tolerance=1e-12,
     )
 
 
@@ -95,8 +104,8 @@ def _grid_search(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return 1 - np.column_stack([found[f"split{fold}_test_score"] for fold in range(5)])
 
 
-def _risk_curve(X: np.ndarray, y: np.ndarray) -> list[Any]:
-    curve = tr.risk_curve(SVC(kernel="linear"), {"C": CS}, X, y, method=FOLDS, engine="svm")
+def _risk_curve(X: np.ndarray, y: np.ndarray, engine: Any = "svm") -> list[Any]:
+    curve = tr.risk_curve(SVC(kernel="linear"), {"C": CS}, X, y, method=FOLDS, engine=engine)
     return [estimate.split_risks for estimate in curve]
 
 

@@ -24,7 +24,7 @@ OFFSETS = [0, 0, 1e3, 1e4, 1e5, 1e6, 1e8]
 
 
 def hostile(rng, n, d):
-    """Counts of both signs, zeros everywhere, constants, copies, far from 0, of any size and type."""
+    """Counts of both signs, zeros, constants, copies, far from 0, of any size and type."""
     X = rng.normal(size=(n, d))
     kind = rng.choice(["plain", "counts", "zeros", "constant", "copies", "binary"])
     if kind == "counts":
@@ -163,3 +163,18 @@ def test_what_a_step_gives_out_in_single_precision_is_left_to_scikit_learn(weigh
     plan = tr.methods.KFold(3).plan(data, Streams(0))
     if NearestNeighbours().refuse(family, data, plan, Request("value")) is None:
         assert_same(family, data, plan, "value")
+
+
+@pytest.mark.parametrize("offset", [0.0, 100.0, 1e4, 1e5])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize(("n", "d", "algorithm"), [(300, 2, "brute"), (120, 20, "auto")])
+def test_weights_far_from_0_are_those_of_scikit_learn(offset, metric, n, d, algorithm):
+    """Reciprocals of what cancellation leaves of a distance: scikit-learn's own digits count."""
+    rng = np.random.default_rng(0)
+    X, y = offset + rng.normal(size=(n, d)), rng.normal(size=n)
+    data = Data.check(X, y, task="regression")
+    model = KNeighborsRegressor(weights="distance", metric=metric, algorithm=algorithm)
+    family = Family.of(model, {"n_neighbors": [1, 3, 9]})
+    plan = tr.methods.KFold(5).plan(data, Streams(0))
+    assert NearestNeighbours().refuse(family, data, plan, Request("value")) is None
+    assert_same(family, data, plan, "value")

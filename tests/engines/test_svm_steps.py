@@ -37,7 +37,7 @@ FAMILIES = {
     [
         pytest.param(check, id=f"{word}-{check}")
         for word, family in FAMILIES.items()
-        for check in engine_checks(ENGINE, family, examples=10)
+        for check in engine_checks(ENGINE, family, examples=5)
     ],
 )
 def test_conforms(check):
@@ -80,7 +80,9 @@ def machine(rng, wide):
     if kernel == "rbf":
         grid["gamma"] = ["scale", "auto", float(10 ** rng.uniform(-3, 1))]
     if kernel == "poly":
-        options.update(degree=int(rng.integers(1, 4)), coef0=float(rng.choice([0.0, 1.0, -1.0, 0.3])))
+        options.update(
+            degree=int(rng.integers(1, 4)), coef0=float(rng.choice([0.0, 1.0, -1.0, 0.3]))
+        )
     return options, grid
 
 
@@ -95,7 +97,7 @@ def plan_of(rng, data, seed):
     return tr.methods.as_method(method).plan(data, Streams(seed))
 
 
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize("part", range(4))
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
 def test_hostile_tables_are_answered_to_the_last_bit(part):
     """Labels and decision values are those of clone, fit and predict, at whatever tolerance."""
@@ -124,15 +126,15 @@ def test_hostile_tables_are_answered_to_the_last_bit(part):
     assert served >= 5
 
 
-@pytest.mark.parametrize("kind", ["definite", "indefinite", "skew"])
+@pytest.mark.parametrize("kind", ["definite", "indefinite", "rounded"])
 def test_a_given_matrix_is_taken_as_it_is(kind, monkeypatch):
-    """Also one with a negative eigenvalue, or not symmetric: the steps read what libsvm reads."""
+    """Also with a negative eigenvalue, or with unlike last bits on both sides of its diagonal."""
     X, y = drawn(40, 3, 3, seed=2)
     gram = X @ X.T / 10
     if kind == "indefinite":
         gram = gram - 2 * np.eye(40)
-    if kind == "skew":
-        gram = gram + 0.1 * np.random.default_rng(0).normal(size=gram.shape)
+    if kind == "rounded":  # not symmetric to the last bits
+        gram = gram * (1 + 1e-14 * np.random.default_rng(0).normal(size=gram.shape))
     data = data_of(gram, y)
     family = family_of(SVC(kernel="precomputed"), {"C": [0.01, 1.0]})
     plan = tr.methods.KFold(4).plan(data, Streams(0))
@@ -156,7 +158,7 @@ def test_nested_validation_of_breast_cancer_is_that_of_scikit_learn():
 
 
 def test_the_minimum_is_another_answer_near_0():
-    """At the default tolerance labels of SVC differ from the minimiser's, so it is asked by name."""
+    """SVC stops elsewhere, and labels near 0 differ: the minimum is asked for by name."""
     X, y = make_classification(400, 10, flip_y=0.2, class_sep=0.3, random_state=0)
     data, family = data_of(X, y), family_of(SVC(tol=0.05), {"C": [10.0, 100.0]})
     plan = tr.methods.KFold(5).plan(data, Streams(0))
@@ -195,7 +197,7 @@ def test_the_comparison_notices_a_last_bit(monkeypatch):
 
 
 def test_a_value_of_exactly_0_is_of_the_second_class(monkeypatch):
-    """libsvm gives the first class to positive values only; here the middle is exactly 0."""
+    """The first class has positive values only in libsvm; here the middle is exactly 0."""
     X = np.array([[-1.0], [1.0], [0.0], [-2.0], [2.0]])
     data = data_of(X, np.array(["a", "b", "a", "a", "b"]))
     family = family_of(SVC(kernel="linear"), {"C": [1.0, 50.0]})

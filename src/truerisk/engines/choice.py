@@ -48,7 +48,7 @@ registry = Registry(
         ),
         "svm": Line(
             "truerisk.engines.svm:SupportVectors",
-            "SVC: every C, gamma and fold from one Gram matrix per kernel, one path along C",
+            "SVC: every C, gamma and fold from one Gram matrix per kernel, by libsvm's own steps",
         ),
         "ensemble": Line(
             "truerisk.engines.ensemble:Ensembles",

@@ -83,7 +83,7 @@ class SupportVectors(OnePass):
         if data.n_rows > MOST_ROWS:
             return f"the Gram matrix of {data.n_rows} rows is too large (at most {MOST_ROWS})."
         if any(setting["kernel"] == "precomputed" for setting in settings_of(family)):
-            reason = _given_gram_refusal(family, data, self.minimiser)
+            reason = _given_gram_refusal(family, data)
             if reason is not None:
                 return reason
         for given in data.fit_params.values():
@@ -101,7 +101,7 @@ class SupportVectors(OnePass):
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
             return done
-        products = Products(task.X)
+        products = Products(task.X, exact=not self.minimiser)
         for part in _by_kernel(task.group):
             own = replace(task, group=part)
             kernel = part.settings[0]["kernel"]
@@ -164,7 +164,7 @@ class SupportVectors(OnePass):
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
         asked = np.vstack(tests)
-        products = Products(shown.X, asked)
+        products = Products(shown.X, asked, exact=not self.minimiser)
         rows = Rows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
         columns = len(shown.rows) + np.arange(len(asked))
         every: np.ndarray | None = None
@@ -189,13 +189,13 @@ def _measure(task: Task, told: Decisions | Stepped) -> None:
         task.measure(GAP, told.gap)
 
 
-def _given_gram_refusal(family: Family, data: Data, minimiser: bool) -> str | None:
+def _given_gram_refusal(family: Family, data: Data) -> str | None:
     if family.is_piped:
         return "a Gram matrix that goes through other steps is left to SVC."
     X = np.asarray(data.X)
     if X.shape != (data.n_rows, data.n_rows):
         return "kernel='precomputed' takes a Gram matrix, and X is not square."
-    if minimiser and not np.abs(X - X.T).max() <= ROUNDING * np.abs(np.diagonal(X)).max():
+    if not np.abs(X - X.T).max() <= ROUNDING * np.abs(np.diagonal(X)).max():
         return "the Gram matrix is not symmetric."
     return None
 

@@ -10,6 +10,7 @@ file                      what it holds
 ``spectral.py``           penalised least squares in a diagonal basis, every penalty (NumPy)
 ``leverage.py``           every row left out of it (NumPy)
 ``svm.py``                support vectors on rows of one Gram matrix, all C at once
+``svm_steps.py``          the same by libsvm's own steps, to the last bit
 ``normal_equations.py``   least squares without blocks of rows, hundreds of fits at once
 ``trees.py``              scikit-learn's trees on many samples of one table
 ``row_sums.py``           checksums of rows, in one pass at the speed of memory

@@ -37,6 +37,7 @@ struct List {
     const double* squared;
     std::size_t length;
     double tie;       // squared distances this close count as equal
+    double doubt;     // up to this one, reciprocals rest on the rounding of the peer
     bool complete;    // the list holds every row that any fit sees
 };
 
@@ -226,7 +227,7 @@ void walk(const List& list, const Seen& seen, const Task& task, const std::vecto
         const double squared = list.squared[p];
         if (taken == 0 && task.by_distance) {
             zero = squared == 0;
-            doubtful = squared <= list.tie;  // scikit-learn may see it as a hit or not
+            doubtful = squared <= list.doubt;  // scikit-learn may see it as a hit or not
         }
         for (; stop < stops.size() && stops[stop].k < taken + count; ++stop) {
             const std::int64_t inside = stops[stop].k - taken;
@@ -263,7 +264,8 @@ void walk(const List& list, const Seen& seen, const Task& task, const std::vecto
 // `list_of` gives the list of a row; `only` (empty: all) the one stop each fit is asked for, -1 for
 // none. `labels` is (n_stops, n_positions), `shares` (n_stops, n_positions, width): one is empty.
 void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>> squared,
-               Input<double, nb::ndim<1>> ties, bool complete, Ints list_of,
+               Input<double, nb::ndim<1>> ties, Input<double, nb::ndim<1>> doubts, bool complete,
+               Ints list_of,
                // the plan
                Ints block_rows, Longs block_offsets, Ints block_counts, Ints train_base,
                Ints train_minus, Longs train_offsets, Ints test_base, Ints test_minus,
@@ -323,7 +325,7 @@ void walk_plan(Input<std::int32_t, nb::ndim<2>> index, Input<double, nb::ndim<2>
                 if (skipped[at]) return;
                 const auto l = static_cast<std::size_t>(list_of.data()[at]);
                 const List list{index.data() + l * length, squared.data() + l * length, length,
-                                ties.data()[l], complete};
+                                ties.data()[l], doubts.data()[l], complete};
                 if (two && stops.size() == 1)
                     walk_two_once(list, seen, task, stops[0], position++, writer);
                 else if (two)

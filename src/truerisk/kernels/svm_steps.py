@@ -20,9 +20,7 @@ def _dot() -> Any:
     return cython_blas.__pyx_capi__["ddot"]
 
 
-def inner_products(
-    every: np.ndarray, n_rows: int, *, of_differences: bool = False
-) -> np.ndarray:
+def inner_products(every: np.ndarray, n_rows: int, *, of_differences: bool = False) -> np.ndarray:
     """Inner products of the first `n_rows` rows with all, or of differences with themselves.
 
     One call of BLAS for each pair, as in SVC: a product of matrices rounds otherwise.

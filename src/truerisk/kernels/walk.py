@@ -48,13 +48,18 @@ def walk_plan(
     *,
     only: np.ndarray | None = None,
     by_distance: bool = False,
+    doubts: np.ndarray | None = None,
     want: Literal["labels", "shares"] = "labels",
 ) -> Walked:
     """Answers of every k (of the k numbered `only[fit]`, -1 for none) for all asked rows.
 
+    With `by_distance`, answers whose nearest row has a squared distance of at most the `doubts` of
+    its list (as given: its `ties`) are TIED: what they say rests on how a peer rounds.
     `list_of[row]` is the number of the row's list, -1 for rows that are never asked.
     """
     _check(lists, list_of, plan, ks, said)
+    if doubts is not None and doubts.shape != lists.ties.shape:
+        raise ValueError(f"{len(doubts)} doubts for {len(lists.ties)} lists")
     n_out = len(ks) if only is None else 1
     n_positions = int(plan.test_offsets[-1])
     codes, targets, width = _width(said)
@@ -71,6 +76,7 @@ def walk_plan(
         lists.index,
         lists.squared,
         lists.ties,
+        lists.ties if doubts is None else np.ascontiguousarray(doubts, dtype=np.float64),
         lists.complete,
         list_of.astype(np.int32),
         plan.blocks.rows,

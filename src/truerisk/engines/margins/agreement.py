@@ -1,8 +1,8 @@
 """Whether the compiled steps are those of the libsvm in the scikit-learn that is installed.
 
-The order of sums, the pair that is moved of equal ones, the rows that are set aside: another release
-may do it otherwise, another compiler or BLAS round otherwise. So before the steps are used for the
-first time in a process, a few small problems are fitted by both and compared to the last bit.
+The order of sums, the pair that is moved of equal ones, the rows that are set aside: another
+release may do it otherwise, another compiler or BLAS round otherwise. So before the steps are used
+for the first time in a process, a few small problems are fitted by both and compared bit by bit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gram matrices of SVC's kernels by SVC's arithmetic, from products computed once for all of them."""
+"""Gram matrices of SVC's kernels by SVC's arithmetic, from products computed once for all."""
 
 from __future__ import annotations
 
@@ -34,10 +34,14 @@ class Gram:
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Rows to fit on, and the rows asked about after them where they are others."""
+    """Rows to fit on, and the rows asked about after them where they are others.
+
+    The minimum may be sought on inner products that are rounded as in a product of matrices.
+    """
 
     rows: np.ndarray
     others: np.ndarray | None = None
+    exact: bool = True
 
     @cached_property
     def every(self) -> np.ndarray:
@@ -46,6 +50,9 @@ class Products:
 
     @cached_property
     def inner(self) -> np.ndarray:
+        if not self.exact:
+            found: np.ndarray = self.every[: len(self.rows)] @ self.every.T
+            return found
         return inner_products(self.every, len(self.rows))
 
     @cached_property

@@ -15,7 +15,8 @@ from truerisk.engines.margins.gram import Gram
 from truerisk.engines.settings import Group
 from truerisk.kernels.svm import Machines, support_vectors, support_vectors_of_each
 
-__all__ = ["Decisions",
+__all__ = [
+    "Decisions",
     "Pair",
     "Rows",
     "class_weights",

@@ -20,7 +20,7 @@ __all__ = ["Stepped", "stepped"]
 
 @dataclass(frozen=True, eq=False)
 class Stepped:
-    """Decision values (pair, candidate, row) of SVC; that of a pair's second class is not negative."""
+    """Decision values (pair, candidate, row) of SVC, not negative for a pair's second class."""
 
     pairs: tuple[tuple[int, int], ...]
     values: np.ndarray
@@ -52,7 +52,9 @@ def stepped(
     setting = group.settings[0]
     weights = np.ones(len(codes)) if rows.weights is None else rows.weights[copies]
     of_class = class_weights(codes, setting, classes)
-    positive = np.isfinite(weights * of_class).all() and (weights > 0).all() and (of_class > 0).all()
+    positive = (
+        np.isfinite(weights * of_class).all() and (weights > 0).all() and (of_class > 0).all()
+    )
     if len(present) < 2 or not positive or not gram.finite:
         return None
     pairs = tuple((int(a), int(b)) for a, b in combinations(present, 2))

@@ -34,6 +34,12 @@ class Group:
     by_distance: bool
     metric: str
     p: float
+    algorithm: str
+
+    def searches_all(self, n_columns: int, n_rows: int) -> bool:
+        """Whether scikit-learn measures all distances for some k, by products: its user guide."""
+        many = n_columns > 15 or int(self.ks.max()) >= n_rows // 2
+        return self.algorithm == "brute" or (self.algorithm == "auto" and many)
 
     @property
     def is_euclidean(self) -> bool:
@@ -70,7 +76,7 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
         return "braycurtis is no metric, so scikit-learn's trees pass over rows that are nearer."
     if metric not in OTHERS | {"euclidean", "l2"}:
         return f"metric '{metric}' is not one that it knows."
-    if isinstance(p, bool) or not isinstance(p, Real) or not p >= 1:
+    if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
         return f"p={p!r} is no Minkowski distance."
     return _search_refusal(setting["algorithm"], metric, setting["leaf_size"])
 
@@ -103,4 +109,5 @@ def _group(part: settings.Group) -> Group:
         by_distance=setting["weights"] == "distance",
         metric=setting["metric"],
         p=float(setting["p"]),
+        algorithm=setting["algorithm"],
     )

@@ -19,6 +19,7 @@ from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
 __all__ = ["Found", "Want", "found_per_fit", "found_together", "nearest", "prepared"]
 
 EPS = float(np.finfo(np.float64).eps)
+DIGITS = 2e-8  # of what is left: bounds of rounding are some ten times what it is
 Want = Literal["labels", "shares"]
 
 
@@ -51,7 +52,7 @@ def found_together(
         near = _kept(group, data, X, length) if whole else nearest(group, queries, rows, length)
         if seen[-1] >= len(seen):  # else rows keep their numbers
             near = Lists(seen[near.index].astype(np.int32), near.squared, near.ties, near.complete)
-        found = _walked(near, list_of, plan, group, said, want, only)
+        found = _walked(near, list_of, plan, group, said, want, only, X.shape[1])
         if found is not None:
             return found
         length *= 4
@@ -144,7 +145,7 @@ def _one_fit(
     length = int(ks.max()) + 8
     while True:
         near = nearest(group, Q, T, length)
-        found = _walked(near, list_of, builder.build(), group, local, want, None, ks)
+        found = _walked(near, list_of, builder.build(), group, local, want, None, T.shape[1], ks)
         if found is not None:
             return found
         length *= 4
@@ -176,9 +177,11 @@ def _walked(
     said: Said,
     want: Want,
     only: np.ndarray | None,
+    n_columns: int,
     ks: np.ndarray | None = None,
 ) -> Found | None:
     """What the walk found, or None where a list was too short."""
+    least = int(plan.least_train_sizes.min())
     walked = walk_plan(
         near,
         list_of,
@@ -187,6 +190,7 @@ def _walked(
         said,
         only=only,
         by_distance=group.by_distance,
+        doubts=_doubts(near, group, n_columns, least) if group.by_distance else None,
         want=want,
     )
     worst = walked.verdicts.max(initial=SURE)
@@ -196,6 +200,23 @@ def _walked(
     assert answers is not None
     unordered = np.isinf(near.ties)[list_of[plan.positions[0]]]
     return Found(answers, (walked.verdicts == TIED) | unordered)
+
+
+def _doubts(near: Lists, group: Group, n_columns: int, n_rows: int) -> np.ndarray:
+    """Squared distances whose reciprocal roots are not known to nine digits.
+
+    What is left of |x|² − 2x'y + |y|², or of 1, has lost its first digits.
+    """
+    if group.metric == "cosine":
+        return np.maximum(near.ties, (_cosine_rounding(n_columns) / DIGITS) ** 2)
+    if group.is_euclidean and group.searches_all(n_columns, n_rows):
+        return near.ties / DIGITS
+    return near.ties
+
+
+def _cosine_rounding(n_columns: int) -> float:
+    """Of a distance that is what sums leave of 1."""
+    return 4 * (n_columns + 8) * EPS
 
 
 def prepared(group: Group, data: Data) -> np.ndarray:
@@ -218,8 +239,7 @@ def nearest(group: Group, queries: np.ndarray, rows: np.ndarray, length: int) ->
         given: np.ndarray = pairwise_distances(queries[block], rows, metric=group.metric, **options)
         return given
 
-    # a cosine distance is what is left of 1, with the rounding of sums about 1
-    rounding = 4 * (rows.shape[1] + 8) * EPS if group.metric == "cosine" else 0.0
+    rounding = _cosine_rounding(rows.shape[1]) if group.metric == "cosine" else 0.0
     return by_distances(distances, len(queries), len(rows), length, rounding)
 
 
