@@ -150,3 +150,15 @@ def test_real_engines_are_timed():
         assert isinstance(pace, Pace)
         assert pace.engine == "least-squares"
         assert 0 < pace.seconds(100) < 60
+
+
+@pytest.mark.parametrize(("once", "each"), [(0.0, 30.0), (40.0, 0.5), (4.0, 4.0)])
+def test_a_long_fit_is_timed_once_more_and_not_in_two_numbers(once, each):
+    """The share of what is done once is that of the pass before."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, once, each))
+    first = pace_of(asked, plan, clock=clock)
+    spent = clock.now
+    second = pace_of(asked, plan, like=first, clock=clock)
+    assert clock.now - spent == pytest.approx(once + each)
+    assert (second.once, second.each) == pytest.approx((once, each), abs=1e-9)

@@ -11,7 +11,6 @@ from truerisk.api.compute import Problem
 from truerisk.api.naming import named
 from truerisk.api.pace import pace_of
 from truerisk.api.schedule import Schedule
-from truerisk.core.plan import Plan
 
 __all__ = ["Forecast", "forecast", "planned_fits"]
 
@@ -57,13 +56,12 @@ def planned_fits(
 
 def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
     settings, whole = len(problem.family), schedule.nested_plan
-    seconds = sum(_seconds(problem, plan) for plan in schedule.plans)
-    seconds += _seconds(problem, whole.only(whole.questions("outer")), winners=True)
+    outside = whole.only(whole.questions("outer"))
+    paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
+    like = paces[0][0]
+    paces.append((pace_of(problem, outside, winners=True, like=like), outside))
     if settings > 1 or schedule.nested.compare:
-        seconds += _seconds(problem, whole.only(whole.questions("inner")))
+        inside = whole.only(whole.questions("inner"))
+        paces.append((pace_of(problem, inside, like=like), inside))
+    seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces)
     return Forecast(name, settings, schedule.fits(settings), seconds)
-
-
-def _seconds(problem: Problem, plan: Plan, *, winners: bool = False) -> float:
-    """Those of one pass over the settings, or over the winners of the outer splits."""
-    return pace_of(problem, plan, winners=winners).seconds(plan.n_fits)

@@ -25,6 +25,7 @@ from truerisk.engines.templates.one_fit import OneFit
 __all__ = ["Pace", "line_of", "mean_of", "pace_of"]
 
 ENOUGH = 0.25  # seconds; a longer timing is not repeated with more fits
+LONG = 2.0  # seconds; so long a timing is not made in two numbers for each pass
 FEWEST = 3  # single fits of an engine that makes one per setting: cheap, middling and dear ones
 FACTOR = 4  # by which the number of timed fits grows
 
@@ -44,15 +45,24 @@ class Pace:
         """For so many fits of the same kind."""
         return self.once + self.each * n_fits
 
+    @property
+    def share(self) -> float:
+        """What is done once, among the seconds of one fit."""
+        return self.once / (self.once + self.each) if self.once else 0.0
+
 
 def pace_of(
     problem: Problem,
     plan: Plan,
     *,
     winners: bool = False,
+    like: Pace | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Pace:
-    """The pace of the fits of a plan, each with all settings; with `winners` with one of them."""
+    """The pace of the fits of a plan, each with all settings; with `winners` with one of them.
+
+    Where one fit is long, what is done once is taken to have the share that it has in `like`.
+    """
     request = Request.of(problem.loss, plan)
     engine, _ = choose_engine(problem.engine, problem.family, problem.data, plan, request)
     settings = len(problem.family)
@@ -71,7 +81,7 @@ def pace_of(
         only = _spread(n, settings) if winners else None
         return _timed(engine, problem, plan, _spread(n, plan.n_fits), only, clock)
 
-    once, each = line_of(whole, plan.n_fits)
+    once, each = line_of(whole, plan.n_fits, None if like is None else like.share)
     return Pace(engine.word, once, each / _workers(problem, engine))
 
 
@@ -91,13 +101,17 @@ def mean_of(timing: Timing, most: int, fewest: int) -> float:
             return seconds / n
 
 
-def line_of(timing: Timing, most: int) -> tuple[float, float]:
+def line_of(timing: Timing, most: int, share: float | None = None) -> tuple[float, float]:
     """Seconds once and for each of `most` fits, by the two largest numbers that are quick to time.
+
+    With the `share` of what is done once a long timing of one fit is enough.
 
     >>> line_of(lambda n: 5.0 + 2.0 * n, 1000)
     (5.0, 2.0)
     """
     n, seconds = 1, timing(1)
+    if share is not None and seconds >= LONG:
+        return share * seconds, (1 - share) * seconds
     if seconds < ENOUGH:
         seconds = timing(1)  # without imports and caches
     while n < most:

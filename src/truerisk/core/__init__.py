@@ -3,7 +3,7 @@
 | file | what it holds |
 |---|---|
 | `data.py`, `tables.py` | rows, labels, groups, weights; rows of any table a user may hold |
-| `cells.py`, `checksums.py` | what columns hold; sums that tell rows apart |
+| `cells.py`, `checksums.py`, `marks.py` | what columns hold; sums and marks of rows |
 | `family.py` | a learner with its candidates |
 | `identity.py` | whether an object is what a known class makes |
 | `plan.py`, `coding.py` | which fit sees what and is asked what; what that is coded in |
@@ -13,6 +13,7 @@
 | `leaks.py` | rows tested by models that saw a copy, or another row of the group |
 | `answers.py` | predictions of all candidates in flat blocks |
 | `losses.py`, `loss_words.py` | what an answer costs; what users may write as `loss=` |
+| `positive.py` | which of two classes a score of one class rates |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `results.py`, `breakdown.py`, `interval.py`, `posterior.py` | frozen results |
 | `calibration.py` | whether probabilities mean what they say |
