@@ -89,9 +89,7 @@ def found_per_fit(
         places = np.arange(len(group.ks)) if only is None else np.array([only[fit]])
         questions = order[starts[fit] : starts[fit + 1]]
         at = np.concatenate([np.arange(*plan.test_offsets[q : q + 2]) for q in questions])
-        one = _one_fit(
-            group, data, plan, said, want, fit, plan.positions[0][at], group.ks[places]
-        )
+        one = _one_fit(group, data, plan, said, want, fit, plan.positions[0][at], group.ks[places])
         if one is not None:
             answers[:, at], unsure[:, at] = one.answers, one.open
     return Found(answers, unsure)
@@ -210,7 +208,7 @@ def _doubts(near: Lists, group: Group, n_columns: int, n_rows: int) -> np.ndarra
     if group.metric == "cosine":
         return np.maximum(near.ties, (_cosine_rounding(n_columns) / DIGITS) ** 2)
     if group.is_euclidean and group.searches_all(n_columns, n_rows):
-        return near.ties / DIGITS
+        return np.divide(near.ties, DIGITS)
     return near.ties
 
 
