@@ -12,8 +12,8 @@ from itertools import product
 import numpy as np
 from scipy.stats import rankdata
 
-from truerisk.api.auditing.on_selection import spread_of
-from truerisk.core.data import Data
+from truerisk.api.findings.selected_columns import spread_of
+from truerisk.core.table.data import Data
 
 Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
 ROWS, POOL = 50, 2000

@@ -10,13 +10,13 @@ import numpy as np
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
-from truerisk.api.compute import Computed, Problem, compute, curve_of, pose
+from truerisk.api.road.compute import Computed, Problem, compute, curve_of, pose
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Setting, Tested
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
 from truerisk.methods import BootstrapBiasCorrected, KFold, Nested, NestedInterval, PairedHalves
-from truerisk.methods.bbc import corrected_by_splits
+from truerisk.methods.bootstrapped_choice import corrected_by_splits
 
 __all__ = ["run"]
 
@@ -98,8 +98,8 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
 
 def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
     """The numbers that intervals are made of."""
-    from truerisk.methods.averages import position_weights, row_losses
-    from truerisk.methods.pair_spread import spread_of_pairs
+    from truerisk.methods.parts.averages import position_weights, row_losses
+    from truerisk.methods.parts.ncv_spread import spread_of_pairs
 
     answers = nested.evaluation.answers
     assert answers is not None

@@ -27,7 +27,7 @@ from benchmarks.contest import contest
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
+from truerisk.core.table.data import Data
 from truerisk.models import LogisticPath
 
 __all__ = ["results"]

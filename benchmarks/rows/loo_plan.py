@@ -77,7 +77,7 @@ def _problem(n: int) -> tuple[np.ndarray, np.ndarray]:
 def planning(n: int) -> Side:
     """The work: draw the plan; its value: the bytes of the plan."""
     from truerisk.core.contracts import Streams
-    from truerisk.core.data import Data
+    from truerisk.core.table.data import Data
     from truerisk.methods.leave_one_out import LeaveOneOut
 
     data = Data.check(*_problem(n), task="classification")

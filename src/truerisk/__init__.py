@@ -17,12 +17,12 @@ _WHERE = {
     "Assessment": "truerisk.api.assess",
     "Audit": "truerisk.api.audit",
     "Comparison": "truerisk.api.comparing.result",
-    "ErrorPosterior": "truerisk.core.posterior",
+    "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
     "Study": "truerisk.api.study",
-    "RocCurve": "truerisk.core.roc",
+    "RocCurve": "truerisk.core.statistics.roc",
     "assess": "truerisk.api.assess",
     "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
@@ -90,10 +90,10 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.study import Study as Study
     from truerisk.core import losses as losses
-    from truerisk.core.posterior import ErrorPosterior as ErrorPosterior
     from truerisk.core.results import RiskCurve as RiskCurve
     from truerisk.core.results import RiskEstimate as RiskEstimate
-    from truerisk.core.roc import RocCurve as RocCurve
+    from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior
+    from truerisk.core.statistics.roc import RocCurve as RocCurve
     from truerisk.methods import interval_forms as intervals
 
 

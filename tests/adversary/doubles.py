@@ -8,9 +8,9 @@ from typing import ClassVar
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 
 __all__ = ["Losing", "OffByAMillionth", "Raising", "Sleeping", "Truthful", "Warning"]

@@ -6,7 +6,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.sample_size import expected_measures
+from truerisk.core.statistics.sample_size import expected_measures
 
 CURVE = {30: 0.25, 60: 0.21, 150: 0.19}
 

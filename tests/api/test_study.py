@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.api.replicate import draw, replicate
+from truerisk.api.studying.replicate import draw, replicate
 from truerisk.core.errors import BadData, BadStore, StoreLocked
 from truerisk.study.keys import seed_of
 from truerisk.study.store import Store

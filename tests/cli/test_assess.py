@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.api import forecast
 from truerisk.api.assess import Interrupted
+from truerisk.api.assessing import forecast
 
 
 def timeless(content):

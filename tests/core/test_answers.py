@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from truerisk.core.answers import Answers, Failure, code_type
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
 
 
 def plan_of_three() -> Plan:

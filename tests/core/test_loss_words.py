@@ -7,10 +7,10 @@ import pytest
 from sklearn import metrics
 from sklearn.metrics import get_scorer, make_scorer
 
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.loss_words import as_loss, registry
 from truerisk.core.losses import Cost, Squared, ZeroOne
+from truerisk.core.table.data import Data
 
 X = np.zeros((6, 1))
 TWO = Data.check(X, ["a", "b", "b", "a", "b", "b"], task="classification")

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import metrics
 
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import AUC, Absolute, Brier, Cost, Log, Squared, ZeroOne
+from truerisk.core.table.data import Data
 
 RNG = np.random.default_rng(7)
 N = 40

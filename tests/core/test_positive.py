@@ -14,10 +14,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import LinearSVC
 
 import truerisk as tr
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.loss_words import as_loss
 from truerisk.core.positive import WANT_A_CLASS, PositiveScorer
+from truerisk.core.table.data import Data
 from truerisk.study.contents import content_of
 
 RNG = np.random.default_rng(5)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from truerisk.core.contracts import Request, Run, Streams
-from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.templates import one_pass
 from truerisk.testing import engine_checks

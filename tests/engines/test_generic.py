@@ -27,11 +27,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Request, Run, Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.plan import ALL
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL
+from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.methods import KFold, LeaveOneOut, Nested
 

@@ -17,11 +17,11 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.core.contracts import Request, Run
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import ALL
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL
 from truerisk.core.progress import listen
+from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.interval import Intervals
 from truerisk.models import IntervalClassifier

@@ -40,7 +40,7 @@ import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.engines.choice import registry
-from truerisk.engines.running.bags import why_no_bags
+from truerisk.engines.running.members import why_no_bags
 from truerisk.models import (
     FisherClassifier,
     IntervalClassifier,

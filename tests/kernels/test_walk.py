@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from truerisk.core.plan import ALL
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL
 from truerisk.kernels.neighbours import Lists, euclidean
 from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
 

@@ -22,10 +22,10 @@ import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.generic import Generic
+from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.methods.bayesian_error import BayesianError, ImproperBayesianError
-from truerisk.methods.class_errors import ClassErrors
 from truerisk.selection.minimum import Minimum
 from truerisk.testing import method_checks
 from truerisk.testing.cases import evaluate, two_classes

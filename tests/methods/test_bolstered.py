@@ -15,9 +15,9 @@ from sklearn.svm import SVC
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
-from truerisk.methods import kernel_width as widths
 from truerisk.methods.bolstered import Bolstered
-from truerisk.methods.kernel_width import kernel_width
+from truerisk.methods.parts import bolstering_width as widths
+from truerisk.methods.parts.bolstering_width import kernel_width
 from truerisk.testing import method_checks
 from truerisk.testing.cases import evaluate, two_classes
 

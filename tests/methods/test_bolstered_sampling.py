@@ -15,11 +15,11 @@ from sklearn.svm import SVC
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.methods import BolsteredBySampling
-from truerisk.methods.kernel_width import kernel_width
+from truerisk.methods.parts.bolstering_width import kernel_width
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(30) % 2

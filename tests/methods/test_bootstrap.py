@@ -13,10 +13,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, FitFailedWarning, Refusal, UnknownName
-from truerisk.core.leaks import across
+from truerisk.core.plan.leaks import across
 from truerisk.core.results import RiskEstimate
+from truerisk.core.table.data import Data
 from truerisk.methods import Bootstrap, KFold, Nested
 from truerisk.methods.bootstrap import weight_632_plus
 from truerisk.testing import method_checks

@@ -9,9 +9,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
-from truerisk.core.leaks import across
+from truerisk.core.plan.leaks import across
+from truerisk.core.table.data import Data
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 2))

@@ -11,9 +11,9 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.methods import Nested, NestedInterval, Splitter
 from truerisk.testing import method_checks
 

@@ -25,12 +25,12 @@ from sklearn.svm import SVC
 
 import truerisk as tr
 from truerisk.core.contracts import Request, Run
-from truerisk.core.data import Data
 from truerisk.core.errors import DuplicateRowsWarning, FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
-from truerisk.core.planning import PlanBuilder
-from truerisk.engines.ensemble import Ensembles
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
+from truerisk.engines.trees.ensemble import Ensembles
 from truerisk.methods import Bootstrap, Nested, OutOfBag
 from truerisk.testing import method_checks
 from truerisk.testing.cases import bagged_classes

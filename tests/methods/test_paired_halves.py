@@ -8,9 +8,9 @@ from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
-from truerisk.core.leaks import across
+from truerisk.core.plan.leaks import across
+from truerisk.core.table.data import Data
 from truerisk.methods import Nested, PairedHalves
 from truerisk.testing import method_checks
 

@@ -12,8 +12,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
+from truerisk.core.table.data import Data
 
 RNG = np.random.default_rng(2)
 N = 60

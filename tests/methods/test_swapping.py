@@ -18,15 +18,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.bulk import flip_each
 from truerisk.core.contracts import Request, Run, Setting, Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
+from truerisk.core.plan.partitions import flip_each
+from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.methods import Swapping
-from truerisk.models.rows_behind import rows_behind
+from truerisk.models.stated.rows_behind import rows_behind
 from truerisk.selection.minimum import Minimum
 from truerisk.testing.learners import NearestMean
 
@@ -186,7 +186,7 @@ def test_theorem_1_for_any_probabilities(model) -> None:
 
 def test_theorem_1_for_all_k_of_nine_rows() -> None:
     """The closed form of nearest neighbours over all 2⁹ labelings: every k, to 1e-12."""
-    from truerisk.engines.knn import NearestNeighbours
+    from truerisk.engines.neighbours.knn import NearestNeighbours
 
     family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 2, 3, 5, 8, 9]})
     method, setting = Swapping(n0=np.inf), Setting(0.95, Minimum(), len(family))

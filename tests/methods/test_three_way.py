@@ -8,8 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
+from truerisk.core.table.data import Data
 from truerisk.methods import ThreeWay
 
 RNG = np.random.default_rng(1)

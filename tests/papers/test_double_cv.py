@@ -8,9 +8,9 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk.core.contracts import Run
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import ALL
+from truerisk.core.plan.plan import ALL
+from truerisk.core.table.data import Data
 from truerisk.engines import Generic
 from truerisk.papers import double_cv as module
 from truerisk.papers.double_cv import CODES, LABELS, N_DESIGN, design_of, double_cv

@@ -7,9 +7,9 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
+from truerisk.core.table.data import Data
 from truerisk.methods import as_method
 from truerisk.papers.evaluating import evaluated, values_of
 

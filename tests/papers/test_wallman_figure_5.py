@@ -7,7 +7,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from truerisk.core.posterior import ErrorPosterior
+from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.models import FisherClassifier, ParzenClassifier
 from truerisk.papers.experiment import stream
 from truerisk.papers.running import draw_replicates

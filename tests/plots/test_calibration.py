@@ -9,7 +9,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from truerisk.core.calibration import Calibration
+from truerisk.core.statistics.calibration import Calibration
 
 FOUND = Calibration.of([0, 0, 0, 1] * 10, np.repeat([0.1, 0.2, 0.3, 0.6], 10))
 

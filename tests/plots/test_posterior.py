@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from truerisk.core.posterior import ErrorPosterior
+from truerisk.core.statistics.error_posterior import ErrorPosterior
 
 
 @pytest.fixture

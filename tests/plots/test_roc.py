@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from truerisk.core.roc import RocCurve
+from truerisk.core.statistics.roc import RocCurve
 from truerisk.plots.roc import draw_precision_recall
 
 Y = np.tile([0, 1], 20)

@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.report.pages import draw_any
+from truerisk.report.page import draw_any
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
 ARABIC = "\u202eمريض\u202c"

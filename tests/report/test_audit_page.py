@@ -18,7 +18,7 @@ from truerisk.report.audit_document import read_audit
 from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.audit_text import audited_on
-from truerisk.report.pages import draw_any, page_of_file
+from truerisk.report.page import draw_any, page_of_file
 
 LEVELS = ("scores", "bbc", "nested")
 

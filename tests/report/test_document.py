@@ -10,7 +10,7 @@ import pytest
 
 from truerisk.core.errors import BadData
 from truerisk.report.document import read_document
-from truerisk.report.pages import draw_any, page_of_file
+from truerisk.report.page import draw_any, page_of_file
 from truerisk.report.reading import parse, read_text
 
 

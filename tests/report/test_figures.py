@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from matplotlib.cbook import boxplot_stats
 
-from truerisk.core.posterior import ErrorPosterior
 from truerisk.core.present import number
-from truerisk.core.spread import five_numbers
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.statistics.five_numbers import five_numbers
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
 from truerisk.report.document import read_document
-from truerisk.report.heat import draw_heat
+from truerisk.report.heat_map import draw_heat
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.posterior import draw_posterior
 from truerisk.report.stability import draw_stability

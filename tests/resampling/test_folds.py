@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, TrueRiskWarning
+from truerisk.core.table.data import Data
 from truerisk.resampling.folds import draw_folds
 
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
+from truerisk.core.table.data import Data
 from truerisk.resampling.held_out import draw_held_out
 
 

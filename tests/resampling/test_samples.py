@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 import pytest
 
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, TrueRiskWarning
+from truerisk.core.table.data import Data
 from truerisk.resampling.samples import draw_samples, given_samples
 
 CODES = np.array([0] * 6 + [1] * 3 + [2])

@@ -24,9 +24,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import truerisk as tr
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.table.data import Data
 from truerisk.models.learners import learner, registry
 from truerisk.study.contents import content_of, data_content, learner_content
 from truerisk.study.keys import key_of

@@ -20,7 +20,7 @@ from tests.study.works import numbers, run
 
 import truerisk as tr
 from truerisk.api.assess import Interrupted
-from truerisk.api.assessment import Kept
+from truerisk.api.assessing.assessment import Kept
 from truerisk.core.errors import (
     BadStore,
     FitFailed,

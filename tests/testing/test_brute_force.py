@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk.core.contracts import Request
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import ALL
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL
+from truerisk.core.table.data import Data
 from truerisk.testing.brute_force import (
     brute_force,
     decoded,

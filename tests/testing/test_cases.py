@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import Squared
+from truerisk.core.table.data import Data
 from truerisk.methods import KFold
 from truerisk.testing import Case, NotConforming, check_method
 

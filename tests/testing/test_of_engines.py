@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from truerisk.core.contracts import Engine
 from truerisk.core.family import Family
-from truerisk.core.tables import row_keys
+from truerisk.core.table.rows import row_keys
 from truerisk.engines import Generic
 from truerisk.testing import NotConforming, check_engine, engine_checks
 from truerisk.testing.learners import NearestMean

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.errors import BadData
-from truerisk.core.plan import ALL, Plan, RowSets
+from truerisk.core.plan.plan import ALL, Plan, RowSets
 from truerisk.methods import KFold
 from truerisk.testing import NotConforming, check_method, method_checks
 

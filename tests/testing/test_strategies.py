@@ -10,7 +10,7 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from truerisk.core.errors import MissingExtra
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.testing import engine_checks, strategies
 from truerisk.testing.strategies import data_sets, plans
 

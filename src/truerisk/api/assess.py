@@ -8,19 +8,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.assessment import Assessed, Assessment, Kept
-from truerisk.api.choice import risk_of_choice
-from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
-from truerisk.api.conclusion import conclude
-from truerisk.api.constant import constant_risk
-from truerisk.api.default_interval import with_default_interval
-from truerisk.api.learners import families_of
-from truerisk.api.naming import named
-from truerisk.api.origin import as_seed
-from truerisk.api.outer import outer_folds, stability
-from truerisk.api.own_claim import claimed_by, tunes_inside
-from truerisk.api.ranking import by_text, ranked
-from truerisk.api.schedule import Schedule
+from truerisk.api.assessing.assessment import Assessed, Assessment, Kept
+from truerisk.api.assessing.baseline import constant_risk
+from truerisk.api.assessing.conclusion import conclude
+from truerisk.api.assessing.families import families_of
+from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
+from truerisk.api.assessing.plans import Schedule
+from truerisk.api.assessing.ranking import by_text, ranked
+from truerisk.api.assessing.risk_of_choice import risk_of_choice
+from truerisk.api.road.compute import Computed, Problem, compute, curve_of, pose, procedure_of
+from truerisk.api.road.default_interval import with_default_interval
+from truerisk.api.road.naming import named
+from truerisk.api.road.outer_splits import outer_folds, stability
+from truerisk.api.road.provenance import as_seed
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, BadData, UnknownName

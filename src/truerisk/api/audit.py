@@ -12,26 +12,25 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.finding import Finding, by_severity
-from truerisk.api.auditing.on_columns import column_findings, columns_of
-from truerisk.api.auditing.on_neighbours import neighbour_findings
 from truerisk.api.auditing.on_risks import risk_findings
 from truerisk.api.auditing.on_scores import (
     rough_correction,
     score_findings,
     within_one_error,
 )
-from truerisk.api.auditing.on_selection import selection_findings
-from truerisk.api.auditing.on_splits import row_findings, split_findings
 from truerisk.api.auditing.on_state import state_findings
 from truerisk.api.auditing.outcome import Audit, Stated
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
 from truerisk.api.auditing.scale import Scale, known_by, scale_of
-from truerisk.api.compute import Problem, pose
-from truerisk.api.origin import versions
-from truerisk.core.data import Data
+from truerisk.api.findings.finding import Finding, by_severity
+from truerisk.api.findings.near_copies import neighbour_findings
+from truerisk.api.findings.on_columns import column_findings, columns_of
+from truerisk.api.findings.on_splits import row_findings, split_findings
+from truerisk.api.findings.selected_columns import selection_findings
+from truerisk.api.road.compute import Problem, pose
+from truerisk.api.road.provenance import versions
 from truerisk.core.errors import (
     BadData,
     DuplicateRowsWarning,
@@ -40,10 +39,11 @@ from truerisk.core.errors import (
     UnknownName,
 )
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskEstimate
-from truerisk.core.tables import n_columns
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import n_columns
 
 __all__ = ["LEVELS", "Audit", "audit"]
 

@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core.arguments import shown
-from truerisk.core.data import Data
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne
+from truerisk.core.table.data import Data
+from truerisk.methods.bayesian.error_law import ErrorLaw
+from truerisk.methods.bayesian.rule_errors import pairwise
+from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.methods.bayesian_error import BayesianError
-from truerisk.methods.error_law import ErrorLaw
-from truerisk.methods.rule_errors import pairwise
-from truerisk.methods.scaled_rows import ScaledRows
 
 __all__ = ["RulePosterior", "bayesian_error"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.api.compute import compute, curve_of, pose
+from truerisk.api.road.compute import compute, curve_of, pose
 from truerisk.core.family import Family
 from truerisk.core.results import RiskCurve, RiskEstimate
 

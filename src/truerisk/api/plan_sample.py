@@ -12,8 +12,8 @@ import numpy as np
 from truerisk.api.sample_plan import MEASURES, SamplePlan, Split
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
-from truerisk.core.posterior import ErrorPosterior
-from truerisk.core.sample_size import expected_measures, rows_assured, rows_for_width
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.statistics.sample_size import expected_measures, rows_assured, rows_for_width
 
 __all__ = ["SamplePlan", "plan_sample"]
 

@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from truerisk.api.compute import Computed, Problem, compute, curve_of, pose, procedure_of
-from truerisk.api.default_interval import with_default_interval
-from truerisk.api.grid_results import cv_results
-from truerisk.api.missing import Missing
-from truerisk.api.outer import outer_folds, stability
-from truerisk.api.routing import route
+from truerisk.api.road.compute import Computed, Problem, compute, curve_of, pose, procedure_of
+from truerisk.api.road.default_interval import with_default_interval
+from truerisk.api.road.outer_splits import outer_folds, stability
+from truerisk.api.searching.cv_results import cv_results
+from truerisk.api.searching.missing_result import Missing
+from truerisk.api.searching.routing import route
 from truerisk.core.arguments import check_flag
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
@@ -290,7 +290,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         model = self._tuned()
         if self.loss is None:
             return float(model.score(X, y))
-        from truerisk.api.scoring import score_of
+        from truerisk.api.searching.scoring import score_of
 
         return score_of(model, X, y, self.loss_, getattr(self, "_classes", None))
 
@@ -298,7 +298,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def get_metadata_routing(self) -> Any:
         """How metadata are routed: to the estimator's fit and to a splitter's split."""
-        from truerisk.api.routing import router
+        from truerisk.api.searching.routing import router
 
         return router(self)
 

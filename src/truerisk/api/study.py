@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from truerisk.api.study_cells import cells_of, places_of, replicate_of, tables_of
+from truerisk.api.studying.cells import cells_of, places_of, replicate_of, tables_of
 from truerisk.core.errors import BadData, BadStore
 from truerisk.core.progress import stage
 from truerisk.study.driving import Rules, drive

@@ -103,7 +103,7 @@ def assess(
 
 def _say_plan(n_rows: int, method: str | None, outer: str | None) -> None:
     """Say so where a cheaper plan than ten folds is chosen for many rows."""
-    from truerisk.api.schedule import usual_method
+    from truerisk.api.assessing.plans import usual_method
 
     usual = usual_method(n_rows)
     chosen = [name for name, given in (("--method", method), ("--outer", outer)) if given is None]
@@ -120,9 +120,9 @@ def _say_cost(
     options: dict[str, Any],
 ) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
-    from truerisk.api.compute import pose
-    from truerisk.api.forecast import MANY, planned_fits
-    from truerisk.api.schedule import usual_method
+    from truerisk.api.assessing.forecast import MANY, planned_fits
+    from truerisk.api.assessing.plans import usual_method
+    from truerisk.api.road.compute import pose
 
     sizes = [len(family) for family in families.values()]
     with worded_warnings():
@@ -138,7 +138,7 @@ def _say_cost(
 
 
 def _families(source: Source, models: str | None) -> dict[str, Any]:
-    from truerisk.api.learners import word_families
+    from truerisk.api.assessing.families import word_families
 
     words = None if models is None else [w.strip() for w in models.split(",") if w.strip()]
     if words is not None and not words:
@@ -206,8 +206,8 @@ def _dry_run(
 ) -> int:
     from dataclasses import asdict
 
-    from truerisk.api.compute import pose
-    from truerisk.api.forecast import forecast
+    from truerisk.api.assessing.forecast import forecast
+    from truerisk.api.road.compute import pose
     from truerisk.core.present import seconds, text_table
 
     with worded_warnings():

@@ -120,7 +120,7 @@ class _Heard:
         self.fits: Counter[str] = Counter()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        from truerisk.engines.running.warned import alike, apart
+        from truerisk.engines.running.fit_warnings import alike, apart
 
         text, times, fits = apart(" ".join(str(message).split()))
         key = alike(text) if fits else text  # those of fits come again with other numbers
@@ -129,7 +129,7 @@ class _Heard:
         self.fits[key] += fits
 
     def say(self) -> None:
-        from truerisk.engines.running.warned import counted
+        from truerisk.engines.running.fit_warnings import counted
 
         for key, text in self.texts.items():
             say(f"warning: {counted(text, self.times[key], self.fits[key])}")

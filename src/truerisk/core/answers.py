@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from truerisk.core.linear_rules import LinearRules
-from truerisk.core.plan import Plan, spread
+from truerisk.core.plan.plan import Plan, spread
 
 __all__ = ["Answers", "Ask", "Failure", "Response", "code_type"]
 

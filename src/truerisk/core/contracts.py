@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, overload
 import numpy as np
 
 from truerisk.core.answers import Answers, Ask, Response
-from truerisk.core.data import Data
 from truerisk.core.interval import Interval
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 
 if TYPE_CHECKING:
     from truerisk.core.family import Family

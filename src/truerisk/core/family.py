@@ -11,11 +11,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.core.data import Task
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
+from truerisk.core.table.data import Task
 
 __all__ = ["Family", "drawn_states"]
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import refuse_class
-from truerisk.core.data import Data
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.positive import WANT_A_CLASS, PositiveScorer
 from truerisk.core.present import clean
 from truerisk.core.registry import Line, Registry, closest
+from truerisk.core.table.data import Data
 
 __all__ = ["CallableLoss", "RatedLoss", "ScorerLoss", "as_loss", "registry"]
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from truerisk.core.answers import Response
 from truerisk.core.arguments import shown
-from truerisk.core.data import Data, Task
 from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.table.data import Data, Task
 
 __all__ = ["AUC", "Absolute", "Brier", "Cost", "Log", "Loss", "RowLoss", "Squared", "ZeroOne"]
 

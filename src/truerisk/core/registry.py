@@ -50,9 +50,10 @@ def _found(where: str) -> Any:
 class Registry(Mapping[str, Line]):
     """A table of words that prints itself.
 
-    >>> rooms = Registry("room", {"plan": Line("truerisk.core.plan:Plan", "which fit sees what")})
+    >>> line = Line("truerisk.core.family:Family", "a learner with its candidates")
+    >>> rooms = Registry("room", {"family": line})
     >>> rooms.names()
-    ['plan']
+    ['family']
     >>> print(rooms)
     plan  which fit sees what
     """

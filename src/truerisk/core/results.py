@@ -39,7 +39,7 @@ displays = Registry(
         "curve-picture": Line(
             "truerisk.report.notebook:curve_picture", "a risk curve, for a notebook"
         ),
-        "page": Line("truerisk.report.page:draw_page", "an assessment as one HTML page"),
+        "page": Line("truerisk.report.assessment_page:draw_page", "an assessment as one HTML page"),
         "audit-page": Line("truerisk.report.audit_page:draw_audit", "an audit as one HTML page"),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),

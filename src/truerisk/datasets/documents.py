@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.core.data import Task
 from truerisk.core.errors import BadData
+from truerisk.core.table.data import Task
 from truerisk.datasets.bundle import Bundle
 
 __all__ = [

@@ -25,18 +25,18 @@ from importlib import import_module
 from typing import Any
 
 _NAMES = {
-    "FisherDiscriminants": "fisher",
-    "Ensembles": "ensemble",
+    "FisherDiscriminants": "discriminants.fisher",
+    "Ensembles": "trees.ensemble",
     "Generic": "generic",
     "Intervals": "interval",
-    "KernelRidges": "kernel_ridge",
-    "LeastSquares": "least_squares",
-    "LinearDiscriminants": "discriminant",
-    "LogisticPaths": "logistic",
-    "NearestNeighbours": "knn",
-    "QuadraticDiscriminants": "quadratic",
-    "SupportVectors": "svm",
-    "Trees": "tree",
+    "KernelRidges": "linear.kernel_ridge",
+    "LeastSquares": "linear.least_squares",
+    "LinearDiscriminants": "discriminants.discriminant",
+    "LogisticPaths": "logistic.paths",
+    "NearestNeighbours": "neighbours.knn",
+    "QuadraticDiscriminants": "discriminants.quadratic",
+    "SupportVectors": "support_vectors.svm",
+    "Trees": "trees.tree",
     "choose_engine": "choice",
     "registry": "choice",
 }

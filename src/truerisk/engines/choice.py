@@ -6,12 +6,12 @@ from typing import Any
 
 from truerisk.core.arguments import refuse_class
 from truerisk.core.contracts import Engine, Request
-from truerisk.core.data import Data
 from truerisk.core.errors import NoEngine, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import Line, Registry
-from truerisk.core.tables import n_columns
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import n_columns
 
 __all__ = ["choose_engine", "registry"]
 
@@ -19,7 +19,7 @@ registry = Registry(
     "engine",
     {
         "knn": Line(
-            "truerisk.engines.knn:NearestNeighbours",
+            "truerisk.engines.neighbours.knn:NearestNeighbours",
             "scikit-learn's nearest neighbours: every k, every fold, one sorted list per row",
         ),
         "interval": Line(
@@ -27,39 +27,39 @@ registry = Registry(
             "IntervalClassifier: every k, every row left out, every label flipped",
         ),
         "tree": Line(
-            "truerisk.engines.tree:Trees",
+            "truerisk.engines.trees.tree:Trees",
             "scikit-learn's decision trees: every ccp_alpha from one unpruned tree per train set",
         ),
         "discriminant": Line(
-            "truerisk.engines.discriminant:LinearDiscriminants",
+            "truerisk.engines.discriminants.discriminant:LinearDiscriminants",
             "linear discriminants: every shrinkage, every row left out, one decomposition",
         ),
         "quadratic": Line(
-            "truerisk.engines.quadratic:QuadraticDiscriminants",
+            "truerisk.engines.discriminants.quadratic:QuadraticDiscriminants",
             "quadratic discriminants: every reg_param, every row left out, one decomposition",
         ),
         "fisher": Line(
-            "truerisk.engines.fisher:FisherDiscriminants",
+            "truerisk.engines.discriminants.fisher:FisherDiscriminants",
             "FisherClassifier: every row left out from one hat matrix",
         ),
         "logistic-path": Line(
-            "truerisk.engines.logistic:LogisticPaths",
+            "truerisk.engines.logistic.paths:LogisticPaths",
             "LogisticPath and LogisticRegression: every penalty from one path per train set",
         ),
         "svm": Line(
-            "truerisk.engines.svm:SupportVectors",
+            "truerisk.engines.support_vectors.svm:SupportVectors",
             "SVC: every C, gamma and fold from one Gram matrix per kernel, by libsvm's own steps",
         ),
         "ensemble": Line(
-            "truerisk.engines.ensemble:Ensembles",
+            "truerisk.engines.trees.ensemble:Ensembles",
             "forests, bagging and boosting: every number of members from the largest",
         ),
         "least-squares": Line(
-            "truerisk.engines.least_squares:LeastSquares",
+            "truerisk.engines.linear.least_squares:LeastSquares",
             "least squares and ridge: every penalty, every row left out, one decomposition",
         ),
         "kernel-ridge": Line(
-            "truerisk.engines.kernel_ridge:KernelRidges",
+            "truerisk.engines.linear.kernel_ridge:KernelRidges",
             "KernelRidge: every penalty, every row left out, one kernel of all rows",
         ),
         "generic": Line(

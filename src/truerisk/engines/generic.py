@@ -7,15 +7,15 @@ from typing import ClassVar, Literal
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data
 from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
-from truerisk.core.plan import BESIDES, Plan
-from truerisk.engines.running.bags import why_no_bags
+from truerisk.core.plan.plan import BESIDES, Plan
+from truerisk.core.table.data import Data
 from truerisk.engines.running.copies import copies_note
-from truerisk.engines.running.enumerating import enumerated, too_many
 from truerisk.engines.running.jobs import run_jobs
-from truerisk.models.linear_rule import why_no_rule
+from truerisk.engines.running.listed_draws import enumerated, too_many
+from truerisk.engines.running.members import why_no_bags
+from truerisk.models.stated.linear_rule import why_no_rule
 
 __all__ = ["Generic"]
 

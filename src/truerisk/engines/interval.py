@@ -16,16 +16,16 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
+from truerisk.core.table.data import Data
 from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.settings import response_refusal
 from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.kernels import labels_after_changes, labels_for_every_k, why_not
-from truerisk.models.interval import IntervalClassifier, boundaries_between
+from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between
 
 __all__ = ["Intervals"]
 

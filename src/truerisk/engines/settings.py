@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.contracts import Request
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
+from truerisk.core.table.data import Data
 
 __all__ = [
     "Group",

@@ -9,12 +9,12 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import tested_by_average
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import tested_by_average
 
 __all__ = ["ApproximateLeaveOneOut"]
 

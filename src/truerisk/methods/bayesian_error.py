@@ -11,15 +11,15 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_flag, shown
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss, ZeroOne
-from truerisk.core.plan import Plan
-from truerisk.core.planning import one_fit
-from truerisk.methods.rule_errors import Prior, check_prior, pairwise
-from truerisk.methods.rule_risks import RuleRisks, risks_of
-from truerisk.methods.scaled_rows import ScaledRows, scaled_rows
+from truerisk.core.plan.builder import one_fit
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.bayesian.rule_errors import Prior, check_prior, pairwise
+from truerisk.methods.bayesian.rule_risks import RuleRisks, risks_of
+from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 
 __all__ = ["BayesianError", "ImproperBayesianError", "check_gamma", "check_rows", "ruled_plan"]
 

@@ -9,16 +9,16 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
-from truerisk.methods.averages import failure_notes
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.bayesian_error import check_rows, ruled_plan
 from truerisk.methods.bolstered_sampling import UNSURE, BolsteredBySampling
-from truerisk.methods.kernel_width import kernel_width
-from truerisk.methods.scaled_rows import ScaledRows, scaled_rows
+from truerisk.methods.parts.averages import failure_notes
+from truerisk.methods.parts.bolstering_width import kernel_width
 
 __all__ = ["Bolstered"]
 

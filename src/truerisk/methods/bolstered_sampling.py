@@ -9,16 +9,16 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.coding import Moves
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import failure_notes
+from truerisk.core.plan.blocks import Moves
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
 from truerisk.methods.bayesian_error import check_rows
-from truerisk.methods.kernel_width import kernel_width
+from truerisk.methods.parts.averages import failure_notes
+from truerisk.methods.parts.bolstering_width import kernel_width
 
 __all__ = ["UNSURE", "BolsteredBySampling"]
 

@@ -11,17 +11,17 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
-from truerisk.core.samples import plan_of_samples
+from truerisk.core.plan.plan import Plan
+from truerisk.core.plan.samples import plan_of_samples
+from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
-from truerisk.methods.averages import failure_notes
-from truerisk.methods.infinitesimal_jackknife import jackknife_error
 from truerisk.methods.interval_forms import Evidence, as_form
-from truerisk.methods.no_information import no_information
-from truerisk.methods.replicated import Replicated
+from truerisk.methods.parts.averages import failure_notes
+from truerisk.methods.parts.bootstrap_answers import Replicated
+from truerisk.methods.parts.infinitesimal_jackknife import jackknife_error
+from truerisk.methods.parts.no_information import no_information
 from truerisk.resampling.samples import draw_samples, given_samples
 
 __all__ = ["Bootstrap", "naive", "optimism", "point_632", "weight_632_plus"]
@@ -46,9 +46,9 @@ class Bootstrap(Method):
     .. math:: w = \frac{.632}{1 - .368 R}, \quad
               R = \frac{\mathrm{Err}_1 - \overline{\mathrm{err}}}{\gamma - \overline{\mathrm{err}}}
 
-    with Err₁ cut to the no-information risk γ (:mod:`truerisk.methods.no_information`), and R = 0
-    where Err₁ or γ does not exceed the apparent risk. ``convention="ipred"`` leaves Err₁ uncut in R
-    and in the .632 part, as the R package ipred does.
+    with Err₁ cut to the no-information risk γ (:mod:`truerisk.methods.parts.no_information`), and
+    R = 0 where Err₁ or γ does not exceed the apparent risk. ``convention="ipred"`` leaves
+    Err₁ uncut in R and in the .632 part, as the R package ipred does.
 
     `samples` gives the row numbers instead of drawing them: ``(B, n)``. `stratify` draws within the
     classes. Groups given with the data are drawn whole. The row losses add up to the risk; that of

@@ -11,13 +11,13 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_flag, is_number, shown
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.losses import Log, Loss, Squared
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import failure_notes
-from truerisk.methods.likelihood import Likelihood, squares
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import failure_notes
+from truerisk.methods.parts.likelihood import Likelihood, squares
 
 __all__ = ["AIC", "BIC", "GCV", "AICc", "Cp"]
 

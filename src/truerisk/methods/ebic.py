@@ -11,11 +11,11 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_number
 from truerisk.core.contracts import Setting, Streams, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.methods.criteria import BIC
 
 __all__ = ["EBIC"]

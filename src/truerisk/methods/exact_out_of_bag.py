@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from truerisk.core.answers import Answers
-from truerisk.core.bulk import draw_every
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
-from truerisk.methods.averages import tested_by_average
+from truerisk.core.plan.partitions import draw_every
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.methods.complete import UNSURE, refuse_what_draws_cannot_serve
+from truerisk.methods.parts.averages import tested_by_average
 
 __all__ = ["ExactOutOfBag"]
 

@@ -10,12 +10,12 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import Average, Averaged, check_average, tested_by_average
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import NO_SPREAD, Evidence, as_form
+from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average
 from truerisk.resampling.held_out import draw_held_out
 
 __all__ = ["Holdout", "MonteCarlo", "with_posterior"]

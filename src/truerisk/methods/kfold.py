@@ -9,13 +9,13 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.bulk import leave_out
 from truerisk.core.contracts import Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import (
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.partitions import leave_out
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import (
     OF_CROSS_VALIDATION,
     Average,
     Averaged,

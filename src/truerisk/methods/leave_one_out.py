@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.bulk import leave_out
 from truerisk.core.contracts import Streams, Target
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
-from truerisk.methods.averages import OF_CROSS_VALIDATION, Average, Averaged
+from truerisk.core.plan.partitions import leave_out
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged
 
 __all__ = ["LeaveOneOut"]
 

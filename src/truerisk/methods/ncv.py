@@ -9,15 +9,20 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.bulk import leave_pairs_out
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
-from truerisk.core.plan import Plan
-from truerisk.methods.averages import failure_notes, means_by_row, position_weights, row_losses
+from truerisk.core.plan.partitions import leave_pairs_out
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import Evidence, Sureness, as_form
-from truerisk.methods.pair_spread import spread_of_pairs
+from truerisk.methods.parts.averages import (
+    failure_notes,
+    means_by_row,
+    position_weights,
+    row_losses,
+)
+from truerisk.methods.parts.ncv_spread import spread_of_pairs
 from truerisk.resampling.folds import fold_numbers
 
 __all__ = ["Bias", "NestedInterval"]

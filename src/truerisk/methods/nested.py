@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers, Ask
-from truerisk.core.bulk import merge_equal_fits, nest
 from truerisk.core.contracts import (
     Evaluation,
     Method,
@@ -19,11 +18,12 @@ from truerisk.core.contracts import (
     Tested,
     values_of,
 )
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
-from truerisk.methods.tuning import by_fit, choose, inner_risks, units_of, winners_of
+from truerisk.core.plan.partitions import merge_equal_fits, nest
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.choosing_inside import by_fit, choose, inner_risks, units_of, winners_of
 
 __all__ = ["Nested"]
 

@@ -10,13 +10,13 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import failure_notes, split_risks
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import Evidence, as_form
+from truerisk.methods.parts.averages import failure_notes, split_risks
 from truerisk.resampling.folds import draw_folds
 from truerisk.resampling.held_out import draw_held_out
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Streams, Target
-from truerisk.core.data import Data
 from truerisk.core.errors import BadArgument, BadData, said_by
 from truerisk.core.losses import Loss
-from truerisk.core.order import is_ordered
-from truerisk.core.plan import Plan
-from truerisk.core.planning import split_plan
+from truerisk.core.plan.builder import split_plan
+from truerisk.core.plan.order import is_ordered
+from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
-from truerisk.methods.averages import OF_CROSS_VALIDATION, Average, Averaged, check_average
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged, check_average
 
 __all__ = ["GivenSplits", "Splitter"]
 

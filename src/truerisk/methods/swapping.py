@@ -9,13 +9,13 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_number
-from truerisk.core.bulk import flip_each
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.losses import Loss, ZeroOne
-from truerisk.core.plan import Plan
-from truerisk.methods.averages import failure_notes
+from truerisk.core.plan.partitions import flip_each
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import failure_notes
 
 __all__ = ["Swapping"]
 

@@ -10,14 +10,14 @@ import numpy as np
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.arguments import check_flag, check_share
 from truerisk.core.contracts import Evaluation, Method, Setting, Streams, Target, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import BadArgument
 from truerisk.core.losses import Loss
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import tested_by_average
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
 from truerisk.methods.holdout import with_posterior
-from truerisk.methods.tuning import by_fit, choose, units_of, winners_of
+from truerisk.methods.parts.averages import tested_by_average
+from truerisk.methods.parts.choosing_inside import by_fit, choose, units_of, winners_of
 from truerisk.resampling.held_out import draw_held_out
 
 __all__ = ["ThreeWay"]

@@ -87,7 +87,7 @@ registry = Registry(
             f"{_ROOM}.ncv:NestedInterval", "K-fold with the error of its mean, 50 times over"
         ),
         "bbc": Line(
-            f"{_ROOM}.corrected_choice:BootstrapBiasCorrected",
+            f"{_ROOM}.bbc:BootstrapBiasCorrected",
             "10-fold, and the risk of choosing by it from bootstrapped answers",
         ),
         "paired-halves": Line(

@@ -30,14 +30,14 @@ from truerisk.models.preparation import prepare
 if TYPE_CHECKING:
     from truerisk.models.discriminant import LinearDiscriminant, QuadraticDiscriminant
     from truerisk.models.fisher import FisherClassifier
-    from truerisk.models.interval import IntervalClassifier
+    from truerisk.models.interval_classifier import IntervalClassifier
     from truerisk.models.logistic_path import LogisticPath
     from truerisk.models.parzen import ParzenClassifier
     from truerisk.models.threshold import ThresholdClassifier
 
 _CLASSES = {
     "FisherClassifier": "fisher",
-    "IntervalClassifier": "interval",
+    "IntervalClassifier": "interval_classifier",
     "LinearDiscriminant": "discriminant",
     "LogisticPath": "logistic_path",
     "ParzenClassifier": "parzen",

@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
-from truerisk.core.operating import RATES, Sweep, check_cost, check_rate
+from truerisk.core.statistics.operating_points import RATES, Sweep, check_cost, check_rate
 
 __all__ = ["ThresholdClassifier"]
 

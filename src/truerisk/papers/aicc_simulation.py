@@ -9,10 +9,10 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams
-from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.table.data import Data
 from truerisk.methods.criteria import AIC, AICc
-from truerisk.methods.likelihood import Likelihood
+from truerisk.methods.parts.likelihood import Likelihood
 from truerisk.papers.evaluating import setting_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.report import Claim, Findings, Row, Table, mean_and_error, mean_row, signed

@@ -16,14 +16,14 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Tested
-from truerisk.core.data import Data
 from truerisk.core.errors import TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne
+from truerisk.core.table.data import Data
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold
-from truerisk.methods.tuning import by_rule
+from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.papers.evaluating import answered, evaluated, setting_of
 from truerisk.selection.minimum import Minimum
 

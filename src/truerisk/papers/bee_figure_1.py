@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.losses import ZeroOne
+from truerisk.core.table.data import Data
 from truerisk.methods.kfold import KFold
 from truerisk.papers.bee_choosing import (
     LAMBDAS,

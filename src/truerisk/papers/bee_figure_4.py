@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
+from truerisk.core.table.data import Data
 from truerisk.datasets.four_class import make_four_class
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.contracts import Request, Run
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.datasets.documents import colon
-from truerisk.engines.knn import NearestNeighbours
+from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.report import (
     Claim,

@@ -14,12 +14,12 @@ from functools import lru_cache
 import numpy as np
 
 from truerisk.core.contracts import Request, Run, Streams
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.datasets.simple import make_simple
-from truerisk.engines.knn import NearestNeighbours
+from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.papers.experiment import Draws, stream
 
 __all__ = ["double_cv"]

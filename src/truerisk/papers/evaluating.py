@@ -8,10 +8,10 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Evaluation, Method, Request, Run, Setting, Streams
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.engines.choice import choose_engine
 from truerisk.selection.minimum import Minimum
 

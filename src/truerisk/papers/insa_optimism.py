@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.losses import Squared
-from truerisk.core.plan import Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.methods.averages import split_risks
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import split_risks
 from truerisk.papers.evaluating import answered
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Figure, Panel, Series

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.data import Data, Task
 from truerisk.core.family import Family
 from truerisk.core.losses import AUC, Loss, Squared, ZeroOne
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.table.data import Data, Task
 from truerisk.datasets.documents import ozone_level
 from truerisk.methods.kfold import KFold
 from truerisk.methods.nested import Nested

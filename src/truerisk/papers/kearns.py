@@ -14,7 +14,7 @@ import numpy as np
 
 from truerisk.datasets.kearns import KearnsProblem
 from truerisk.kernels import labels_after_changes, labels_for_every_k
-from truerisk.models.interval import boundaries_between
+from truerisk.models.interval_classifier import boundaries_between
 from truerisk.papers.experiment import stream
 
 __all__ = ["Line", "Trial", "line_of", "trial"]

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.family import Family
+from truerisk.core.table.data import Data
 
 __all__ = ["NOISE", "curve", "data_of", "polynomials"]
 

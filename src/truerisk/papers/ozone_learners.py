@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.core.data import Task
 from truerisk.core.family import Family
+from truerisk.core.table.data import Task
 
 __all__ = ["LEARNERS", "ozone_family"]
 

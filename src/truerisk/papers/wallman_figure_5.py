@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
-from truerisk.core.plan import Plan
-from truerisk.core.planning import PlanBuilder
-from truerisk.core.posterior import ErrorPosterior
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import Plan
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.table.data import Data
 from truerisk.datasets.colon2d import make_colon2d
 from truerisk.datasets.difficult import make_difficult
 from truerisk.datasets.gaussian import GaussianProblem

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.posterior import ErrorPosterior
+from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Figure, Panel, Series
 from truerisk.papers.report import Claim, Findings, Row, Table, mean_row

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.errors import BadData, MissingExtra
 from truerisk.core.present import clean
-from truerisk.core.spread import five_numbers
+from truerisk.core.statistics.five_numbers import five_numbers
 
 __all__ = ["draw_boxes", "draw_ladder", "draw_shares"]
 

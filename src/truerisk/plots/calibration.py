@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from truerisk.core.calibration import Calibration
 from truerisk.core.errors import MissingExtra
 from truerisk.core.present import clean
+from truerisk.core.statistics.calibration import Calibration
 
 __all__ = ["draw_calibration"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import MissingExtra
-from truerisk.core.posterior import ErrorPosterior
 from truerisk.core.present import clean
+from truerisk.core.statistics.error_posterior import ErrorPosterior
 
 __all__ = ["draw_posterior"]
 

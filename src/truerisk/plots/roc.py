@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from truerisk.core.errors import MissingExtra
-from truerisk.core.operating import OperatingPoint
 from truerisk.core.present import clean
-from truerisk.core.roc import PrecisionRecall, RocCurve
+from truerisk.core.statistics.operating_points import OperatingPoint
+from truerisk.core.statistics.roc import PrecisionRecall, RocCurve
 
 __all__ = ["draw_precision_recall", "draw_roc"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truerisk.api.wording import signed
+from truerisk.api.road.wording import signed
 from truerisk.core.present import clean, number
 from truerisk.report.audit_document import AuditDocument, Risk, read_audit
 from truerisk.report.audit_figures import draw_claim, draw_settings

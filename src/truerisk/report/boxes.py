@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from truerisk.core.present import clean, number
-from truerisk.core.spread import five_numbers
+from truerisk.core.statistics.five_numbers import five_numbers
 from truerisk.report.document import Document
 from truerisk.report.figure import Figure, Key, Table, columns_of
 from truerisk.report.scale import Scale

@@ -9,7 +9,7 @@ from math import log10
 from truerisk.core.present import clean, number
 from truerisk.report.document import Curve, Document, Learner
 from truerisk.report.figure import Figure, Key, Table, columns_of, thinned
-from truerisk.report.heat import draw_heat
+from truerisk.report.heat_map import draw_heat
 from truerisk.report.scale import Scale
 from truerisk.report.svg import SHAPES, WIDTH, Drawing, series
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.api.wording import signed
+from truerisk.api.road.wording import signed
 from truerisk.core.present import clean, number
 from truerisk.report.document import Document, Estimate, Learner
 from truerisk.report.figure import Figure, Key, Table, columns_of

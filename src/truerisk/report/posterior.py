@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.posterior import ErrorPosterior
 from truerisk.core.present import number
+from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.report.document import Document
 from truerisk.report.figure import Figure, Key, Table
 from truerisk.report.scale import Scale

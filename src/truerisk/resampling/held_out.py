@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData
+from truerisk.core.table.data import Data
 from truerisk.resampling.folds import shuffled_by_class
 
 __all__ = ["draw_held_out"]

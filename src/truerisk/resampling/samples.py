@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, TrueRiskWarning
+from truerisk.core.table.data import Data
 
 __all__ = ["draw_samples", "given_samples"]
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_from
 from truerisk.core.present import clean
-from truerisk.core.tables import column_names, digest
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import column_names, digest
 from truerisk.study.keys import canonical, digest_of, key_of
 
 __all__ = ["content_of", "data_content", "learner_content"]

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.core.contracts import Request
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.study.contents import content_of, data_content, learner_content
 from truerisk.study.keys import key_of
 from truerisk.study.states import Fate, State

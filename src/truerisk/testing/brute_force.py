@@ -15,12 +15,12 @@ import numpy as np
 from sklearn.base import clone
 
 from truerisk.core.contracts import Request
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
-from truerisk.core.plan import Plan
-from truerisk.models.freedom import degrees_of_freedom
-from truerisk.models.linear_rule import linear_rule
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
+from truerisk.models.stated.linear_rule import linear_rule
 
 __all__ = ["brute_force", "decoded", "freedom_by_brute_force", "rules_by_brute_force"]
 

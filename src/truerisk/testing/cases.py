@@ -21,13 +21,13 @@ from truerisk.core.contracts import (
     Streams,
     Tested,
 )
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss, Squared, ZeroOne
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.present import plain
 from truerisk.core.results import RiskEstimate, dress
-from truerisk.core.tables import digest
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import digest
 from truerisk.engines.generic import Generic
 from truerisk.selection.minimum import Minimum
 

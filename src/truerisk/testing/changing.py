@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.data import Data, has_row_entries
-from truerisk.core.plan import Blocks, Plan
-from truerisk.core.tables import take_rows
+from truerisk.core.plan.plan import Blocks, Plan
+from truerisk.core.table.data import Data, has_row_entries
+from truerisk.core.table.rows import take_rows
 
 __all__ = ["altered", "frozen", "permuted_data", "permuted_plan", "recoded_plan", "renamed"]
 

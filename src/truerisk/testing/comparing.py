@@ -10,11 +10,11 @@ import numpy as np
 
 from truerisk.core.answers import Answers, code_type
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import brute_force
 from truerisk.testing.cases import quiet

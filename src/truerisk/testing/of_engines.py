@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.core.contracts import Engine
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import freedom_by_brute_force, rules_by_brute_force

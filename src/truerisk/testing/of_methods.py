@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.core.contracts import Method, Streams, Target
 from truerisk.core.errors import Refusal
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskEstimate
 from truerisk.testing.cases import (
     Case,

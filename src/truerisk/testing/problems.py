@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.data import Task
+from truerisk.core.table.data import Task
 from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
 from truerisk.datasets.simple import make_simple
 

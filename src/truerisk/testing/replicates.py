@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core.contracts import Method
-from truerisk.core.data import Data
 from truerisk.core.family import Family
 from truerisk.core.losses import Squared, ZeroOne
+from truerisk.core.table.data import Data
 from truerisk.testing.cases import Case, evaluate
 from truerisk.testing.checks import require
 from truerisk.testing.problems import KnownProblem

@@ -10,10 +10,10 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data
 from truerisk.testing.cases import quiet
 
 __all__ = [

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from truerisk.core.data import Data, Task
 from truerisk.core.errors import MissingExtra
-from truerisk.core.plan import ALL, Plan
-from truerisk.core.planning import PlanBuilder
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.table.data import Data, Task
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

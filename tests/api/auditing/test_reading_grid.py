@@ -12,8 +12,8 @@ import truerisk as tr
 from truerisk.api.auditing.on_scores import score_findings
 from truerisk.api.auditing.reading_grid import read_grid
 from truerisk.api.auditing.scale import scale_of
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
+from truerisk.core.table.data import Data
 
 GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 

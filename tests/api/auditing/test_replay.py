@@ -23,7 +23,7 @@ import truerisk as tr
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.replay import replay
 from truerisk.api.auditing.scale import scale_of
-from truerisk.api.compute import pose
+from truerisk.api.road.compute import pose
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 
@@ -100,7 +100,7 @@ def test_r2_of_a_single_row_does_not_exist(simple):
 
 def test_a_balanced_score_by_hand(simple):
     """The factor n / (K n_class) of single rows gives scikit-learn's balanced accuracy."""
-    from truerisk.core.data import Data
+    from truerisk.core.table.data import Data
 
     X, y = simple
     y = np.where(np.arange(60) < 20, 2, y)

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.scale import scale_of
-from truerisk.core.data import Data
+from truerisk.core.table.data import Data
 
 
 def claim_of(scoring, estimator=None):

@@ -8,8 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.core.marks import row_marks
-from truerisk.methods.bbc import corrected_in_any_order
+from truerisk.core.table.marks import row_marks
+from truerisk.methods.bootstrapped_choice import corrected_in_any_order
 from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(1)

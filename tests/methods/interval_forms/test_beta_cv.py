@@ -14,12 +14,12 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Setting
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.loss_words import as_loss
-from truerisk.core.planning import split_plan
-from truerisk.methods import averages
+from truerisk.core.plan.builder import split_plan
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.inflation import ONCE
+from truerisk.methods.parts import averages
 from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(1)

@@ -8,9 +8,9 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import Ridge
 
 import truerisk as tr
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.loss_words import as_loss
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.log_cv import LogCV
 
 RNG = np.random.default_rng(1)

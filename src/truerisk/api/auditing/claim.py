@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.auditing.finding import Finding
-from truerisk.core.bulk import leave_out
-from truerisk.core.data import Data
+from truerisk.api.findings.finding import Finding
 from truerisk.core.errors import Refusal, said_by
 from truerisk.core.identity import is_exactly
-from truerisk.core.plan import Plan
-from truerisk.core.planning import split_plan
+from truerisk.core.plan.builder import split_plan
+from truerisk.core.plan.partitions import leave_out
+from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.results import RiskCurve
+from truerisk.core.table.data import Data
 
 __all__ = ["USED_UP", "Claim"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.api.auditing.finding import Finding
+from truerisk.api.findings.finding import Finding
 from truerisk.core.present import number
 from truerisk.core.results import RiskEstimate
 

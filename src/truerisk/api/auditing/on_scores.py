@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.scale import Scale
+from truerisk.api.findings.finding import Finding
 from truerisk.core.present import clean, number
-from truerisk.methods.bbc import corrected_by_splits
+from truerisk.methods.bootstrapped_choice import corrected_by_splits
 
 __all__ = ["rough_correction", "score_findings", "within_one_error"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truerisk.api.auditing.finding import Finding
+from truerisk.api.findings.finding import Finding
 from truerisk.core.present import clean
 
 __all__ = ["fitted_inside", "state_findings", "study_given"]

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.scale import Scale
-from truerisk.api.wording import unsigned
+from truerisk.api.findings.finding import Finding
+from truerisk.api.road.wording import unsigned
 from truerisk.core import present
 from truerisk.core.interval import Interval
 from truerisk.core.results import RiskEstimate, displays

@@ -18,11 +18,11 @@ from itertools import pairwise
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.progress import tell
+from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
-from truerisk.methods.bbc import Corrected
+from truerisk.methods.bootstrapped_choice import Corrected
 
 __all__ = ["corrected_ranks", "weighted_auc_risk"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.finding import Finding
+from truerisk.api.findings.finding import Finding
 from truerisk.core.errors import Refusal
 
 __all__ = ["read_grid"]

@@ -71,7 +71,7 @@ class OnRows:
         from sklearn.base import is_classifier
         from sklearn.model_selection import check_cv
 
-        from truerisk.core.tables import take_rows
+        from truerisk.core.table.rows import take_rows
 
         y = np.asarray(y)[self.rows]
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))

@@ -10,13 +10,13 @@ from typing import Any
 from truerisk.api.auditing.claim import USED_UP, Claim
 from truerisk.api.auditing.on_state import study_given
 from truerisk.api.auditing.scale import Scale
-from truerisk.api.compute import compute, curve_of, pose, procedure_of
+from truerisk.api.road.compute import compute, curve_of, pose, procedure_of
 from truerisk.core.contracts import Method
-from truerisk.core.data import Task
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
+from truerisk.core.table.data import Task
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import Splitter
 from truerisk.methods.words import as_method

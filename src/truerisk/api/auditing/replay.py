@@ -13,21 +13,21 @@ from itertools import pairwise
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.finding import Finding
 from truerisk.api.auditing.ranked import corrected_ranks
 from truerisk.api.auditing.scale import Scale
-from truerisk.api.compute import Computed, Problem, compute, curve_of
+from truerisk.api.findings.finding import Finding
+from truerisk.api.road.compute import Computed, Problem, compute, curve_of
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams, Tested
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import RowLoss
-from truerisk.core.order import ORDERED
-from truerisk.core.plan import Plan
+from truerisk.core.plan.order import ORDERED
+from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate, dress
-from truerisk.methods.averages import row_losses
-from truerisk.methods.bbc import Corrected, corrected_by_bootstrap
+from truerisk.methods.bootstrapped_choice import Corrected, corrected_by_bootstrap
+from truerisk.methods.parts.averages import row_losses
 from truerisk.methods.splitter import Splitter
 
 __all__ = ["Replayed", "bias_corrected", "replay", "replay_findings"]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, keeps
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
+from truerisk.core.table.data import Data
 
 __all__ = ["Scale", "known_by", "scale_of"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.coding import ALL, covered
-from truerisk.core.plan import Plan
+from truerisk.core.plan.blocks import ALL, covered
+from truerisk.core.plan.plan import Plan
 from truerisk.engines.linear.fit import DOUBT, Manner
 from truerisk.engines.templates.one_pass import Task
 from truerisk.kernels import why_not

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.answers import Response, code_type
-from truerisk.core.data import Data
+from truerisk.core.table.data import Data
 
 __all__ = ["TIE", "Coding"]
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
-from truerisk.core.data import Data
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.plan import Plan
-from truerisk.core.tables import take_columns
-from truerisk.models.rows_behind import rows_behind
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import take_columns
+from truerisk.models.stated.rows_behind import rows_behind
 
 __all__ = ["Asked", "answer_of", "answers_of", "coded", "copied", "counts_of", "refuse_other_rows"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_a
-from truerisk.core.plan import Plan
-from truerisk.core.tables import n_rows, take_rows
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.rows import n_rows, take_rows
 
 __all__ = ["copies_note", "keep_copies_together"]
 

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import code_type
-from truerisk.core.cells import unreadable
 from truerisk.core.contracts import Request
-from truerisk.core.data import Data, has_row_entries, non_finite
 from truerisk.core.errors import (
     BadData,
     FitFailed,
@@ -25,17 +23,19 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
-from truerisk.core.tables import n_columns, take_columns, take_rows
+from truerisk.core.table.columns import unreadable
+from truerisk.core.table.data import Data, has_row_entries, non_finite
+from truerisk.core.table.rows import n_columns, take_columns, take_rows
 from truerisk.engines.running.answering import Asked, answer_of, copied, counts_of
-from truerisk.engines.running.bags import out_of_bag
 from truerisk.engines.running.copies import keep_copies_together
-from truerisk.engines.running.said import standing_for
-from truerisk.engines.running.warned import Warned, kept_warnings
-from truerisk.models.freedom import degrees_of_freedom
-from truerisk.models.linear_rule import linear_rule
-from truerisk.models.taken_out import taken_out
+from truerisk.engines.running.fit_warnings import Warned, kept_warnings
+from truerisk.engines.running.members import out_of_bag
+from truerisk.engines.running.stand_ins import standing_for
+from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
+from truerisk.models.stated.linear_rule import linear_rule
+from truerisk.models.stated.without_a_row import taken_out
 
 __all__ = [
     "Given",

@@ -12,13 +12,14 @@ import numpy as np
 
 from truerisk.core.answers import Answers, Failure
 from truerisk.core.contracts import Request, Run
-from truerisk.core.data import Data
 from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, said_by
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
+from truerisk.core.table.data import Data
 from truerisk.engines.running.executors import run_batches, workers_of
+from truerisk.engines.running.fit_warnings import Warned, say_once
 from truerisk.engines.running.fitting import (
     Piece,
     empty_counts,
@@ -27,8 +28,7 @@ from truerisk.engines.running.fitting import (
     fit_pieces,
     place_counts,
 )
-from truerisk.engines.running.kept import Job, kept_fits
-from truerisk.engines.running.warned import Warned, say_once
+from truerisk.engines.running.stored_fits import Job, kept_fits
 
 __all__ = ["run_jobs"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.one_pass import Task
 from truerisk.engines.templates.single_row import single_row_fits

@@ -17,9 +17,9 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data
 from truerisk.core.family import Family
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 from truerisk.engines.running.answering import Asked, refuse_other_rows
 from truerisk.engines.running.fitting import Given, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs

@@ -20,14 +20,14 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, Run
-from truerisk.core.data import Data
 from truerisk.core.errors import is_failure
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
+from truerisk.core.table.data import Data
+from truerisk.engines.running.fit_warnings import Warned, say_once
 from truerisk.engines.running.fitting import empty_values, error_of, fit_pieces
-from truerisk.engines.running.warned import Warned, say_once
 from truerisk.engines.settings import (
     Group,
     family_refusal,

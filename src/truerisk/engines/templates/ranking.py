@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.data import Data
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 
 __all__ = ["fits_ranked_by_rounding"]
 

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.core.plan import spread
-from truerisk.core.samples import times_drawn
+from truerisk.core.plan.plan import spread
+from truerisk.core.plan.samples import times_drawn
 from truerisk.engines.templates.one_pass import Task
 
 __all__ = ["Samples", "products_of"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.plan import spread
+from truerisk.core.plan.plan import spread
 from truerisk.engines.templates.one_pass import Task
 
 __all__ = ["place_singles", "winners"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.plan import ALL, Blocks, Plan, RowSets
+from truerisk.core.plan.plan import ALL, Blocks, Plan, RowSets
 
 __all__ = ["single_row_fits"]
 

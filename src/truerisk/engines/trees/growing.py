@@ -15,10 +15,10 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Request, Run
-from truerisk.core.data import Data
 from truerisk.core.family import Family, drawn_states
-from truerisk.core.plan import BESIDES, Plan, spread
+from truerisk.core.plan.plan import BESIDES, Plan, spread
 from truerisk.core.progress import tell
+from truerisk.core.table.data import Data
 from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.settings import Group
 from truerisk.engines.trees.agreement import closeness

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.contracts import Request
-from truerisk.core.data import Data
+from truerisk.core.table.data import Data
 from truerisk.engines.running.answering import Asked, answer_of
-from truerisk.engines.running.bags import averages
-from truerisk.engines.running.said import Said, SaidScores, SaidShares
+from truerisk.engines.running.members import averages
+from truerisk.engines.running.stand_ins import Said, SaidScores, SaidShares
 
 __all__ = ["answers_at", "boosting", "reweighting"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from truerisk.methods.bbc import corrected_in_any_order
+from truerisk.methods.bootstrapped_choice import corrected_in_any_order
 from truerisk.methods.interval_forms.form import (
     NO_SPREAD,
     Evidence,

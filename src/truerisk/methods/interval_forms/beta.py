@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Loss
-from truerisk.core.posterior import ErrorPosterior
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.form import NO_SPREAD, Evidence, IntervalForm, Sureness
 from truerisk.methods.interval_forms.wald import variance_of_mean
 

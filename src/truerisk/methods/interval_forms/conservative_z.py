@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.losses import Loss
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.form import Evidence, IntervalForm, Sureness, clipped, is_none
 
 __all__ = ["ConservativeZ"]

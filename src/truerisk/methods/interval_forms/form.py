@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.contracts import Setting
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.losses import Loss
-from truerisk.core.plan import Plan
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
 
 __all__ = ["NO_SPREAD", "Evidence", "IntervalForm", "Pairs", "Sureness", "clipped", "is_none"]
 

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.data import Data
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.losses import Loss
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.form import (
     NO_SPREAD,
     Evidence,

@@ -1,0 +1,150 @@
+"""An assessment as plain values: the versioned JSON that reports are drawn from.
+
+The assessment itself is above this file, hence `Any` where one is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from truerisk.api.road.compute import Problem, compute, curve_of
+from truerisk.core import present
+from truerisk.core.errors import FitFailed, Refusal
+from truerisk.core.family import Family
+from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+
+__all__ = ["SCHEMA", "apparent_risk", "recorded"]
+
+SCHEMA = "truerisk.assessment/1"
+MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
+
+
+def recorded(found: Any, *, fit: bool = True, rows: bool = True) -> dict[str, Any]:
+    """Plain values, under a versioned schema name; `docs/report.md` says what each is.
+
+    What needs further fits is None with `fit=False`: apparent risks, ROC, calibration. Losses and
+    risks of single rows and splits, which no page shows, are None with `rows=False`.
+    """
+    roc, calibration = (found.roc, found.calibration) if fit else (None, None)
+    ranked = {name: found.learners[name] for name in found.ranking}
+    return {
+        "schema": SCHEMA,
+        "best": found.best,
+        "best_params": present.plain(found.best_params),
+        "conclusion": found.conclusion,
+        "loss": found.loss,
+        "task": found.problem.data.task,
+        "tuned_by": found.tuned_by,
+        "tested_by": found.tested_by,
+        "rule": found.problem.rule.word,
+        "interval": found.problem.interval,
+        "confidence_level": found.problem.confidence_level,
+        "n_rows": found.n_rows,
+        "columns": list(found.column_names[:MOST_NAMES]) or _columns(found.problem),
+        "classes": _classes(found.problem),
+        "seed": found.seed,
+        "source": found.source,
+        "command": found.command,
+        "baseline": found.baseline,
+        "baseline_rule": None if found.constant is None else found.constant.rule,
+        "not_assessed": list(found.missing),
+        "findings": [
+            {"code": f.code, "severity": f.severity, "sentence": f.sentence, "remedy": f.remedy}
+            for f in found.findings
+        ],
+        "choice": None if found.choice is None else _estimate(found.choice, rows),
+        "differences": _differences(found),
+        "posterior": _posterior(found.risks[found.best]),
+        "roc": None if roc is None else roc.to_dict(),
+        "no_roc": found.learners[found.best].no_roc if fit else None,
+        "calibration": None if calibration is None else calibration.to_dict(),
+        "monte_carlo": present.plain(found.monte_carlo),
+        "learners": {name: _learner(one, fit, rows) for name, one in ranked.items()},
+    }
+
+
+def apparent_risk(problem: Problem, params: Mapping[str, Any]) -> RiskEstimate | None:
+    """The risk of one setting on the rows it was fitted on, by one fit; None where that fails."""
+    family = Family(problem.family.estimator, (params,))
+    alone = replace(problem, family=family, engine="auto", interval=None)
+    try:
+        return curve_of(compute(alone, "apparent"))[0]
+    except FitFailed:
+        return None
+
+
+def _learner(one: Any, fit: bool, rows: bool) -> dict[str, Any]:
+    apparent = one.apparent if fit else None
+    return {
+        "setting": present.plain(one.curve.best_params),
+        "apparent": None if apparent is None else _estimate(apparent, rows),
+        "selected": None if one.selected is None else _estimate(one.selected, rows),
+        "no_selected": one.no_selected,
+        "risk": _estimate(one.risk, rows),
+        "optimism": one.optimism,
+        "stability": present.plain(one.stability),
+        "outer": [present.plain(dict(fold)) for fold in one.outer],
+        "curve": _curve(one.curve, rows),
+        "criteria": {word: _curve(curve, rows) for word, curve in one.criteria.items()},
+        "n_fits": one.n_fits,
+        "seconds": one.seconds,
+    }
+
+
+def _estimate(risk: RiskEstimate, rows: bool) -> dict[str, Any]:
+    if not rows:
+        risk = replace(risk, losses=None, loss_rows=None, split_risks=None)
+    return risk.to_dict()
+
+
+def _curve(curve: RiskCurve, rows: bool) -> dict[str, Any]:
+    if rows:
+        return curve.to_dict()
+    common = replace(curve.common, losses=None, loss_rows=None, split_risks=None)
+    tested = [
+        replace(one, losses=None, loss_rows=None, split_risks=None)
+        for one in curve.evaluation.tested
+    ]
+    evaluation = replace(curve.evaluation, tested=tuple(tested))
+    return replace(curve, common=common, evaluation=evaluation, procedure=None).to_dict()
+
+
+def _differences(found: Any) -> list[dict[str, Any]]:
+    """Paired differences of the losses, each learner minus the best one."""
+    level = found.problem.confidence_level
+    others = [name for name in found.ranking if name != found.best]
+    paired = {name: found.difference(name, found.best) for name in others}
+    return [
+        {
+            "learner": name,
+            "mean": one.mean,
+            "std_error": one.std_error,
+            "exceeds_noise": one.exceeds_noise(level),
+        }
+        for name, one in paired.items()
+        if one is not None
+    ]
+
+
+def _posterior(risk: RiskEstimate) -> dict[str, Any] | None:
+    """Errors and tested rows behind the posterior of the error; None where it has none."""
+    try:
+        posterior = ErrorPosterior.of_estimate(risk)
+    except Refusal:
+        return None
+    return {"errors": posterior.errors, "n": posterior.n, "of": posterior.of}
+
+
+def _columns(problem: Problem) -> list[str]:
+    """Names of the columns, where the table has names."""
+    names = getattr(problem.data.X, "columns", None)
+    return [] if names is None else [str(name) for name in list(names)[:MOST_NAMES]]
+
+
+def _classes(problem: Problem) -> list[str]:
+    """Names of the classes, in the order of their codes."""
+    data = problem.data
+    return [str(data.label(code)) for code in range(data.n_classes)]

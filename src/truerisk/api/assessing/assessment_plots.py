@@ -1,0 +1,111 @@
+"""`Assessment.plot_*()`: the figures of the page by matplotlib, for SVG, PNG and PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.present import params_text
+from truerisk.core.registry import closest
+from truerisk.core.results import RiskEstimate, displays
+from truerisk.core.statistics.error_posterior import ErrorPosterior
+
+__all__ = ["Plots"]
+
+NO_CALIBRATION = "there is no calibration: it needs classes and a model with probabilities."
+NO_BOXES = "no learner was tested on random splits: assess with outer='monte-carlo'."
+
+
+class Plots:
+    """What an assessment draws; each returns matplotlib's axes (needs matplotlib).
+
+    ``a.plot_ladder().figure.savefig("ladder.svg")`` writes a file.
+    """
+
+    if TYPE_CHECKING:
+        best: str
+        learners: Mapping[str, Any]
+        choice: RiskEstimate | None
+
+        @property
+        def ranking(self) -> list[str]: ...
+        @property
+        def baseline(self) -> float | None: ...
+        @property
+        def monte_carlo(self) -> dict[str, Any]: ...
+
+    def plot_ladder(self, ax: Any = None) -> Any:
+        """The optimism ladder: apparent, selected and honest risk of every learner."""
+        rungs = {name: _rung(self.learners[name]) for name in self.ranking}
+        if self.choice is not None:
+            rungs["whole search"] = _honest(self.choice)
+        return displays.load("ladder")(rungs, ax=ax, baseline=self.baseline)
+
+    def plot_curve(self, learner: str | None = None, ax: Any = None) -> Any:
+        """The risk curve of a learner, by default the best one, with every criterion."""
+        one = self._learner(learner)
+        return one.curve.plot(ax=ax, others=one.criteria)
+
+    def plot_monte_carlo(self, ax: Any = None) -> Any:
+        """Box plots of the risks of single random splits."""
+        if not self.monte_carlo:
+            raise Refusal(NO_BOXES)
+        return displays.load("boxes")(self.monte_carlo, ax=ax)
+
+    def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
+        """The posterior of a learner's true error after the honest test."""
+        return ErrorPosterior.of_estimate(self._learner(learner).risk).plot(ax=ax)
+
+    def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
+        """The ROC curve of rows without part in tuning or fit."""
+        return _curve_of(self._learner(learner)).plot(ax=ax)
+
+    def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
+        """Precision against recall of such rows."""
+        return _curve_of(self._learner(learner)).precision_recall().plot(ax=ax)
+
+    def plot_calibration(self, ax: Any = None, learner: str | None = None) -> Any:
+        """Observed shares over the probabilities of such rows."""
+        calibration = self._learner(learner).calibration
+        if calibration is None:
+            raise Refusal(NO_CALIBRATION)
+        return calibration.plot(ax=ax)
+
+    def plot_stability(self, ax: Any = None) -> Any:
+        """How often each outer split chose what was chosen on all rows."""
+        tuned = [name for name in self.ranking if len(self.learners[name].curve) > 1]
+        shares = {name: _shares(self.learners[name]) for name in tuned}
+        return displays.load("stability")(shares, ax=ax)
+
+    def _learner(self, name: str | None) -> Any:
+        known = self.learners
+        if name is not None and name not in known:
+            raise UnknownName(f"no learner {name!r}{closest(name, known) or '.'}")
+        return known[self.best if name is None else name]
+
+
+def _curve_of(one: Any) -> Any:
+    if one.roc is None:
+        raise Refusal(f"there is no ROC curve: {one.no_roc}")
+    return one.roc
+
+
+def _rung(one: Any) -> dict[str, float | None]:
+    apparent = None if one.apparent is None else one.apparent.value
+    comparable = one.optimism is not None and one.selected is not None
+    selected = one.selected.value if comparable else None
+    return {**_honest(one.risk), "apparent": apparent, "selected": selected}
+
+
+def _honest(risk: RiskEstimate) -> dict[str, float | None]:
+    low, high = (None, None) if risk.interval is None else (risk.interval.low, risk.interval.high)
+    return {"apparent": None, "selected": None, "honest": risk.value, "low": low, "high": high}
+
+
+def _shares(one: Any) -> list[tuple[str, float]]:
+    """The setting chosen on all rows first, with share 0 where no outer split chose it."""
+    counts = dict(one.stability.frequencies)
+    order = [one.curve.best, *(c for c in counts if c != one.curve.best)]
+    settings, n = one.stability.candidates, one.stability.n_splits
+    return [(params_text(settings[c]), counts.get(c, 0) / n) for c in order]

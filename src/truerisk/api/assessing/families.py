@@ -1,0 +1,119 @@
+"""The learners of an assessment: what a user named, or the usual four for the size of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.family import Family
+from truerisk.core.table.columns import kinds_of_columns, number_columns_have_holes, unreadable
+from truerisk.core.table.data import Data, Task
+from truerisk.core.table.rows import n_columns
+from truerisk.datasets.target import MOST_INTEGER_CLASSES
+
+__all__ = ["families_of", "word_families"]
+
+
+def families_of(learners: Any, X: Any, y: Any) -> dict[str, Family]:
+    """Families by name, from a dict of models or (model, grid) pairs, words, or None."""
+    if learners is None or _are_words(learners):
+        return _by_size(learners, X, y)
+    if not isinstance(learners, Mapping):
+        raise UnknownName(
+            "learners are given as a dict, {'knn': (KNeighborsClassifier(), {'n_neighbors': "
+            f"[1, 5]}}), 'lda': model}}, as words, or None; not as {type(learners).__name__}."
+        )
+    if not learners:
+        raise BadData("the dict of learners is empty: there is nothing to assess.")
+    families = {str(name): _family(str(name), given) for name, given in learners.items()}
+    if len(families) < len(learners):
+        raise UnknownName("two learners have the same name as text: give each its own.")
+    return families
+
+
+def word_families(
+    words: Sequence[str] | None,
+    task: Any,
+    *,
+    n_classes: int,
+    n_rows: int,
+    columns: Mapping[str, Any],
+) -> dict[str, Family]:
+    """Families of the words of `truerisk assess --models`, the default four for None.
+
+    `columns` says which columns are numbers and which text, as `models.learner` takes it.
+    """
+    from truerisk.models.learners import default_words, learner
+
+    if words is not None:
+        _refuse_no_or_equal(words)
+    return {
+        word: Family.of(*learner(word, task, n_rows=n_rows, n_classes=n_classes, **columns))
+        for word in (default_words(task, n_rows) if words is None else words)
+    }
+
+
+def _are_words(learners: Any) -> bool:
+    if isinstance(learners, str):
+        raise UnknownName(f"learners={learners!r}: put words in a list, [{learners!r}].")
+    return isinstance(learners, list | tuple) and all(isinstance(w, str) for w in learners)
+
+
+def _refuse_no_or_equal(words: Sequence[str]) -> None:
+    if not words:
+        raise BadData("the list of learners is empty: there is nothing to assess.")
+    twice = [word for word in dict.fromkeys(words) if words.count(word) > 1]
+    if twice:
+        raise UnknownName(f"learner {twice[0]!r} is named twice: name each once.")
+
+
+def _by_size(words: Any, X: Any, y: Any) -> dict[str, Family]:
+    if y is None:
+        raise BadData("y is None: an assessment compares predictions with a target.")
+    task = _task(np.asarray(y))
+    data = Data.check(X, y, task=task)
+    columns = n_columns(data.X)
+    if columns is None:
+        raise BadData("X has no columns to choose learners for; give learners as a dict.")
+    layout = _layout(data.X, columns)
+    return word_families(words, task, n_classes=data.n_classes, n_rows=data.n_rows, columns=layout)
+
+
+def _layout(X: Any, n_features: int) -> dict[str, Any]:
+    """Which columns are numbers and which text, as `models.learner` takes it."""
+    if hasattr(X, "tocsr"):
+        raise BadData(
+            "X is sparse, and the learners of words centre their columns: give X.toarray(), or a "
+            "dict of models that take sparse rows."
+        )
+    kinds = kinds_of_columns(X) or ("number",) * n_features
+    why = unreadable(X, text=True)
+    if why is not None:
+        raise BadData(why)
+    return {
+        "n_features": n_features,
+        "numeric": [j for j, kind in enumerate(kinds) if kind == "number"],
+        "text": [j for j, kind in enumerate(kinds) if kind == "text"],
+        "missing": number_columns_have_holes(X),
+    }
+
+
+def _task(y: np.ndarray) -> Task:
+    """Classes are labels, booleans, or whole numbers of few values; the rule of table files."""
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    whole = np.array_equal(y, np.round(y))
+    return "classification" if whole and len(np.unique(y)) <= MOST_INTEGER_CLASSES else "regression"
+
+
+def _family(name: str, given: Any) -> Family:
+    if isinstance(given, Family):
+        return given
+    if isinstance(given, tuple | list):
+        if len(given) != 2:
+            raise UnknownName(f"learner {name!r}: give a model, or a pair (model, grid).")
+        return Family.of(*given)
+    return Family.of(given)

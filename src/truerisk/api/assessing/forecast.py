@@ -1,0 +1,67 @@
+"""How many fits an assessment will need, and about how long they will take."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.api.assessing.pace import pace_of
+from truerisk.api.assessing.plans import Schedule
+from truerisk.api.road.compute import Problem
+from truerisk.api.road.naming import named
+
+__all__ = ["Forecast", "forecast", "planned_fits"]
+
+MANY = 20_000  # fits that deserve a word before they are made
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Fits and seconds expected for one learner."""
+
+    learner: str
+    settings: int
+    fits: int
+    seconds: float
+
+
+def forecast(
+    problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
+) -> list[Forecast]:
+    """Count the fits of the very plans that will be run, and time a few of each pass over them.
+
+    The fits are exact. The seconds follow from the pace (`pace.py`) of tuning, of tuning inside
+    each outer split, and of testing what was chosen there.
+    """
+    first = next(iter(problems.values()))
+    schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+    expected = []
+    for name, problem in problems.items():
+        with named(name):
+            expected.append(_of_one(name, problem, schedule))
+    return expected
+
+
+def planned_fits(
+    problem: Problem, sizes: Sequence[int], methods: Sequence[Any] | None, outer: Any
+) -> int:
+    """How many fits learners with so many settings need in all."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they come when the plans are drawn for use
+        schedule = Schedule.draw(problem, methods, outer, several=len(sizes) > 1)
+    return sum(schedule.fits(size) for size in sizes)
+
+
+def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
+    settings, whole = len(problem.family), schedule.nested_plan
+    outside = whole.only(whole.questions("outer"))
+    paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
+    like = paces[0][0]
+    paces.append((pace_of(problem, outside, winners=True, like=like), outside))
+    if settings > 1 or schedule.nested.compare:
+        inside = whole.only(whole.questions("inner"))
+        paces.append((pace_of(problem, inside, like=like), inside))
+    seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces)
+    return Forecast(name, settings, schedule.fits(settings), seconds)

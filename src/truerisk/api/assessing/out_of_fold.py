@@ -1,0 +1,141 @@
+"""What tuned learners say of rows that took part in neither their tuning nor their fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.api.road.compute import Problem
+from truerisk.core import present
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Request, Run, Winners
+from truerisk.core.errors import FitFailed, Refusal
+from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.plan.plan import Plan
+from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.roc import RocCurve
+from truerisk.engines.choice import choose_engine
+from truerisk.methods.parts.choosing_inside import by_fit
+
+__all__ = ["OutOfFold", "calibration_of", "out_of_fold", "roc_of"]
+
+POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
+OVERLAP = (
+    "the interval takes the rows as tests of one rule; it does not count that every fold had one "
+    "of its own, trained on rows that overlap."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class OutOfFold:
+    """One answer per row of `rows`, by the model of outer split `split` that did not see the row.
+
+    `values` are class probabilities (a column per class) or decision values of the second class,
+    as `response` says. Rows that were tested more often keep their first test. `ordered` splits go
+    forward in time, so that no interval is justified.
+    """
+
+    response: Literal["probability", "score"]
+    rows: np.ndarray
+    split: np.ndarray
+    values: np.ndarray
+    ordered: bool = False
+
+    @property
+    def scores(self) -> np.ndarray:
+        """Higher means rather the second class."""
+        return self.values if self.values.ndim == 1 else self.values[:, 1]
+
+
+def out_of_fold(
+    problem: Problem, tested: Answers | None, winners: Winners | None
+) -> OutOfFold | str:
+    """Fit each outer split's winner again and keep probabilities, or decision values.
+
+    `tested` are the answers of the outer splits, `winners` who gave them. The models are those
+    that were tested: same rows, same settings, same seeds. Answers of a model to rows that it saw,
+    as bootstrap methods ask for besides, are left out. A sentence says why there are none.
+    """
+    if problem.data.task != "classification":
+        return "answers of a regression are numbers, and have no probabilities."
+    if tested is None or winners is None or not tested.answered.all():
+        return "a fit failed in an outer split, so some rows have no answer."
+    plan = tested.plan
+    if tested.response == "probability":
+        return _first(plan, tested.values[0], "probability")
+    kinds: tuple[Literal["probability", "score"], ...] = ("probability", "score")
+    for response in kinds if problem.data.n_classes == 2 else kinds[:1]:
+        try:
+            answers = _ask(problem, plan, winners, response)
+        except (FitFailed, Refusal):  # the model gives no such answers
+            continue
+        if answers.answered.all() and np.isfinite(answers.values).all():
+            return _first(plan, answers.values[0], response)
+    return "the model gives neither probabilities nor decision values."
+
+
+def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
+    """The ROC curve of the second class, or a sentence on why there is none."""
+    data = problem.data
+    if data.n_classes != 2:
+        return f"a ROC curve is of two classes, and y has {data.n_classes}."
+    if len(np.unique(data.codes_of(found.rows))) < 2:
+        return "the rows that were tested are of one class."
+    curve = RocCurve.of(
+        data.codes_of(found.rows),
+        found.scores,
+        weights=data.weights(found.rows),
+        groups=None if data.groups is None else data.groups[found.rows],
+        rows=found.rows,
+        confidence_level=problem.confidence_level,
+        method=f"out-of-fold {'probabilities' if found.response == 'probability' else 'scores'}",
+        notes=(POOLED,) if found.response == "score" else (),
+    )
+    curve = replace(curve, positive=present.plain(data.label(1)))
+    if found.ordered:
+        return replace(curve, std_error=None, interval=None, notes=(*curve.notes, ORDERED))
+    return replace(curve, notes=(*curve.notes, OVERLAP))
+
+
+def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
+    """Calibration of the second of two classes, or of the answered one of several."""
+    data = problem.data
+    if found.response != "probability":
+        return None
+    codes = data.codes_of(found.rows)
+    if data.n_classes == 2:
+        event, came, given = str(data.label(1)), codes == 1, found.values[:, 1]
+    else:
+        event = "the most probable class"
+        came, given = found.values.argmax(axis=1) == codes, found.values.max(axis=1)
+    return Calibration.of(
+        came,
+        np.clip(given, 0, 1),
+        event=event,
+        weights=data.weights(found.rows),
+        dependent=data.groups is not None or found.ordered,
+        confidence_level=problem.confidence_level,
+    )
+
+
+def _ask(problem: Problem, plan: Plan, winners: Winners, response: Any) -> Answers:
+    """The winners' answers, by whichever engine gives them, with the seed of that very pass."""
+    request = Request(response)
+    engine, _ = choose_engine("auto", problem.family, problem.data, plan, request)
+    seed = np.random.SeedSequence([problem.seed, int(winners.compared)]).generate_state(1)[0]
+    run = Run(problem.executor, int(seed), by_fit(plan, winners.candidate))
+    return engine.run(problem.family, problem.data, plan, request, run)
+
+
+def _first(plan: Plan, values: np.ndarray, response: Any) -> OutOfFold | str:
+    """The first answer to every row by a model that did not see it."""
+    seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
+    unseen = np.flatnonzero(~seen)
+    kept, first = np.unique(plan.positions[0][unseen], return_index=True)
+    if not len(kept):
+        return "every row was tested by models that saw it."
+    split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    at = unseen[first]
+    return OutOfFold(response, kept, split[at], values[at], is_ordered(plan))

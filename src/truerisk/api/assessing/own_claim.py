@@ -1,0 +1,72 @@
+"""What a learner that tunes inside its own fit claims: its score as a risk, or why there is none.
+
+Cross-validation of the whole search, which every single setting gets, minimised nothing. What the
+search minimised is the error behind its own score, read as the audit reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from truerisk.api.auditing.reading import read_claim
+from truerisk.api.auditing.scale import known_by, scale_of
+from truerisk.api.road.compute import Problem
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.present import clean
+from truerisk.core.results import RiskEstimate
+
+__all__ = ["claimed_by", "tunes_inside"]
+
+CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
+
+
+def tunes_inside(family: Family) -> bool:
+    """Whether it is one setting that has splits of its own, to tune by them in each fit."""
+    return len(family) == 1 and any(
+        name.rpartition("__")[2] in CHOOSES_BY and callable(getattr(_owner(family, name), "fit", 0))
+        for name in family.estimator.get_params(deep=True)
+    )
+
+
+def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
+    """The claim after one fit on all rows, on the scale of its score; a sentence if it has none.
+
+    `like` has the papers of an estimate of this learner.
+    """
+    family, data = problem.family, problem.data
+    name = type(family.last).__name__
+    model = family.make(0, (problem.seed, 0) if family.is_random else None)
+    try:
+        model = model.fit(data.X, data.y, **data.fit_params)
+    except Exception as error:  # noqa: BLE001  whatever a model raises: it then claims nothing
+        return f"{name} cannot be fitted on all rows: {clean(str(error), 160)}"
+    fitted = model.steps[-1][1] if getattr(model, "steps", None) else model
+    try:
+        claim = read_claim(fitted)
+    except Refusal:
+        return f"{name} tunes or splits inside its own fit and keeps no score of it."
+    scale = known_by(scale_of(claim), data)
+    return replace(
+        like,
+        value=float(scale.risk(claim.score)),
+        std_error=None,
+        interval=None,
+        method=f"{claim.search}: {claim.name}",
+        bias="optimistic: the best of several scores",
+        loss=scale.word,
+        losses=None,
+        loss_rows=None,
+        split_risks=None,
+        splits=None,
+        table=None,
+        n_fits=1,
+        notes=("what the search itself claims, fitted on all rows; its splits are its own",),
+    )
+
+
+def _owner(family: Family, name: str) -> Any:
+    """What has the parameter: the estimator, or a part of it."""
+    place = name.rpartition("__")[0]
+    return family.estimator.get_params(deep=True)[place] if place else family.estimator

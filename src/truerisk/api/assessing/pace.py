@@ -1,0 +1,167 @@
+"""How long an engine will take for a plan, told from a few of the very fits that it will make.
+
+Two numbers of fits are timed, each with all settings, so that what is done once (a decomposition of
+all rows, say) and what each fit adds are told apart: seconds = once + each · fits. An engine that
+makes every fit of every setting by itself is timed on single ones, spread over fits and settings.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.api.road.compute import Problem
+from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.plan.plan import Plan
+from truerisk.engines.choice import choose_engine
+from truerisk.engines.generic import Generic
+from truerisk.engines.running.executors import workers_of
+from truerisk.engines.templates.one_fit import OneFit
+
+__all__ = ["Pace", "line_of", "mean_of", "pace_of"]
+
+ENOUGH = 0.25  # seconds; a longer timing is not repeated with more fits
+LONG = 2.0  # seconds; so long a timing is not made in two numbers for each pass
+FEWEST = 3  # single fits of an engine that makes one per setting: cheap, middling and dear ones
+FACTOR = 4  # by which the number of timed fits grows
+
+Timing = Callable[[int], float]
+"""Seconds that so many fits take."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """What an engine does once, and what it does for each fit, in seconds."""
+
+    engine: str
+    once: float
+    each: float
+
+    def seconds(self, n_fits: int) -> float:
+        """For so many fits of the same kind."""
+        return self.once + self.each * n_fits
+
+    @property
+    def share(self) -> float:
+        """What is done once, among the seconds of one fit."""
+        return self.once / (self.once + self.each) if self.once else 0.0
+
+
+def pace_of(
+    problem: Problem,
+    plan: Plan,
+    *,
+    winners: bool = False,
+    like: Pace | None = None,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Pace:
+    """The pace of the fits of a plan, each with all settings; with `winners` with one of them.
+
+    Where one fit is long, what is done once is taken to have the share that it has in `like`.
+    """
+    request = Request.of(problem.loss, plan)
+    engine, _ = choose_engine(problem.engine, problem.family, problem.data, plan, request)
+    settings = len(problem.family)
+    if isinstance(engine, Generic):
+        times = 1 if winners else settings
+
+        def single(n: int) -> float:
+            return _timed(
+                engine, problem, plan, _spread(n, plan.n_fits), _spread(n, settings), clock
+            )
+
+        each = times * mean_of(single, plan.n_fits * settings, min(FEWEST, settings))
+        return Pace(engine.word, 0.0, each / _workers(problem, engine))
+
+    def whole(n: int) -> float:
+        only = _spread(n, settings) if winners else None
+        return _timed(engine, problem, plan, _spread(n, plan.n_fits), only, clock)
+
+    once, each = line_of(whole, plan.n_fits, None if like is None else like.share)
+    return Pace(engine.word, once, each / _workers(problem, engine))
+
+
+def mean_of(timing: Timing, most: int, fewest: int) -> float:
+    """Seconds of one of `most` fits that share nothing, the mean over as many as are quick to make.
+
+    >>> mean_of(lambda n: 2.0 * n, 1000, 3)
+    2.0
+    """
+    n, seconds = 1, timing(1)  # imports and caches, too
+    if seconds >= ENOUGH and fewest <= 1:
+        return seconds
+    while True:
+        n = min(most, fewest if n < fewest else n * FACTOR)
+        seconds = timing(n)
+        if seconds >= ENOUGH or n == most:
+            return seconds / n
+
+
+def line_of(timing: Timing, most: int, share: float | None = None) -> tuple[float, float]:
+    """Seconds once and for each of `most` fits, by the two largest numbers that are quick to time.
+
+    With the `share` of what is done once a long timing of one fit is enough.
+
+    >>> line_of(lambda n: 5.0 + 2.0 * n, 1000)
+    (5.0, 2.0)
+    """
+    n, seconds = 1, timing(1)
+    if share is not None and seconds >= LONG:
+        return share * seconds, (1 - share) * seconds
+    if seconds < ENOUGH:
+        seconds = timing(1)  # without imports and caches
+    while n < most:
+        before, n = (n, seconds), min(most, n * (FACTOR if seconds < ENOUGH else 2))
+        seconds = timing(n)
+        if seconds >= ENOUGH or n == most:
+            each = max(seconds - before[1], 0.0) / (n - before[0])
+            return max(seconds - each * n, 0.0), each
+    return 0.0, seconds / n
+
+
+def _timed(
+    engine: Engine,
+    problem: Problem,
+    plan: Plan,
+    fits: np.ndarray,
+    candidates: np.ndarray | None,
+    clock: Callable[[], float],
+) -> float:
+    """Seconds of these fits, each of its candidate; of all candidates where none are given.
+
+    A fit that stands there several times, each time with another candidate, is made as often.
+    """
+    runs = [(fits, candidates)]
+    if candidates is not None and len(np.unique(fits)) < len(fits):
+        runs = [(fits[i : i + 1], candidates[i : i + 1]) for i in range(len(fits))]
+    seconds = 0.0
+    for some, only in runs:
+        part = plan.only(np.flatnonzero(np.isin(plan.fit, some)))
+        request = Request.of(problem.loss, part)
+        run = Run(None, problem.seed, only)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            started = clock()
+            engine.run(problem.family, problem.data, part, request, run)
+            seconds += clock() - started
+    return seconds
+
+
+def _spread(n: int, most: int) -> np.ndarray:
+    """So many of 0, ..., most - 1, evenly spread, ascending; with repetitions where n is larger.
+
+    >>> _spread(1, 10).tolist(), _spread(4, 10).tolist(), _spread(4, 2).tolist()
+    ([5], [1, 3, 6, 8], [0, 0, 1, 1])
+    """
+    found: np.ndarray = ((np.arange(n) + 0.5) * most / n).astype(np.int64)
+    return found
+
+
+def _workers(problem: Problem, engine: Engine) -> int:
+    """Among how many the fits are shared: an engine of one pass runs in this process."""
+    shares = isinstance(engine, Generic | OneFit)
+    return (workers_of(problem.executor) or 1) if shares else 1

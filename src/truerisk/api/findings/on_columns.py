@@ -1,0 +1,262 @@
+"""Checks of columns: one that tells y by itself, group numbers, what was done before the folds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.findings.finding import Finding
+from truerisk.core.present import clean
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import column_names, n_columns, n_rows
+
+__all__ = ["Columns", "column_findings", "columns_of"]
+
+LARGEST = 20_000_000  # cells
+WORDS_OF_GROUPS = (
+    "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
+)
+NAME_OF_GROUP = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_GROUPS})(?:[^a-z]|$)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A table by columns: the numbers as one matrix, all columns as codes of their values."""
+
+    numbers: np.ndarray
+    numbered: tuple[str, ...]
+    coded: tuple[np.ndarray, ...]
+    names: tuple[str, ...]
+    named: bool
+
+
+def columns_of(X: Any) -> Columns | None:
+    """The columns of any table; None where it is too large or no table."""
+    width = n_columns(X)
+    if not width or n_rows(X) * width > LARGEST:
+        return None
+    names = column_names(X)
+    if hasattr(X, "toarray"):
+        X = X.toarray()
+    if names is None:
+        arrays = list(np.asarray(X).T)
+    elif hasattr(X, "iloc"):
+        arrays = [np.asarray(X.iloc[:, j]) for j in range(len(names))]
+    else:
+        arrays = [np.asarray(X[name]) for name in names]
+    shown = [clean(name, 60) for name in names or (f"column {j}" for j in range(len(arrays)))]
+    numbers = {
+        name: values
+        for name, array in zip(shown, arrays, strict=True)
+        if (values := _floats(array)) is not None
+    }
+    return Columns(
+        numbers=np.column_stack(list(numbers.values())) if numbers else np.empty((n_rows(X), 0)),
+        numbered=tuple(numbers),
+        coded=tuple(_codes(array) for array in arrays),
+        names=tuple(shown),
+        named=names is not None,
+    )
+
+
+def _floats(array: np.ndarray) -> np.ndarray | None:
+    """Finite numbers that vary, or None."""
+    try:
+        values = array.astype(np.float64)
+    except (TypeError, ValueError):
+        return None
+    return values if np.isfinite(values).all() and values.min() < values.max() else None
+
+
+def _codes(array: np.ndarray) -> np.ndarray:
+    if array.dtype.hasobject:
+        seen: dict[str, int] = {}
+        return np.array([seen.setdefault(repr(cell), len(seen)) for cell in array.tolist()])
+    return np.unique(array, return_inverse=True)[1].ravel()
+
+
+def column_findings(data: Data, columns: Columns | None) -> list[Finding]:
+    """All checks of columns; a table that cannot be looked through is said to be so."""
+    if columns is None:
+        return [
+            Finding(
+                "columns-unseen",
+                f"The columns were not looked through: X has more than {LARGEST:,} cells, or none.",
+                "Audit a part of the rows and columns for leaks.",
+            )
+        ]
+    return [
+        *_alone(data, columns),
+        *_groups(data, columns),
+        *_scaled(columns),
+        *_rotated(columns),
+        *_imputed(columns),
+    ]
+
+
+# ---------------------------------------------------------------- a column that predicts alone
+
+
+def _alone(data: Data, columns: Columns) -> Iterator[Finding]:
+    telling = _telling_classes(data, columns) if data.codes is not None else _lines(data, columns)
+    if telling:
+        yield Finding(
+            "column-predicts-alone",
+            f"{_listed(telling)} by itself tells y (almost) without error.",
+            "Is it known when the prediction is made? If it is y in disguise, drop it.",
+        )
+
+
+def _telling_classes(data: Data, columns: Columns) -> list[str]:
+    """Columns along which every class is one run, or whose values each belong to one class."""
+    assert data.codes is not None
+    if _log_chance(data.codes) + np.log(len(columns.names)) > np.log(1e-3):
+        return []  # with so few rows a column of many is sorted by chance
+    order = np.argsort(columns.numbers, axis=0, kind="stable")
+    runs = (np.diff(data.codes[order], axis=0) != 0).sum(axis=0) + 1
+    allowed = data.n_classes + 2 * int(0.005 * data.n_rows)
+    telling = [
+        name
+        for name, values, n_runs in zip(columns.numbered, columns.numbers.T, runs, strict=True)
+        if n_runs <= allowed and _errors(np.unique(values, return_inverse=True)[1], data) == 0
+    ]
+    few = max(data.n_classes, data.n_rows // 10)
+    for name, codes in zip(columns.names, columns.coded, strict=True):
+        if 1 < codes.max() + 1 <= few and _errors(codes, data) <= 0.005 * data.n_rows:
+            telling.append(name)
+    return list(dict.fromkeys(telling))
+
+
+def _errors(codes: np.ndarray, data: Data) -> int:
+    """Rows outside the commonest class of their value."""
+    assert data.codes is not None
+    table = np.zeros((int(codes.max()) + 1, data.n_classes), dtype=np.int64)
+    np.add.at(table, (codes, data.codes), 1)
+    return int(table.sum() - table.max(axis=1).sum())
+
+
+def _log_chance(codes: np.ndarray) -> float:
+    """Log of the chance that a random order of the rows puts each class into one run."""
+    from scipy.special import gammaln
+
+    sizes = np.bincount(codes)
+    arranged = gammaln(len(codes) + 1) - gammaln(sizes + 1).sum()
+    return float(gammaln(len(sizes) + 1) - arranged)
+
+
+def _lines(data: Data, columns: Columns) -> list[str]:
+    """Columns whose correlation with a numeric y is 1 but for the third decimal."""
+    if data.y.ndim != 1 or data.n_rows < 10 or not columns.numbered or data.y.std() == 0:
+        return []
+    centred = columns.numbers - columns.numbers.mean(axis=0)
+    target = data.y - data.y.mean()
+    size = np.sqrt((centred**2).sum(axis=0) * (target @ target))
+    r = np.abs(target @ centred) / size
+    return [name for name, value in zip(columns.numbered, r, strict=True) if value > 0.999]
+
+
+# ---------------------------------------------------------------- groups
+
+
+def _groups(data: Data, columns: Columns) -> Iterator[Finding]:
+    if data.groups is not None:
+        return
+    suspects = [
+        name
+        for name, codes in zip(columns.names, columns.coded, strict=True)
+        if _repeats(codes)
+        and ((columns.named and NAME_OF_GROUP.search(name)) or _pure_beyond_chance(codes, data))
+    ]
+    if suspects:
+        yield Finding(
+            "groups-suspected",
+            f"{_listed(suspects)} looks like the number of a group: its values repeat"
+            + (" and each has one class." if data.codes is not None else "."),
+            "If rows of one group belong together, give groups (--groups at the command line) and "
+            "split by them, as GroupKFold does.",
+        )
+
+
+def _repeats(codes: np.ndarray) -> bool:
+    """Whether there are at least five values, each about twice or more."""
+    return bool(5 <= codes.max() + 1 <= len(codes) / 2)
+
+
+def _pure_beyond_chance(codes: np.ndarray, data: Data) -> bool:
+    """Whether all rows of a value share their class, by less than 1 in a million by chance."""
+    if data.codes is None or _errors(codes, data):
+        return False
+    largest = np.bincount(data.codes).max() / data.n_rows
+    repeated = len(codes) - (codes.max() + 1)
+    return bool(repeated * np.log(largest) < np.log(1e-6))
+
+
+# ---------------------------------------------------------------- done before the folds
+
+
+def _scaled(columns: Columns) -> Iterator[Finding]:
+    X = columns.numbers
+    wide = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) > 2]
+    if len(wide) < 2:
+        return
+    X = X[:, wide]
+    standard = np.abs(X.mean(axis=0)).max() < 1e-6 and any(
+        np.abs(X.std(axis=0, ddof=ddof) - 1).max() < 1e-6 for ddof in (0, 1)
+    )
+    unit = np.abs(X.min(axis=0)).max() < 1e-12 and np.abs(X.max(axis=0) - 1).max() < 1e-12
+    if standard or unit:
+        how = "mean 0 and standard deviation 1" if standard else "smallest value 0 and largest 1"
+        yield Finding(
+            "scaled-outside",
+            f"All columns have {how}: they were scaled with the rows of every test fold.",
+            "Scale inside: make_pipeline(StandardScaler(), model).",
+        )
+
+
+def _rotated(columns: Columns) -> Iterator[Finding]:
+    X = columns.numbers
+    n, p = X.shape
+    if p < 3 or n < p + 2 or np.abs(X.mean(axis=0)).max() > 1e-6 * np.abs(X).max():
+        return
+    variances = X.var(axis=0)
+    off = np.corrcoef(X, rowvar=False) - np.eye(p)
+    if np.abs(off).max() < 1e-6 and (np.diff(variances) <= 1e-9 * variances[0]).all():
+        yield Finding(
+            "rotated-outside",
+            f"The {p} columns are uncorrelated to six digits, in order of their variance: they are "
+            "principal components of all rows.",
+            "Rotate inside: make_pipeline(PCA(n), model).",
+        )
+
+
+def _imputed(columns: Columns) -> Iterator[Finding]:
+    filled = [n for n, v in zip(columns.numbered, columns.numbers.T, strict=True) if _is_filled(v)]
+    if filled:
+        yield Finding(
+            "imputed-outside",
+            f"In {_listed(filled)} one value repeats and is the mean or median of all others: "
+            "gaps were filled with the rows of every test fold.",
+            "Impute inside: make_pipeline(SimpleImputer(), model).",
+        )
+
+
+def _is_filled(values: np.ndarray) -> bool:
+    """A continuous column whose commonest value is the mean or the median of the others."""
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) < len(values) / 2 or counts.max() < 3 or (counts > 2).sum() > 1:
+        return False
+    value = distinct[counts.argmax()]
+    others = values[values != value]
+    size = 1e-9 * max(1e-300, float(others.std()))
+    kept = np.append(others, value)  # the median of an odd number is one of them
+    centres = (others.mean(), np.median(others), np.median(kept))
+    return bool(min(abs(value - centre) for centre in centres) <= size)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) if not name.startswith("column ") else name for name in names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more columns"

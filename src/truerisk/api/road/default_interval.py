@@ -1,0 +1,32 @@
+"""The interval that the risk of a tuned learner gets where the user asks for none.
+
+Chosen from the calibration battery (docs/intervals.md, decisions 15 and 23): Beta for losses with
+a bound, log-normal for other losses that are never negative, both with the variance of independent
+rows enlarged. It is made from the outer folds that were drawn, whatever engine answered them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from truerisk.api.road.compute import Problem
+from truerisk.core.contracts import Method
+from truerisk.core.losses import Loss
+from truerisk.methods.nested import Nested
+
+__all__ = ["default_word", "with_default_interval"]
+
+
+def default_word(method: Method, loss: Loss) -> str | None:
+    """The word of the calibrated interval, None where it is not made for the method or the loss."""
+    if not loss.per_row or loss.lower != 0:
+        return None
+    word = "log-cv" if loss.upper is None else "beta-cv"
+    return word if word in method.offers else None
+
+
+def with_default_interval(problem: Problem, nested: Nested) -> Problem:
+    """The problem that asks for the calibrated interval, unless the user asked for one."""
+    if problem.interval is not None:
+        return problem
+    return replace(problem, interval=default_word(nested.outer_method, problem.loss))

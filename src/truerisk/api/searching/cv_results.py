@@ -1,0 +1,73 @@
+"""`cv_results_` as GridSearchCV writes it: a dict of arrays that `pandas.DataFrame` takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.road.compute import Computed
+from truerisk.core.ties import tied_groups
+
+__all__ = ["cv_results"]
+
+
+def cv_results(computed: Computed) -> dict[str, Any]:
+    """Times, parameters, the score of every split, their mean, spread and rank."""
+    problem, evaluation = computed.problem, computed.evaluation
+    answers = evaluation.answers
+    assert answers is not None
+    candidates = problem.family.candidates
+    by_split = np.array([t.split_risks for t in evaluation.tested])
+    scores = problem.loss.score(by_split)
+    fits = answers.plan.fit
+    results: dict[str, Any] = {
+        "mean_fit_time": answers.fit_seconds[:, fits].mean(axis=1),
+        "std_fit_time": answers.fit_seconds[:, fits].std(axis=1),
+        "mean_score_time": answers.answer_seconds[:, fits].mean(axis=1),
+        "std_score_time": answers.answer_seconds[:, fits].std(axis=1),
+    }
+    for name in sorted({name for params in candidates for name in params}):
+        results[f"param_{name}"] = _param_column(
+            [params.get(name, _ABSENT) for params in candidates]
+        )
+    results["params"] = [dict(params) for params in candidates]
+    for split in range(scores.shape[1]):
+        results[f"split{split}_test_score"] = scores[:, split]
+    means = problem.loss.score(np.array([t.value for t in evaluation.tested]))
+    results["mean_test_score"] = means
+    results["std_test_score"] = scores.std(axis=1)
+    results["rank_test_score"] = _ranks(means)
+    return results
+
+
+_ABSENT = object()
+
+
+def _param_column(values: list[Any]) -> np.ma.MaskedArray[Any, Any]:
+    """The values of one parameter, masked for candidates that do not name it."""
+    mask = [value is _ABSENT for value in values]
+    present = [value for value in values if value is not _ABSENT]
+    simple = all(
+        isinstance(v, int | float | np.number) and not isinstance(v, bool) for v in present
+    )
+    column: np.ma.MaskedArray[Any, Any]
+    if simple:
+        filled = np.array([present[0] if gone else v for v, gone in zip(values, mask, strict=True)])
+        column = np.ma.MaskedArray(filled, mask=mask)
+    else:
+        column = np.ma.MaskedArray(np.empty(len(values), dtype=object), mask=mask)
+        for i, value in enumerate(values):
+            if not mask[i]:
+                column.data[i] = value
+    return column
+
+
+def _ranks(scores: np.ndarray) -> np.ndarray:
+    """1 for the best; scores within the tie tolerance share the smallest rank; failures last."""
+    ranks = np.empty(len(scores), dtype=np.int32)
+    before = 0
+    for group in tied_groups(-np.nan_to_num(scores, nan=-np.inf)):
+        ranks[group] = before + 1
+        before += len(group)
+    return ranks

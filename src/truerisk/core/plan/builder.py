@@ -1,0 +1,193 @@
+"""The builder of plans: blocks in, questions in, a Plan out; equal train sets become one fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from truerisk.core.plan.plan import ALL, Blocks, Flips, Plan, RowSets
+
+__all__ = ["PlanBuilder", "one_fit", "split_plan"]
+
+RowSet = tuple[int, tuple[int, ...]]  # (base, blocks taken away)
+
+
+class PlanBuilder:
+    """Collects blocks and questions.
+
+    >>> builder = PlanBuilder(6)
+    >>> folds = builder.partition(np.array([0, 0, 1, 1, 2, 2]))
+    >>> for k, fold in enumerate(folds):
+    ...     builder.ask(train=(ALL, (fold,)), test=(fold, ()), fold=k)
+    >>> plan = builder.build()
+    >>> plan.n_fits, plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist()
+    (3, [2, 3, 4, 5], [0, 1])
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+        self._blocks: list[np.ndarray] = []
+        self._counts: dict[int, np.ndarray] = {}
+        self._known: dict[tuple[bytes, bytes], int] = {}
+        self._fits: dict[tuple[RowSet, tuple[tuple[int, int], ...]], int] = {}
+        self._questions: list[tuple[int, RowSet, str, int, int, int]] = []
+
+    def block(self, rows: np.ndarray) -> int:
+        """Number of the block that holds these row numbers; repeated rows become counts."""
+        distinct, counts = np.unique(np.asarray(rows, dtype=np.int32), return_counts=True)
+        return self._add(distinct, counts)
+
+    def partition(self, labels: np.ndarray) -> list[int]:
+        """One block for each distinct label, in ascending order of the labels; one sort for all."""
+        codes = np.unique(labels, return_inverse=True)[1].ravel()
+        order = np.argsort(codes, kind="stable").astype(np.int32)
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+        return [self._add(rows, None) for rows in np.split(order, starts[1:])]
+
+    def ask(
+        self,
+        train: RowSet,
+        test: RowSet,
+        *,
+        part: str = "test",
+        repeat: int = 0,
+        fold: int = 0,
+        unit: int = -1,
+        flips: Iterable[tuple[int, int]] = (),
+    ) -> None:
+        """Ask the fit on `train` about `test`; `flips` are (row, class code) shown instead."""
+        key = (_canonical(train), tuple(sorted(flips)))
+        fit = self._fits.setdefault(key, len(self._fits))
+        self._questions.append((fit, _canonical(test), part, repeat, fold, unit))
+
+    def embed(self, plan: Plan, rows: np.ndarray, inside: RowSet, *, part: str, unit: int) -> None:
+        """All questions of a plan drawn on `rows`, asked within the set `inside` they came from.
+
+        A train set "all but b" becomes "`inside` but b": no row leaves or enters, and the copies
+        of a bootstrap sample stay together, since blocks hold distinct rows.
+        """
+        names = [
+            self._add(np.asarray(rows)[plan.blocks[b]].astype(np.int32), plan.blocks.counts_of(b))
+            for b in range(len(plan.blocks))
+        ]
+        for q in range(plan.n_questions):
+            fit = int(plan.fit[q])
+            flipped, codes = plan.flips_of(fit)
+            self.ask(
+                _translate(plan.train, fit, names, inside),
+                _translate(plan.test, q, names, inside),
+                part=part,
+                repeat=int(plan.repeat[q]),
+                fold=int(plan.fold[q]),
+                unit=unit,
+                flips=[(int(rows[r]), int(c)) for r, c in zip(flipped, codes, strict=True)],
+            )
+
+    def trained(self, question: int) -> RowSet:
+        """The train set of the fit that answers a question asked so far."""
+        return list(self._fits)[self._questions[question][0]][0]
+
+    def build(self) -> Plan:
+        """The finished plan."""
+        parts = tuple(dict.fromkeys(question[2] for question in self._questions))
+        fit, tests, part, repeat, fold, unit = zip(*self._questions, strict=True)
+        keys = list(self._fits)
+        return Plan(
+            n_rows=self.n_rows,
+            blocks=self._pool(),
+            train=_row_sets([train for train, _ in keys]),
+            test=_row_sets(tests),
+            fit=np.array(fit, dtype=np.int32),
+            part=np.array([parts.index(name) for name in part], dtype=np.int8),
+            repeat=np.array(repeat, dtype=np.int32),
+            fold=np.array(fold, dtype=np.int32),
+            unit=np.array(unit, dtype=np.int32),
+            parts=parts,
+            flips=_flips(keys),
+        )
+
+    def _add(self, rows: np.ndarray, counts: np.ndarray | None) -> int:
+        repeated = None if counts is None or (counts == 1).all() else counts.astype(np.int32)
+        content = (rows.tobytes(), b"" if repeated is None else repeated.tobytes())
+        number = self._known.setdefault(content, len(self._blocks))
+        if number == len(self._blocks):
+            self._blocks.append(rows)
+            if repeated is not None:
+                self._counts[number] = repeated
+        return number
+
+    def _pool(self) -> Blocks:
+        sizes = [len(rows) for rows in self._blocks]
+        offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = np.concatenate(self._blocks) if self._blocks else np.empty(0, np.int32)
+        counts = None
+        if self._counts:
+            counts = np.ones(len(rows), dtype=np.int32)
+            for number, of_block in self._counts.items():
+                counts[offsets[number] : offsets[number + 1]] = of_block
+        return Blocks(rows.astype(np.int32), offsets, counts)
+
+
+def one_fit(n_rows: int, asked: np.ndarray) -> Plan:
+    """One fit on all rows, asked about some of them (ascending, each once).
+
+    >>> plan = one_fit(3, np.array([0]))
+    >>> plan.train_rows(0)[0].tolist(), plan.test_rows(0)[0].tolist(), plan.parts
+    ([0, 1, 2], [0], ('apparent',))
+    """
+    one, none = np.zeros(1, np.int32), np.empty(0, np.int32)
+    nothing_less = np.zeros(2, np.int64)
+    return Plan(
+        n_rows=n_rows,
+        blocks=Blocks(np.asarray(asked, dtype=np.int32), np.array([0, len(asked)], np.int64)),
+        train=RowSets(np.full(1, ALL, np.int32), none, nothing_less),
+        test=RowSets(one, none, nothing_less),
+        fit=one,
+        part=np.zeros(1, np.int8),
+        repeat=one,
+        fold=one,
+        unit=np.full(1, -1, np.int32),
+        parts=("apparent",),
+    )
+
+
+def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> Plan:
+    """A plan from any (train, test) pairs of row numbers, coded as compactly as they allow."""
+    builder = PlanBuilder(n_rows)
+    for fold, (train, test) in enumerate(splits):
+        held_out = builder.block(test)
+        # each row once, on one side: "all but the test rows" says it, and so does no other split
+        complement = len(train) + len(test) == n_rows == len(np.union1d(train, test))
+        seen = (ALL, (held_out,)) if complement else (builder.block(train), ())
+        builder.ask(train=seen, test=(held_out, ()), fold=fold)
+    return builder.build()
+
+
+def _canonical(rows: RowSet) -> RowSet:
+    base, minus = rows
+    return int(base), tuple(sorted({int(block) for block in minus}))
+
+
+def _translate(sets: RowSets, s: int, names: Sequence[int], inside: RowSet) -> RowSet:
+    minus = tuple(names[int(block)] for block in sets.without(s))
+    if int(sets.base[s]) == ALL:
+        return inside[0], (*inside[1], *minus)
+    return names[int(sets.base[s])], minus
+
+
+def _row_sets(sets: Sequence[RowSet]) -> RowSets:
+    sizes = np.fromiter((len(minus) for _, minus in sets), dtype=np.int64, count=len(sets))
+    return RowSets(
+        base=np.fromiter((base for base, _ in sets), dtype=np.int32, count=len(sets)),
+        minus=np.array([block for _, minus in sets for block in minus], dtype=np.int32),
+        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+    )
+
+
+def _flips(keys: Sequence[tuple[RowSet, tuple[tuple[int, int], ...]]]) -> Flips | None:
+    triples = [(fit, row, code) for fit, (_, pairs) in enumerate(keys) for row, code in pairs]
+    if not triples:
+        return None
+    fit, row, code = np.array(triples, dtype=np.int32).T
+    return Flips(np.ascontiguousarray(fit), np.ascontiguousarray(row), np.ascontiguousarray(code))

@@ -1,0 +1,324 @@
+"""ROC curves: every threshold of a scoring rule at once, and the area with DeLong's interval."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.results import displays
+from truerisk.core.statistics.delong import area, covariance, placements
+from truerisk.core.statistics.operating_points import OperatingPoint, Sweep
+
+__all__ = ["AreaDifference", "PrecisionRecall", "RocCurve"]
+
+SCHEMA = "truerisk.roc-curve/1"
+WEIGHTED = "DeLong's variance is not defined for weighted rows: the area has no interval."
+FEW = "DeLong's variance needs two rows (or groups) of each class: the area has no interval."
+SEPARATED = "every pair is ordered alike: the area has no spread, which says nothing of its error."
+
+
+@dataclass(frozen=True, eq=False)
+class RocCurve:
+    r"""True against false positive rate for every threshold, and the area under the curve.
+
+    A row is called positive where its score is *at least* the threshold; `thresholds` fall from
+    infinity (nothing called positive) to the smallest score, equal scores passing together, so
+    every array has one entry per distinct score and one more. `auc` is the share of (positive,
+    negative) pairs in the right order, ties counted half. Its interval is DeLong's, by the
+    normal distribution and cut to [0, 1].
+
+    >>> roc = RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
+    >>> print(roc)
+    AUC 0.8333, 95 % interval [0.3714, 1.0000] (delong), 3 + 2 rows (given scores)
+    >>> roc.fpr.tolist(), roc.thresholds.tolist()
+    ([0.0, 0.0, 0.0, 0.5, 0.5, 1.0], [inf, 0.9, 0.8, 0.4, 0.35, 0.1])
+    """
+
+    sweep: Sweep = field(repr=False)
+    auc: float
+    std_error: float | None
+    interval: Interval | None
+    positive: Any
+    method: str
+    n_positive: int
+    n_negative: int
+    notes: tuple[str, ...] = ()
+    fold_aucs: np.ndarray | None = None
+    is_positive: np.ndarray = field(default_factory=lambda: np.zeros(0, bool), repr=False)
+    scores: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    rows: np.ndarray = field(default_factory=lambda: np.zeros(0, int), repr=False)
+    weights: np.ndarray | None = field(default=None, repr=False)
+    groups: np.ndarray | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        y: Any,
+        scores: Any,
+        *,
+        positive: Any = None,
+        weights: Any = None,
+        groups: Any = None,
+        rows: Any = None,
+        confidence_level: float = 0.95,
+        method: str = "given scores",
+        fold_aucs: np.ndarray | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> RocCurve:
+        """The curve of given scores: higher means rather `positive` (the second class in order).
+
+        `groups` are clusters of rows that may depend; the interval is then Obuchowski's (1997).
+        """
+        scores, classes, is_positive = _checked(y, scores, positive)
+        w = None if weights is None else _as_long(weights, len(scores), "weights").astype(float)
+        clusters = None if groups is None else _as_long(groups, len(scores), "groups")
+        if w is not None and (not np.isfinite(w).all() or (w < 0).any()):
+            raise BadData("weights are finite and not negative.")
+        if w is not None and not (w[is_positive].any() and w[~is_positive].any()):
+            raise BadData("a class has no weight at all: there is no curve.")
+        auc = area(scores, is_positive, w)
+        sure = _sureness(auc, scores, is_positive, w, clusters, confidence_level)
+        return cls(
+            sweep=Sweep.of(scores, is_positive, w),
+            auc=auc,
+            std_error=sure[0],
+            interval=sure[1],
+            positive=present.plain(classes[1] if positive is None else positive),
+            method=method,
+            n_positive=int(is_positive.sum()),
+            n_negative=int((~is_positive).sum()),
+            notes=(*notes, *sure[2]),
+            fold_aucs=fold_aucs,
+            is_positive=is_positive,
+            scores=scores,
+            rows=np.arange(len(scores)) if rows is None else np.asarray(rows),
+            weights=w,
+            groups=clusters,
+        )
+
+    @property
+    def thresholds(self) -> np.ndarray:
+        """Falling from infinity; a row is called positive where score ≥ threshold."""
+        return self.sweep.thresholds
+
+    @property
+    def tpr(self) -> np.ndarray:
+        """True positive rate (sensitivity, recall) at each threshold."""
+        return np.asarray(self.sweep.true_positives / self.sweep.n_positive)
+
+    @property
+    def fpr(self) -> np.ndarray:
+        """False positive rate (1 − specificity) at each threshold."""
+        return np.asarray(self.sweep.false_positives / self.sweep.n_negative)
+
+    def precision_recall(self) -> PrecisionRecall:
+        """Precision against recall, from the highest score down."""
+        return PrecisionRecall.of(self.sweep, self.method)
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """What this threshold does."""
+        return self.sweep.at(threshold)
+
+    def at_cost(
+        self,
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+        *,
+        prevalence: float | None = None,
+    ) -> OperatingPoint:
+        """The threshold of least mean cost; costs count per row, at the rows' share of positives.
+
+        >>> RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9]).at_cost(1, 5).threshold
+        0.35
+        """
+        return self.sweep.at_cost(false_positive, false_negative, prevalence)
+
+    def at_rate(
+        self,
+        *,
+        sensitivity: float | None = None,
+        specificity: float | None = None,
+        precision: float | None = None,
+    ) -> OperatingPoint:
+        """The threshold that reaches the demanded rate and is best in the other.
+
+        >>> print(RocCurve.of([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]).at_rate(specificity=1))
+        threshold 0.8 (specificity ≥ 1): sensitivity 0.5000, specificity 1.0000, precision 1.0000
+        """
+        demanded = {"sensitivity": sensitivity, "specificity": specificity, "precision": precision}
+        return self.sweep.at_rate({n: r for n, r in demanded.items() if r is not None})
+
+    def minus(self, other: RocCurve, confidence_level: float = 0.95) -> AreaDifference:
+        """The paired difference of two areas on the same rows, by DeLong's covariance."""
+        return AreaDifference.of(self, other, confidence_level)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the curve (needs matplotlib); `others`, curves by name, are drawn along."""
+        return displays.load("roc")(self, ax=ax, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        names = ("method", "positive", "n_positive", "n_negative", "auc", "std_error", "interval")
+        found = {name: present.plain(getattr(self, name)) for name in (*names, "notes")}
+        arrays = {n: present.plain(getattr(self, n)) for n in ("thresholds", "fpr", "tpr")}
+        return {"schema": SCHEMA, **found, "fold_aucs": present.plain(self.fold_aucs), **arrays}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def __str__(self) -> str:
+        sure = present.sureness(self.std_error, self.interval)
+        counts = f"{self.n_positive} + {self.n_negative} rows"
+        return f"AUC {self.auc:.4f}{sure}, {counts} ({self.method})"
+
+    def _repr_html_(self) -> str:
+        kind = "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
+        rows = [
+            ["AUC", present.number(self.auc)],
+            ["standard error", present.number(self.std_error)],
+            ["interval", kind],
+            ["positive class", f"{self.positive} ({self.n_positive} rows)"],
+            ["negative rows", str(self.n_negative)],
+            ["scores", self.method],
+        ]
+        return present.html_table("ROC", ["", ""], rows + [["note", note] for note in self.notes])
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecall:
+    """Precision and recall at every threshold that calls something positive, falling.
+
+    `average_precision` is Σ (recall_k − recall_{k−1}) · precision_k, as scikit-learn's.
+    """
+
+    thresholds: np.ndarray
+    precision: np.ndarray
+    recall: np.ndarray
+    average_precision: float
+    prevalence: float
+    method: str
+
+    @classmethod
+    def of(cls, sweep: Sweep, method: str) -> PrecisionRecall:
+        """From the counts at each threshold; the infinite one, without calls, has no precision."""
+        called = sweep.true_positives + sweep.false_positives
+        some = called > 0
+        precision = sweep.true_positives[some] / called[some]
+        recall = sweep.true_positives[some] / sweep.n_positive
+        return cls(
+            thresholds=sweep.thresholds[some],
+            precision=precision,
+            recall=recall,
+            average_precision=float(np.diff(recall, prepend=0.0) @ precision),
+            prevalence=sweep.n_positive / (sweep.n_positive + sweep.n_negative),
+            method=method,
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw precision against recall (needs matplotlib)."""
+        return displays.load("precision-recall")(self, ax=ax, **options)
+
+    def __str__(self) -> str:
+        return (
+            f"average precision {self.average_precision:.4f}, "
+            f"prevalence {self.prevalence:.4f} ({self.method})"
+        )
+
+
+@dataclass(frozen=True)
+class AreaDifference:
+    """AUC of the first curve minus AUC of the second on the same rows, by DeLong et al. (1988)."""
+
+    difference: float
+    std_error: float | None
+    z: float | None
+    p_value: float | None
+    interval: Interval | None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
+        """Refused where the two curves are not of the same rows."""
+        same = np.array_equal(a.rows, b.rows) and np.array_equal(a.is_positive, b.is_positive)
+        if not same:
+            raise Refusal("the two curves are of different rows: their areas are not paired.")
+        if a.weights is not None or b.weights is not None:
+            raise Refusal(WEIGHTED)
+        parts = np.array([placements(c.scores, c.is_positive) for c in (a, b)])
+        spread = covariance(parts, a.is_positive, a.groups)
+        difference = a.auc - b.auc
+        if spread is None:
+            return cls(difference, None, None, None, None, (FEW,))
+        error = float(np.sqrt(max(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1], 0.0)))
+        if error <= 1e-12:
+            return cls(difference, None, None, None, None, (SEPARATED,))
+        from scipy.special import ndtr, ndtri
+
+        z = difference / error
+        half = float(ndtri((1 + confidence_level) / 2)) * error
+        low, high = max(difference - half, -1.0), min(difference + half, 1.0)
+        interval = Interval(low, high, "delong", confidence_level)
+        return cls(difference, error, z, float(2 * ndtr(-abs(z))), interval)
+
+    def __str__(self) -> str:
+        sure = present.sureness(self.std_error, self.interval)
+        p = "" if self.p_value is None else f", p {self.p_value:.4g}"
+        return f"AUC difference {self.difference:+.4f}{sure}{p}"
+
+
+def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Finite scores, the classes in order, and which rows are positive."""
+    labels, given = np.asarray(y), np.asarray(scores, dtype=np.float64)
+    if labels.ndim != 1 or given.shape != labels.shape:
+        raise BadData(
+            f"y has shape {labels.shape} and scores {given.shape}: give one label and one score "
+            "per row (of the positive class alone)."
+        )
+    if not np.isfinite(given).all():
+        row = int(np.flatnonzero(~np.isfinite(given))[0])
+        raise BadData(f"the score of row {row} is {given[row]}: non-finite scores have no order.")
+    classes = np.unique(labels)
+    if len(classes) != 2:
+        raise BadData(f"y holds {len(classes)} classes: a ROC curve needs two.")
+    if positive is not None and positive not in classes.tolist():
+        raise BadData(f"positive={positive!r} is no class of y ({classes[0]}, {classes[1]}).")
+    return given, classes, labels == (classes[1] if positive is None else positive)
+
+
+def _as_long(values: Any, n: int, name: str) -> np.ndarray:
+    found = np.asarray(values)
+    if found.shape != (n,):
+        raise BadData(f"{name} has shape {found.shape} and there are {n} scores.")
+    return found
+
+
+def _sureness(
+    auc: float,
+    scores: np.ndarray,
+    is_positive: np.ndarray,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None,
+    level: float,
+) -> tuple[float | None, Interval | None, tuple[str, ...]]:
+    """DeLong's standard error and interval, or the reason why there is none."""
+    if not 0 < level < 1:
+        raise BadData(f"confidence_level={level}: use a level between 0 and 1.")
+    if weights is not None:
+        return None, None, (WEIGHTED,)
+    spread = covariance(placements(scores, is_positive)[None, :], is_positive, groups)
+    if spread is None:
+        return None, None, (FEW,)
+    error = float(np.sqrt(max(spread[0, 0], 0.0)))
+    if error <= 1e-12:
+        return None, None, (SEPARATED,)
+    from scipy.special import ndtri
+
+    half = float(ndtri((1 + level) / 2)) * error
+    name = "delong" if groups is None else "delong-grouped"
+    return error, Interval(max(auc - half, 0.0), min(auc + half, 1.0), name, level), ()

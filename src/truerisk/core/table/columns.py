@@ -1,0 +1,164 @@
+"""What the columns of X hold: numbers, text or dates; and what models cannot read of it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal
+
+import numpy as np
+
+from truerisk.core.present import clean
+from truerisk.core.table.rows import column_arrays, column_names
+
+__all__ = [
+    "Kind",
+    "is_missing",
+    "kinds_of_columns",
+    "non_finite",
+    "number_columns_have_holes",
+    "unreadable",
+]
+
+Kind = Literal["number", "text", "date"]
+
+
+def kinds_of_columns(table: Any) -> tuple[Kind, ...] | None:
+    """The kind of every column of a frame or an array of objects; None of other tables."""
+    if column_names(table) is None and not _holds_objects(table):
+        return None
+    return tuple(_kind(column) for column in _columns(table))
+
+
+def unreadable(table: Any, *, text: bool = False) -> str | None:
+    """A sentence on the first thing in X that models cannot read, or None.
+
+    With `text` it is read: it becomes indicators.
+    """
+    names = column_names(table)
+    if names is not None and len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
+    for j, kind in enumerate(kinds_of_columns(table) or ()):
+        where = f"column {clean(names[j], 40)!r}" if names else f"column {j}"
+        if kind == "date":
+            return f"X has dates in {where}: turn them into numbers, such as days since the first."
+        if kind == "text" and not text:
+            return (
+                f"X has text in {where}, such as '{_example(_columns(table)[j])}': encode it "
+                "inside the folds (make_pipeline(make_column_transformer((OneHotEncoder("
+                "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
+            )
+    return None
+
+
+def number_columns_have_holes(table: Any) -> bool:
+    """Whether a number is missing, so that it is to be imputed inside the folds."""
+    kinds = kinds_of_columns(table)
+    if kinds is not None:
+        columns = zip(_columns(table), kinds, strict=True)
+        return any(kind == "number" and _has_hole(column) for column, kind in columns)
+    try:
+        return bool(np.isnan(np.asarray(table, dtype=np.float64)).any())
+    except (TypeError, ValueError):  # a sparse table: the learner says what it needs
+        return False
+
+
+def _holds_objects(table: Any) -> bool:
+    kind = getattr(getattr(table, "dtype", None), "kind", "")
+    return isinstance(table, np.ndarray) and table.ndim == 2 and kind in "OUS"
+
+
+def _columns(table: Any) -> list[np.ndarray]:
+    if isinstance(table, np.ndarray):
+        return list(table.T)
+    return column_arrays(table)
+
+
+def _kind(column: np.ndarray) -> Kind:
+    if column.dtype.kind in "mM":
+        return "date"
+    if column.dtype.kind in "biufc":
+        return "number"
+    cells = [cell for cell in column.tolist() if not is_missing(cell)]
+    if all(map(_is_numeric, cells)):
+        return "number"
+    return "date" if all(hasattr(cell, "toordinal") for cell in cells) else "text"
+
+
+def _is_numeric(cell: Any) -> bool:
+    """Whether it becomes a number, as scikit-learn makes one of '1.5', too."""
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _has_hole(column: np.ndarray) -> bool:
+    if column.dtype.kind == "f":
+        return bool(np.isnan(column).any())
+    return column.dtype.hasobject and any(map(is_missing, column.tolist()))
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell is None, a NaN, or what pandas has in the place of a value."""
+    if cell is None or (isinstance(cell, float) and cell != cell):
+        return True
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and (cell is pandas.NA or cell is pandas.NaT)
+
+
+def _example(column: np.ndarray) -> str:
+    cells = (cell for cell in column.tolist() if not is_missing(cell))
+    return clean(str(next(c for c in cells if not _is_numeric(c))), 40)
+
+
+def non_finite(X: Any) -> str | None:
+    """A sentence on the first NaN or infinite cell of X, or None."""
+    names = column_names(X)
+    if hasattr(X, "tocoo"):
+        return _sparse_non_finite(X.tocoo())
+    if getattr(X, "dtype", None) is not None and np.dtype(X.dtype).kind == "c":
+        return None
+    array = _numbers(X)
+    if array is None:
+        return None
+    with np.errstate(invalid="ignore", over="ignore"):
+        if np.isfinite(array.sum()):  # a sum with a NaN or an infinite cell is none: quickly seen
+            return None
+    bad = np.argwhere(~np.isfinite(array))
+    if array.ndim != 2 or not len(bad):
+        return None
+    row, column = (int(v) for v in bad[0])
+    where = f"column {names[column]!r}" if names else f"column {column}"
+    return _non_finite_sentence(len(bad), array[row, column], row, where)
+
+
+def _numbers(X: Any) -> np.ndarray | None:
+    """X as numbers, also of a pandas frame that says NA; None where it holds others."""
+    array: np.ndarray
+    try:
+        array = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        try:
+            array = X.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (AttributeError, TypeError, ValueError):
+            return None
+    return array
+
+
+def _sparse_non_finite(X: Any) -> str | None:
+    bad = np.flatnonzero(~np.isfinite(X.data))
+    if not len(bad):
+        return None
+    first = bad[np.lexsort((X.col[bad], X.row[bad]))[0]]
+    where = f"column {X.col[first]}"
+    return _non_finite_sentence(len(bad), X.data[first], int(X.row[first]), where)
+
+
+def _non_finite_sentence(count: int, value: float, row: int, where: str) -> str:
+    kind = "NaN" if np.isnan(value) else "infinity (inf)"
+    return (
+        f"X has {count} cells that are NaN or infinite, the first ({kind}) in row {row}, {where}. "
+        "Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them out."
+    )

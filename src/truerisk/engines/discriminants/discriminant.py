@@ -1,0 +1,142 @@
+"""The linear discriminant engine: every shrinkage, every row left out, from one decomposition.
+
+The scatter of a train set is inverted once: by Cholesky where nothing is shrunk, by its
+eigenvectors for any number of shrinkages, which leave them as they are. All fits on all rows but
+one are answered together (`discriminant_left_out.py`). Where scikit-learn would decide a rank, or
+too few digits are known, scikit-learn itself is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.family import Family
+from truerisk.core.identity import is_exactly
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.engines.discriminants.left_out import Without
+from truerisk.engines.discriminants.rule import Rule, setting_refusal, shrinkage_of
+from truerisk.engines.discriminants.samples import answer_samples
+from truerisk.engines.discriminants.scatter import Classes
+from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.templates.deciding import respond, undecided
+from truerisk.engines.templates.left_out import LeftOut
+from truerisk.engines.templates.one_pass import OnePass, OwnArithmetic, Shown, Task, dense
+
+__all__ = ["LinearDiscriminants"]
+
+
+@dataclass(frozen=True)
+class LinearDiscriminants(OnePass):
+    """Serves LinearDiscriminantAnalysis and LinearDiscriminant, alone or last in a pipeline."""
+
+    word: ClassVar[str] = "discriminant"
+    along: ClassVar[tuple[str, ...]] = ("shrinkage",)
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+        from truerisk.models.discriminant import LinearDiscriminant
+
+        return LinearDiscriminantAnalysis, LinearDiscriminant
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        return setting_refusal(setting)
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if data.fit_params:
+            return f"fit parameters ({', '.join(data.fit_params)}) are given."
+        settings = settings_of(family)
+        lengths = {len(s["priors"]) for s in settings if s["priors"] is not None}
+        if lengths - {data.n_classes}:
+            return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
+        if family.is_piped or any(shrinkage_of(s) for s in settings):
+            return None
+        n, p = data.n_rows, np.shape(data.X)[1]
+        if n - data.n_classes < p:
+            return f"a {p} x {p} scatter of {n} rows has no inverse, and it is not shrunk."
+        return None
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        out, X = LeftOut.of(task.plan), _shared_rows(task)
+        if X is None:
+            return done
+        if not any(shrinkage_of(setting) for setting in task.group.settings):
+            rest = np.ones(task.plan.n_fits, dtype=bool)
+            rest[out.fits] = False
+            done |= answer_samples(task, X, rest)
+        if not len(out.fits):
+            return done
+        assert task.data.codes is not None
+        classes = Classes.of(X, task.data.codes)
+        without = Without(classes, Rule.of(task.group.settings[0]))
+        for c in np.flatnonzero(classes.sizes > 1):
+            mine = out.take(classes.member[out.rows] == c)
+            fine = np.ones(task.plan.n_fits, dtype=bool)
+            for place in range(len(task.group.settings)):
+                fine &= ~_left_to_fit(
+                    task, place, mine.take(mine.asks(task, place)), without, int(c)
+                )
+            done[mine.fits] = fine[mine.fits]
+        return done
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        classes = Classes.of(shown.X, shown.y, shown.times)
+        rule = Rule.of(group.settings[0])
+        if not rule.can_fit(classes.sizes, classes.n_features):
+            return None
+        slopes = rule.slopes(classes, [shrinkage_of(setting) for setting in group.settings])
+        open_ = np.array([slope is None for slope in slopes])
+        answers = []
+        for rows in tests:
+            scores = np.zeros((len(slopes), len(rows), len(classes.present)))
+            for place, slope in enumerate(slopes):
+                if slope is not None:
+                    scores[place] = rule.scores(classes, slope, rows)
+            open_ |= undecided(scores, task.request).any(axis=1)
+            answers.append(respond(scores, classes.present, task.request, task.data.n_classes))
+        if open_.any():
+            task.leave_open(shown.fit, group.candidates[open_])
+        return answers
+
+
+def _left_to_fit(task: Task, place: int, asked: LeftOut, without: Without, c: int) -> np.ndarray:
+    """Answer one candidate without each row of a class; which fits remain."""
+    remain = np.zeros(task.plan.n_fits, dtype=bool)
+    if not len(asked.fits):
+        return remain
+    found = without.scores(asked.rows, c, shrinkage_of(task.group.settings[place]))
+    if found is None:
+        for fit in asked.fits:
+            task.leave_open(fit, task.group.candidates[place : place + 1])
+        return remain
+    scores, sound = found
+    asked.take(sound).answer(task, place, scores[sound], without.classes.present)
+    remain[asked.fits[~sound]] = True
+    return remain
+
+
+def _shared_rows(task: Task) -> np.ndarray | None:
+    """X as all fits may share it, or None.
+
+    A StandardScaler is fitted on every train set, but what is not shrunk does not depend on it.
+    """
+    shared: np.ndarray | None = task.X
+    if shared is not None:
+        return shared
+    steps = [step for _, step in task.group.preparation.steps]
+    scales = all(is_exactly(step, "sklearn.preprocessing:StandardScaler") for step in steps)
+    if not scales or any(shrinkage_of(setting) for setting in task.group.settings):
+        return None
+    try:
+        return dense(task.data.X)
+    except OwnArithmetic:  # what the scaler makes of it may be of another size
+        return None

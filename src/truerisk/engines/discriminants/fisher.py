@@ -1,0 +1,176 @@
+"""The engine of FisherClassifier: every row left out from one hat matrix.
+
+Least squares without row i answers t_i − e_i/(1 − h_i), with e_i the residual and h_i the leverage.
+For the balanced threshold the class means move as well. With weights all sums are weighted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.family import Family
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.engines.discriminants.scatter import FLAT, Root, root_of
+from truerisk.engines.settings import Group
+from truerisk.engines.templates.deciding import respond, undecided
+from truerisk.engines.templates.left_out import LeftOut
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.kernels.spectral import EPS
+from truerisk.models.fisher import THRESHOLDS, class_codes
+
+__all__ = ["FisherDiscriminants"]
+
+LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row is not unique
+FAR_ABOVE = 1e4  # times the cut-off: without a row a singular value keeps √LEAST_KEPT of itself
+
+
+@dataclass(frozen=True)
+class FisherDiscriminants(OnePass):
+    """Serves FisherClassifier, alone or last in a pipeline."""
+
+    word: ClassVar[str] = "fisher"
+    along: ClassVar[tuple[str, ...]] = ()
+
+    def learners(self) -> Sequence[type]:
+        from truerisk.models.fisher import FisherClassifier
+
+        return (FisherClassifier,)
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        if setting["threshold"] not in THRESHOLDS:
+            return f"threshold={setting['threshold']!r} is unknown."
+        return None
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if family.is_piped or data.n_rows > np.shape(data.X)[1] + 1:
+            return None
+        return f"the least squares of {data.n_rows} rows have no unique solution."
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        out = LeftOut.of(task.plan)
+        if task.X is None or not len(out.fits):
+            return done
+        assert task.data.codes is not None
+        line = _Line.of(task.X, task.data.codes, task.weights)
+        if line is None:
+            return done
+        asked = out.take(out.asks(task, 0))
+        values, sound = line.without_each(asked.rows, task.group.settings[0]["threshold"])
+        asked.take(sound).answer(task, 0, _scores(values[sound]), line.present)
+        done[asked.fits[sound]] = True
+        return done
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        line = _Line.of(shown.X, shown.y, shown.all_weights)
+        if line is None:
+            return None
+        answers = []
+        for rows in tests:
+            scores = _scores(line.values(rows, group.settings[0]["threshold"]))
+            if undecided(scores, task.request).any():
+                task.leave_open(shown.fit, group.candidates)
+            found = respond(scores, line.present, task.request, task.data.n_classes)
+            answers.append(found[None])
+        return answers
+
+
+def _counts_every_direction(root: Root, n_rows: int) -> bool:
+    """Whether NumPy's least squares, which drops small singular values, drops none of these.
+
+    The smallest is at least that of the scaled columns, 1/√trace, times the smallest scale.
+    """
+    cutoff = EPS * max(n_rows, len(root.scale)) * np.linalg.norm(root.scale)
+    return bool(root.scale.min() > FAR_ABOVE * cutoff * root.trace**0.5)
+
+
+def _scores(values: np.ndarray) -> np.ndarray:
+    """A column per class: of two classes the first has the value 0."""
+    if values.shape[1] > 1:
+        return values
+    return np.concatenate([np.zeros_like(values), values], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """The least squares of class codes on rows, with what taking a row away needs."""
+
+    X: np.ndarray
+    targets: np.ndarray
+    member: np.ndarray
+    present: np.ndarray
+    weights: np.ndarray
+    root: Root
+    slopes: np.ndarray
+    centre: np.ndarray
+    level: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray, codes: np.ndarray, given: np.ndarray | None) -> _Line | None:
+        """None where the solution is not unique, or has too few digits, or there is one class."""
+        present, member = np.unique(codes, return_inverse=True)
+        weights = np.ones(len(X)) if given is None else given
+        if len(present) < 2 or not weights.any():
+            return None
+        targets = class_codes(member, len(present))
+        total = weights.sum()
+        centre = X[0] + weights @ (X - X[0]) / total
+        level = weights @ targets / total
+        centred = X - centre
+        spread = np.einsum("i,ij,ij->j", weights, centred, centred)
+        if (spread <= total * (FLAT * np.abs(X).max(axis=0)) ** 2).any():
+            return None
+        root = root_of(np.sqrt(weights)[:, None] * centred)
+        if root is None or not _counts_every_direction(root, len(X)):
+            return None
+        slopes = root.solve((weights[:, None] * (targets - level)).T @ centred).T
+        return cls(X, targets, member, present, weights, root, slopes, centre, level)
+
+    def values(self, rows: np.ndarray, threshold: str) -> np.ndarray:
+        """What the regressions say of rows."""
+        centre, level = self.centre, self.level
+        if threshold == "balanced":
+            means, _ = self._class_means()
+            weighty = np.isfinite(means).all(axis=1)
+            centre = means[weighty].mean(axis=0)
+            level = class_codes(np.flatnonzero(weighty), len(self.present)).mean(axis=0)
+        found: np.ndarray = (rows - centre) @ self.slopes + level
+        return found
+
+    def without_each(self, rows: np.ndarray, threshold: str) -> tuple[np.ndarray, np.ndarray]:
+        """What the regressions without a row say of it, and which can be trusted."""
+        weights, member = self.weights[rows], self.member[rows]
+        centred = self.X[rows] - self.centre
+        white = self.root.whiten(centred)
+        leverage = weights * (1 / self.weights.sum() + np.einsum("ij,ij->i", white, white))
+        kept = 1 - leverage
+        sound: np.ndarray = (kept > LEAST_KEPT) & (np.bincount(self.member)[member] > 1)
+        residuals = self.targets[rows] - self.level - centred @ self.slopes
+        with np.errstate(divide="ignore", invalid="ignore"):
+            grown = residuals / kept[:, None]
+            if threshold == "least-squares":
+                return self.targets[rows] - grown, sound
+            means, sizes = self._class_means()
+            left = sizes[member] - weights
+            sound &= np.isfinite(means).all() & (left > 0)
+            moved = (weights / (left * len(means)))[:, None] * (self.X[rows] - means[member])
+            away = self.X[rows] - means.mean(axis=0) + moved
+            across = np.einsum("ij,ij->i", self.root.whiten(away), white)
+            level = class_codes(np.arange(len(means)), len(means)).mean(axis=0)
+            values = level + away @ self.slopes - (weights * across)[:, None] * grown
+        return values, sound
+
+    def _class_means(self) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted mean of each class (NaN where it has no weight), and its weight."""
+        belongs = (self.member == np.arange(len(self.present))[:, None]) * self.weights
+        sizes = belongs.sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return belongs @ self.X / sizes[:, None], sizes

@@ -1,0 +1,188 @@
+"""The quadratic discriminant engine: every `reg_param`, every row left out, from one decomposition.
+
+The scatter B of a class is decomposed once: (1 − r) B/n_c + r I has its axes for every r. Without
+row i of class c only that class changes. With d = x − m_c and a = n_c/(n_c − 1) its scatter is
+B − a d d', so that in the metric of (1 − r) B/(n_c − 1) + r I, where t = d'd and d d' is taken away
+g times, the squared distance becomes a² t / (1 − g t) and the determinant 1 − g t times itself.
+Where scikit-learn would complain of a rank it is asked itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.family import Family
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.engines.discriminants.quadratic_shape import CLEARLY, Shape, divisor_of, shape_of
+from truerisk.engines.discriminants.rule import is_number_in, priors_refusal
+from truerisk.engines.discriminants.scatter import Classes
+from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.templates.deciding import respond, undecided
+from truerisk.engines.templates.left_out import LeftOut
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+
+__all__ = ["QuadraticDiscriminants"]
+
+LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inverse
+
+
+@dataclass(frozen=True)
+class QuadraticDiscriminants(OnePass):
+    """Serves QuadraticDiscriminantAnalysis and QuadraticDiscriminant, also last in a pipeline."""
+
+    word: ClassVar[str] = "quadratic"
+    along: ClassVar[tuple[str, ...]] = ("reg_param",)
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+
+        from truerisk.models.discriminant import QuadraticDiscriminant
+
+        return QuadraticDiscriminantAnalysis, QuadraticDiscriminant
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        return _setting_refusal(setting)
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if data.fit_params:
+            return f"fit parameters ({', '.join(data.fit_params)}) are given."
+        lengths = {len(s["priors"]) for s in settings_of(family) if s["priors"] is not None}
+        if lengths - {data.n_classes}:
+            return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
+        if family.is_piped:
+            return None
+        assert data.codes is not None
+        sizes, p = np.bincount(data.codes, minlength=data.n_classes), np.shape(data.X)[1]
+        if sizes.min() <= p:
+            few = data.label(int(sizes.argmin()))
+            return f"the scatter of class {few!r} ({sizes.min()} rows, {p} columns) has no inverse."
+        return None
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        out = LeftOut.of(task.plan)
+        if task.X is None or not len(out.fits):
+            return done
+        assert task.data.codes is not None
+        classes = Classes.of(task.X, task.data.codes)
+        shapes = _shapes(classes, task.group)
+        if shapes is None:
+            return done
+        scores, sound = _without_each(classes, shapes, task.group.settings[0])
+        at = classes.at[out.rows]
+        done[out.fits] = True
+        for place in range(len(scores)):
+            asked, trusted = out.asks(task, place), sound[place, at]
+            settled = asked & trusted
+            out.take(settled).answer(task, place, scores[place, at[settled]], classes.present)
+            done[out.fits[asked & ~trusted]] = False
+        return done
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        classes = Classes.of(shown.X, shown.y, shown.times)
+        setting = group.settings[0]
+        shapes = _shapes(classes, group)
+        if shapes is None or not _has_all_priors(setting, classes):
+            return None
+        answers = []
+        open_ = ~np.all([shape.has_full_rank for shape in shapes], axis=0)
+        for rows in tests:
+            scores = np.stack([shape.log_densities(rows) for shape in shapes], axis=-1)
+            scores += _log_priors(setting, classes.sizes)
+            open_ |= undecided(scores, task.request).any(axis=1)
+            answers.append(respond(scores, classes.present, task.request, task.data.n_classes))
+        if open_.any():
+            task.leave_open(shown.fit, group.candidates[open_])
+        return answers
+
+
+def _shapes(classes: Classes, group: Group) -> list[Shape] | None:
+    """Each class's distribution for every candidate, None where some class has no scatter."""
+    if len(classes.present) < 2:
+        return None
+    regs = group.values("reg_param").astype(np.float64)
+    setting = group.settings[0]
+    found = [shape_of(classes, k, regs, setting) for k in range(len(classes.present))]
+    return None if any(shape is None for shape in found) else [s for s in found if s is not None]
+
+
+def _without_each(
+    classes: Classes, shapes: list[Shape], setting: Mapping[str, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of every candidate for each row by the fit without it, and which can be trusted.
+
+    The rows stand as in `classes.centred`.
+    """
+    sizes, n_classes = classes.sizes, len(shapes)
+    full_rank = np.array([shape.has_full_rank for shape in shapes])
+    scores = np.zeros((full_rank.shape[1], n_classes, len(classes.centred)))
+    sound = np.zeros((len(scores), len(classes.centred)), dtype=bool)
+    seen = np.empty((int(sizes.max()), classes.n_features))
+    for of in range(n_classes):
+        fewer = shapes[of].of_size(sizes[of] - 1)
+        if fewer is None:
+            continue
+        block = classes.block(of)
+        here = np.arange(n_classes) == of
+        others = full_rank[~here].all(axis=0)
+        log_priors = _log_priors(setting, sizes - here)
+        for k, shape in enumerate(shapes):
+            squares = shape.squares(classes.seen_from(k, of, seen))
+            if k == of:
+                densities, trusted = _without_own(fewer, squares)
+                sound[:, block] = trusted & others[:, None]
+            else:
+                densities = shape.log_densities_of(squares)
+            np.add(densities, log_priors[k], out=scores[:, k, block])
+    return scores.transpose(0, 2, 1), sound
+
+
+def _without_own(fewer: Shape, squares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Log densities of rows after each is gone from its class; which can be trusted."""
+    gained = (fewer.size + 1) / fewer.size
+    own = fewer.distances(squares)
+    kept = (-gained * (1 - fewer.regs) / fewer.divisor)[:, None] * own
+    kept += 1
+    enough = np.maximum(LEAST_KEPT, fewer.tol * CLEARLY / fewer.least_of_theirs)
+    sound: np.ndarray = kept > enough[:, None]
+    if not sound.all():
+        kept[~sound] = 1
+    own /= kept
+    own *= -(gained**2) / 2
+    logs = np.log(kept, out=kept)
+    logs += fewer.log_determinants[:, None]
+    logs /= 2
+    own -= logs
+    return own, sound
+
+
+def _log_priors(setting: Mapping[str, Any], sizes: np.ndarray) -> np.ndarray:
+    priors = setting["priors"]
+    logs: np.ndarray = np.log(sizes / sizes.sum() if priors is None else np.asarray(priors))
+    return logs
+
+
+def _has_all_priors(setting: Mapping[str, Any], classes: Classes) -> bool:
+    return setting["priors"] is None or len(setting["priors"]) == len(classes.present)
+
+
+def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
+    if setting.get("solver", "svd") != "svd":
+        return f"solver={setting['solver']!r} is not 'svd'."
+    if setting.get("shrinkage") is not None or setting.get("covariance_estimator") is not None:
+        return "shrinkage or a covariance_estimator is given."
+    if not is_number_in(setting["reg_param"], 0, 1):
+        return f"reg_param={setting['reg_param']!r} does not lie between 0 and 1."
+    if not is_number_in(setting["tol"], 0, np.inf):
+        return f"tol={setting['tol']!r} is no tolerance."
+    if divisor_of(setting, 3.0) is None:
+        return f"divisor={setting['divisor']!r} is unknown."
+    return priors_refusal(setting["priors"])

@@ -1,0 +1,101 @@
+"""The kernel-ridge engine: every penalty from one decomposition, one kernel for all fits.
+
+A fit's kernel is a part of that of all rows. Leaving out every row costs one decomposition, and
+nothing is subtracted from 1. Where rounding could move an answer, or scikit-learn might find no
+Cholesky factor, scikit-learn itself is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.family import Family
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.engines.linear.kernel_part import KernelPart
+from truerisk.engines.linear.kernel_table import KernelTable
+from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
+from truerisk.engines.settings import Group
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.engines.templates.single_row import single_row_fits
+
+__all__ = ["KernelRidges"]
+
+BYTES = 1 << 29  # the kernel of all rows may take so much
+
+
+@dataclass(frozen=True)
+class KernelRidges(OnePass):
+    """Serves KernelRidge with a kernel that scikit-learn knows by name."""
+
+    word: ClassVar[str] = "kernel-ridge"
+    along: ClassVar[tuple[str, ...]] = ("alpha",)
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.kernel_ridge import KernelRidge
+
+        return (KernelRidge,)
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+
+        kernel = setting["kernel"]
+        if isinstance(kernel, str) and kernel == "precomputed":
+            return "kernel='precomputed' makes X a matrix of rows against rows."
+        if not isinstance(kernel, str) or kernel not in PAIRWISE_KERNEL_FUNCTIONS:
+            return f"kernel={kernel!r} is none of those that scikit-learn knows by name."
+        return penalty_refusal(setting["alpha"]) or _number_refusal(setting)
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        return negative_weights(data)
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        if task.X is None or 8 * len(task.X) ** 2 > BYTES:
+            return done
+        try:
+            table = KernelTable.of(task)
+        except Exception:  # noqa: BLE001  the fits themselves say what is wrong, in their words
+            return task.all_open()
+        single, row = single_row_fits(task.plan)
+        if single.any():
+            done[single] = table.answer_left_out(np.flatnonzero(single), row[single])
+        for fit in np.flatnonzero(~done):
+            done[fit] = table.answer(int(fit))
+        return done
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        weights = np.ones(len(shown.X)) if shown.all_weights is None else shown.all_weights
+        if not weights.any():
+            return None
+        asked = np.concatenate(tests)
+        try:
+            part = KernelPart.of_rows(group.settings[0], shown.X, shown.y, weights, asked)
+        except Exception:  # noqa: BLE001  of a kernel that does not allow these cells
+            return None
+        found, open_ = part.answers(part.across, group.values("alpha").astype(np.float64))
+        task.leave_open(shown.fit, group.candidates[open_])
+        found = found.reshape(*found.shape[:2], *task.data.y.shape[1:])
+        return np.split(found, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+
+
+def _number_refusal(setting: Mapping[str, Any]) -> str | None:
+    """Why a parameter of the kernel is none, or None."""
+    for name, least in (("gamma", 0.0), ("degree", 0.0), ("coef0", -np.inf)):
+        value = setting[name]
+        if name == "gamma" and value is None:
+            continue
+        if not isinstance(value, int | float | np.integer | np.floating) or not (
+            least <= value < np.inf
+        ):
+            return f"{name}={value!r} is nothing that scikit-learn allows."
+    if setting["kernel_params"] is not None:
+        return "kernel_params are for kernels that are functions."
+    return None

@@ -1,0 +1,212 @@
+"""The least-squares engine: all penalties of a train set, and every row left out, at once.
+
+A decomposition of the train set answers every penalty (`linear_fit.py`); fits on rows of one table
+share its products (`linear_table.py`), and leaving out every row costs one decomposition of all
+rows (`linear_singles.py`). Answers that rounding could move, in this arithmetic or in
+scikit-learn's, are asked of scikit-learn itself: ties of classes, rows of leverage 1, coefficients
+that the data hardly determine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.family import Family
+from truerisk.core.identity import is_exactly
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.engines.linear.blocks import answer_blocks
+from truerisk.engines.linear.fit import Manner, TrainSet, degrees_of_freedom, solve
+from truerisk.engines.linear.singles import Singles
+from truerisk.engines.linear.table import Table
+from truerisk.engines.linear.targets import Coding
+from truerisk.engines.settings import Group
+from truerisk.engines.templates.one_pass import (
+    OnePass,
+    Shown,
+    Task,
+    dense,
+    unless_it_fails,
+)
+from truerisk.engines.templates.single_row import single_row_fits
+
+__all__ = ["LeastSquares", "negative_weights", "penalty_refusal"]
+
+EXACT = ("auto", "svd", "cholesky")
+
+
+@dataclass(frozen=True)
+class LeastSquares(OnePass):
+    """Serves LinearRegression, Ridge and RidgeClassifier, alone or last in a pipeline."""
+
+    word: ClassVar[str] = "least-squares"
+    along: ClassVar[tuple[str, ...]] = ("alpha",)
+    serves: ClassVar[frozenset[str]] = frozenset({"freedom"})
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+
+        return LinearRegression, Ridge, RidgeClassifier
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        if setting["positive"] is not False:
+            return "positive=True is solved step by step: there is no closed form."
+        for name, allowed in ALLOWED.items():
+            if name in setting and not allowed(setting[name]):
+                return f"{name}={setting[name]!r} is nothing that scikit-learn allows."
+        solver = setting.get("solver", "auto")
+        if solver not in EXACT:
+            return f"solver={solver!r} stops near the solution and does not compute it."
+        return penalty_refusal(setting["alpha"]) if "alpha" in setting else None
+
+    def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
+        first = settings[0]  # most differ from it in their penalty alone
+        others = [name for name in first if name != "alpha"]
+        for setting in settings:
+            alike = setting is not first and all(setting[name] is first[name] for name in others)
+            alone = penalty_refusal(setting["alpha"]) if alike and "alpha" in setting else None
+            reason = alone if alike else self.setting_refusal(setting)
+            if reason is not None:
+                return reason
+        return None
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if plan.freedom is not None and family.is_piped:
+            return "degrees of freedom after other steps are asked of the fits."
+        return negative_weights(data)
+
+    def together(self, task: Task) -> np.ndarray:
+        setting = task.group.settings[0]
+        manner, penalties = Manner.of(setting), _penalties(task.group)
+        none = np.zeros(task.plan.n_fits, dtype=bool)
+        if setting.get("class_weight") is not None:
+            return none
+        single, row = single_row_fits(task.plan)
+        single[task.plan.free_fits] = False  # these are made one by one
+        if task.X is None:
+            scaled = None if manner.penalised or not single.any() else _scaled(task, manner)
+            if scaled is None:
+                return none
+            return Singles(Table(scaled, manner, penalties), single, row, scaled=True).answer()
+        table = Table(task, manner, penalties)
+        done = Singles(table, single, row).answer() if single.any() else none
+        done |= answer_blocks(task, manner, penalties, single)
+        for fit in np.setdiff1d(np.flatnonzero(~single & ~done), task.plan.free_fits):
+            done[fit] = table.answer(int(fit))
+        return done
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        coding = Coding.of(task.data, task.request.response, shown.y)
+        setting = group.settings[0]
+        weights = _with_class_weights(setting.get("class_weight"), shown, task.data)
+        if coding is None or weights is NOTHING:
+            return None
+        manner = Manner.of(setting)
+        n_given = len(shown.rows) if shown.times is None else int(shown.times.sum())
+        Y = coding.numbers(shown.y)
+        train = TrainSet.of(shown.X, Y, weights, n_given, manner.intercept)
+        if train is None:
+            return None
+        found, open_ = solve(train, np.concatenate(tests), manner, _penalties(group))
+        answers, tied = coding.answers(found)
+        if task.freedom is not None and shown.fit in task.plan.free_fits:
+            free, unclear = degrees_of_freedom(train, manner, _penalties(group))
+            task.freedom[task.lines_of(group), shown.fit] = free
+            open_ = open_ | unclear
+        task.leave_open(shown.fit, group.candidates[open_ | tied.any(axis=1)])
+        return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+
+
+def penalty_refusal(alpha: Any) -> str | None:
+    """Why an `alpha` is not one penalty for all targets, or None."""
+    if np.ndim(alpha):
+        return "alpha holds one penalty per target."
+    if not isinstance(alpha, Real) or not 0 <= float(alpha) < np.inf:
+        return f"alpha={alpha!r} is no penalty."
+    return None
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_count(value: Any) -> bool:
+    return value is None or (isinstance(value, Integral) and not isinstance(value, bool))
+
+
+def _is_tolerance(value: Any) -> bool:
+    return isinstance(value, Real) and 0 <= float(value) < np.inf
+
+
+def _is_class_weight(value: Any) -> bool:
+    return value is None or isinstance(value, dict) or str(value) == "balanced"
+
+
+ALLOWED = {
+    "fit_intercept": _is_bool,
+    "copy_X": _is_bool,
+    "tol": _is_tolerance,
+    "n_jobs": _is_count,
+    "max_iter": lambda value: _is_count(value) and (value is None or value > 0),
+    "class_weight": _is_class_weight,
+}
+NOTHING = np.empty(0)
+SCALERS = tuple(
+    f"sklearn.preprocessing:{name}"
+    for name in ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
+)
+
+
+def _penalties(group: Group) -> np.ndarray:
+    """One per candidate: 0 for LinearRegression."""
+    if "alpha" not in group.settings[0]:
+        return np.zeros(len(group.candidates))
+    return group.values("alpha").astype(np.float64)
+
+
+def negative_weights(data: Data) -> str | None:
+    """Why the weights are none, or None."""
+    for name, values in data.fit_params.items():
+        weights = np.asarray(values, dtype=np.float64)
+        if not np.isfinite(weights).all() or (weights < 0).any():
+            return f"{name} is negative or not finite somewhere."
+    return None
+
+
+def _scaled(task: Task, manner: Manner) -> Task | None:
+    """The task with columns scaled by all rows, where least squares does not mind by which."""
+    if not manner.intercept or not all(map(_only_scales, task.group.preparation.steps)):
+        return None
+    from sklearn.base import clone
+
+    steps, data = clone(task.group.preparation), task.data
+    X = unless_it_fails(lambda: dense(steps.fit_transform(data.rows(np.arange(data.n_rows)))))
+    return None if X is None else replace(task, X=X)
+
+
+def _only_scales(step: tuple[str, Any]) -> bool:
+    """Whether a step moves and stretches each column by itself."""
+    return is_exactly(step[1], *SCALERS) and not getattr(step[1], "clip", False)
+
+
+def _with_class_weights(class_weight: Any, shown: Shown, data: Data) -> np.ndarray | None:
+    """The weights of the rows, times those of their classes; NOTHING where scikit-learn objects."""
+    if class_weight is None or data.classes is None:
+        return shown.all_weights
+    from sklearn.utils import compute_sample_weight
+
+    times = np.ones(len(shown.y), dtype=int) if shown.times is None else shown.times
+    try:
+        every = compute_sample_weight(class_weight, np.repeat(data.classes[shown.y], times))
+    except ValueError:
+        return NOTHING
+    of_class: np.ndarray = every[np.cumsum(times) - 1]
+    return of_class if shown.all_weights is None else of_class * shown.all_weights

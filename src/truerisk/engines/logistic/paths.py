@@ -1,0 +1,370 @@
+"""The path engine: penalised logistic regression at every penalty, one path per train set.
+
+It serves LogisticPath over `at` and scikit-learn's LogisticRegression over `C`. The rows of a fit
+are picked out of one column-major X inside the kernel.
+
+LogisticPath is answered with the very iterations that its own fit goes through, to the bit.
+LogisticRegression is answered with the place where its solver stops (`paths/stops.py`, decision
+21), or, with `minimiser`, with the minimum of its objective, to about ten digits, whichever solver
+is set. The penalty is λ = 1 / (C Σ w), C as it stands in every train set, whatever its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules
+from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.progress import tell
+from truerisk.core.table.data import Data
+from truerisk.engines.logistic.agreement import follows_the_solver
+from truerisk.engines.logistic.answering import Table, answers_of, least_margin, ranks_are_close
+from truerisk.engines.logistic.samples import answer_samples
+from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
+from truerisk.engines.logistic.stops import Stopped, stopped
+from truerisk.engines.logistic.taken_out import OwnRows, Penalty
+from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.kernels import why_not
+from truerisk.kernels.logistic import column_major, logistic_path
+from truerisk.models.logistic_places import paths_of
+
+__all__ = ["LogisticPaths"]
+
+EXACT = 1e-20  # a squared move: ten digits of the linear predictor
+MANY_PASSES = 300_000
+RANKS = 1e-12  # scores of two rows that close are in an order that rounding gave them
+OPEN = 1e-9  # scores of LogisticRegression this close to a tie are asked of itself
+
+
+@dataclass(frozen=True)
+class LogisticPaths(OnePass):
+    """Serves LogisticPath over `at` and LogisticRegression over `C`, also last in a pipeline.
+
+    With `minimiser` a LogisticRegression is answered with the minimum of its objective, of any
+    solver and penalty, and not with the place where the solver stops.
+
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = tr.datasets.make_simple(50, random_state=0)
+    >>> engine = tr.engines.LogisticPaths(minimiser=True)
+    >>> tr.estimate_risk(LogisticRegression(), X, y, engine=engine).engine
+    'logistic-path'
+    """
+
+    word: ClassVar[str] = "logistic-path"
+    along: ClassVar[tuple[str, ...]] = ("at", "C")
+    serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules", "taken_out"})
+    minimiser: bool = False
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.linear_model import LogisticRegression
+
+        from truerisk.models.logistic_path import LogisticPath
+
+        return LogisticPath, LogisticRegression
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        return regression_refusal(setting, self.minimiser)
+
+    def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
+        return super().settings_refusal(settings) if "C" in settings[0] else path_refusal(settings)
+
+    def table_refusal(self, family: Family, data: Data) -> str | None:
+        own = "at" in settings_of(family)[0]  # LogisticPath computes in double precision
+        sparse, single = hasattr(data.X, "tocsr"), _is_single(data.X)
+        if not sparse and not (own and single):
+            return super().table_refusal(family, data)
+        if sparse and family.is_piped:
+            return "X is sparse, and steps before the learner may make it anything."
+        if data.X.dtype.kind not in "biuf" or len(data.X.shape) != 2:
+            return "X is no table of numbers."
+        if single and not own:
+            return "X is in single precision, and scikit-learn would compute in it."
+        return "X has cells that are not finite." if data.non_finite else None
+
+    def table(self, group: Group, data: Data) -> Any:
+        if group.rowwise is None:
+            return column_major(data.X)
+        X = super().table(group, data)
+        return None if X is None else column_major(X)
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        reason = why_not()
+        if reason is not None:
+            return f"{reason}."
+        regression = "C" in settings_of(family)[0] and not self.minimiser
+        if regression and hasattr(data.X, "tocsr"):
+            return "X is sparse, and the solver of LogisticRegression is followed on dense X only."
+        if regression and not follows_the_solver():
+            return "the installed SciPy or scikit-learn takes other steps than those it follows."
+        reason = _asked_refusal(family, data, plan, self.minimiser)
+        if reason is not None:
+            return reason
+        weights = _weights(data)
+        if weights is not None and (not np.isfinite(weights).all() or (weights < 0).any()):
+            return "weights are negative or not finite."
+        if data.codes is None or data.codes.ndim != 1:
+            return "y is not one class per row."
+        return _classes_refusal(data, plan, weights)
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        if task.X is None:
+            return done
+        setting = task.group.settings[0]
+        ridge = "C" in setting and l1_ratio_of(setting) == 0
+        if self.minimiser and ridge and not hasattr(task.X, "indptr"):
+            done |= answer_samples(task, task.X)
+        for fit in np.flatnonzero(~done).tolist():
+            group = task.of_fit(fit)
+            if group is not None:
+                self._answer_rows(task, group, fit)
+            done[fit] = True
+            tell(fit + 1, task.plan.n_fits)
+        return done
+
+    def rounds(self, group: Group) -> bool:
+        return "C" in group.settings[0]  # LogisticPath goes through these very iterations
+
+    def closing_notes(self, task: Task) -> list[str]:
+        asked = sum(len(candidates) for candidates in task.open.values())
+        if not asked or self.minimiser or "C" not in task.group.settings[0]:
+            return []
+        per_fit = len(task.group.candidates) if task.run.only is None else 1
+        n = task.plan.n_fits * per_fit
+        why = "rounding, or its limit of steps, decides where its solver stops."
+        return [f"{asked} of {n} fits were made by LogisticRegression itself: {why}"]
+
+    def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
+        """Answer a fit on rows of the table that all fits share."""
+        rows, times = task.plan.train_rows(fit)
+        rows = rows if times is None else np.repeat(rows, times)
+        weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
+        codes = task.labels(fit)[rows]
+        if hasattr(task.X, "indptr"):
+            rule = self._rule(task, group, task.data.rows(rows), codes, weights, None)
+        else:
+            rule = self._rule(task, group, task.X, codes, weights, rows)
+        if rule is None:
+            task.leave_open(fit, group.candidates)
+            return
+        asked = [Table(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
+        if task.plan.taken_out is not None:
+            own = OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
+            without = np.isin(task.questions(fit), task.plan.taken_out)
+            asked = [
+                replace(a, own=own if w else None) for a, w in zip(asked, without, strict=True)
+            ]
+        answers = rule.answers(task, fit, asked)
+        for question, answer in zip(task.questions(fit), answers, strict=True):
+            task.place(int(question), group, answer)
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        every = np.arange(len(shown.rows))
+        rows = every if shown.times is None else np.repeat(every, shown.times)
+        weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
+        rule = self._rule(task, group, column_major(shown.X), shown.y[rows], weights, rows)
+        return (
+            None if rule is None else rule.answers(task, shown.fit, [Table(X, None) for X in tests])
+        )
+
+    def _rule(
+        self,
+        task: Task,
+        group: Group,
+        X: Any,
+        codes: np.ndarray,
+        weights: np.ndarray,
+        rows: np.ndarray | None,
+    ) -> _Rule | Stopped | None:
+        """What the learner is after these rows of X (None: all of them), for every candidate."""
+        if rows is not None and "C" in group.settings[0] and not self.minimiser:
+            return stopped(group, X, codes, weights, rows)
+        whole = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
+        return _fitted(task, group, X, codes, weights, None if whole else rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rule:
+    """Score functions of every candidate: coefficients (candidate, f, p), intercepts.
+
+    `among` are the columns that some candidate may use, `present` the classes that the train set
+    holds; `sure` is how far from a tie a score must be. `candidates` are numbered as the family
+    numbers them.
+    """
+
+    candidates: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    converged: np.ndarray
+    among: np.ndarray
+    present: np.ndarray
+    sure: float
+    penalty: Penalty
+
+    def answers(self, task: Task, fit: int, tests: Sequence[Table]) -> list[np.ndarray]:
+        """The answers to every question; those that stay open are left so."""
+        if not self.converged.all():  # the learner's own stopping point is the answer then
+            task.leave_open(fit, self.candidates[~self.converged])
+        rules = self._state(task, fit)
+        used, (n, fitted, _) = rules.used, self.coefficients.shape
+        flat = np.take(self.coefficients.reshape(n * fitted, -1), used, axis=1)
+        found = []
+        for test, question in zip(tests, task.questions(fit), strict=True):
+            scores = test.times(used, flat).reshape(-1, n, fitted).transpose(1, 0, 2)
+            scores = scores + self.intercepts[:, None]
+            if test.own is not None:
+                scores = test.own.without(scores, self.coefficients, self.penalty)
+            task.leave_open(fit, self.candidates[self._close(task, int(question), scores)])
+            found.append(answers_of(scores, self.present, task))
+        return found
+
+    def _close(self, task: Task, question: int, scores: np.ndarray) -> np.ndarray:
+        """For which candidates rounding decides a label, or the order of two rows."""
+        response = task.request.response
+        if response == "label":
+            close: np.ndarray = least_margin(scores).min(axis=1, initial=np.inf) < self.sure
+            return close
+        if response != "score" or task.data.codes is None:
+            return np.zeros(len(scores), dtype=bool)
+        codes = task.data.codes[task.plan.test_rows(question)[0]]
+        gap = np.where(
+            self.coefficients.any(axis=(1, 2)), RANKS, -1.0
+        )  # a constant has no rounding
+        return ranks_are_close(scores[..., 0], codes, gap)
+
+    def _state(self, task: Task, fit: int) -> LinearRules:
+        """The rules; they and the degrees of freedom are noted where the plan asks for them."""
+        lines = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
+        codes = tuple(int(code) for code in self.present)
+        rules = LinearRules(fit, lines, self.coefficients, self.intercepts, codes, among=self.among)
+        if fit in task.plan.ruled_fits:
+            task.rules.append(rules)
+        if task.freedom is not None and fit in task.plan.free_fits:
+            nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
+            task.freedom[lines, fit] = nonzero + len(self.present) - 1
+        return rules
+
+
+def _fitted(
+    task: Task,
+    group: Group,
+    X: Any,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    rows: np.ndarray | None,
+) -> _Rule:
+    """One path for all candidates of the group, on these rows of X (None: all of them)."""
+    present = np.flatnonzero(np.bincount(codes, weights))
+    codes = np.minimum(np.searchsorted(present, codes), len(present) - 1)
+    setting = group.settings[0]
+    if "C" in setting:
+        ratio = l1_ratio_of(setting) or 0.0
+        ridges = 1.0 / group.values("C").astype(np.float64)
+        lambdas = ridges / weights.sum()
+        solved = logistic_path(
+            X,
+            codes,
+            weights,
+            n_classes=len(present),
+            rows=rows,
+            lambdas=lambdas,
+            l1_ratio=ratio,
+            standardize=False,
+            tolerance=EXACT,
+            max_passes=MANY_PASSES,
+        )
+        solution = solved.coefficients, solved.intercepts, solved.converged, solved.used
+        penalty = Penalty((1 - ratio) * ridges, ratio > 0, standardize=False)
+        return _Rule(group.candidates, *solution, present, OPEN, penalty)
+    ats = [setting["at"] for setting in group.settings]
+    found = paths_of(setting, ats, X, codes, weights, len(present), rows)
+    if found.warning is not None:
+        from sklearn.exceptions import ConvergenceWarning
+
+        task.warned.append((ConvergenceWarning, found.warning))
+    every = np.ones(len(ats), dtype=bool)  # its own fit would stop there as well
+    ratio = float(setting["l1_ratio"])
+    ridges = (1 - ratio) * found.lambdas * weights.sum()
+    penalty = Penalty(ridges, ratio > 0, bool(setting["standardize"]))
+    solution = found.coefficients, found.intercepts, every, found.path.used
+    return _Rule(group.candidates, *solution, present, 0.0, penalty)
+
+
+def _own_rows_refusal(settings: Sequence[Mapping[str, Any]], data: Data, plan: Plan) -> str | None:
+    if "C" in settings[0] and any(l1_ratio_of(setting) for setting in settings):
+        return "which columns an L1 penalty selects, nearly, is up to the solver."
+    if data.n_classes > 2:
+        return "a row is taken out of a fit on two classes only."
+    return None if plan.blocks.counts is None else "copies of a row are not taken out one by one."
+
+
+def _asked_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
+    """Rules and degrees of freedom are those of LogisticPath on the data's own rows."""
+    if plan.rules is None and plan.freedom is None and plan.taken_out is None:
+        return None
+    if family.is_piped:
+        return "linear rules and what else is asked of a fit itself is not read after other steps."
+    settings = settings_of(family)
+    if "at" not in settings[0] and not minimiser:
+        return "what is asked of a fitted LogisticRegression itself is read where its solver stops."
+    if plan.rules is None and plan.freedom is None:
+        return _own_rows_refusal(settings, data, plan)
+    if "at" not in settings[0]:
+        return "linear rules and degrees of freedom are stated for LogisticPath only."
+    if plan.freedom is not None and any(s["l1_ratio"] != 1 for s in settings):
+        return "degrees of freedom are stated for l1_ratio=1 only."
+    return None
+
+
+def _is_single(X: Any) -> bool:
+    dtype = getattr(X, "dtype", None)
+    return dtype is not None and dtype.kind == "f" and dtype.itemsize < 8
+
+
+def _weights(data: Data) -> np.ndarray | None:
+    given = list(data.fit_params.values())
+    return np.asarray(given[0], dtype=np.float64) if given else None
+
+
+def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
+    """Every train set holds two classes: else there is nothing to fit, and the learner raises."""
+    assert data.codes is not None
+    sizes = np.bincount(data.codes, minlength=data.n_classes)
+    plain = plan.flips is None and weights is None and plan.blocks.counts is None
+    if plain and (sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
+        return None
+    for fit in np.flatnonzero(~_sees_two(plan, data.codes, weights)).tolist():
+        rows, _ = plan.train_rows(fit)
+        codes = data.codes
+        flipped, to = plan.flips_of(fit)
+        if len(flipped):
+            codes = codes.copy()
+            codes[flipped] = to
+        if weights is not None:
+            rows = rows[weights[rows] > 0]
+        if len(np.unique(codes[rows])) < 2:
+            return "a fit sees one class only."
+    return None
+
+
+def _sees_two(plan: Plan, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Fits on a whole block of rows, the samples of a bootstrap, that clearly hold two classes."""
+    blocks, fits = plan.blocks, np.zeros(plan.n_fits, dtype=bool)
+    if weights is not None or plan.flips is not None or not blocks.sizes.all():
+        return fits
+    of_rows, starts = codes[blocks.rows], blocks.offsets[:-1]
+    several = np.maximum.reduceat(of_rows, starts) > np.minimum.reduceat(of_rows, starts)
+    base = plan.train.base
+    whole = (base != ALL) & (np.diff(plan.train.offsets) == 0)
+    fits[whole] = several[base[whole]]
+    return fits

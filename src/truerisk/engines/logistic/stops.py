@@ -1,0 +1,90 @@
+"""LogisticRegression as it is fitted: where L-BFGS-B stops, which is not at the minimum.
+
+The solver's steps are gone through from 0, as scikit-learn has them taken, and once more with
+noise of the size of rounding in every sum. By how much the two end apart is what rounding grows to
+on this table; scikit-learn's own fit is a third rounding of the same steps. Where that is too much
+for what is asked, where the two stop after different numbers of steps, where a test of the solver
+is met by a hair, or where it is cut off and will warn, the learner itself is fitted and asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.engines.logistic.answering import Table, answers_of, least_margin, ranks_are_close
+from truerisk.engines.settings import Group
+from truerisk.engines.templates.one_pass import Task
+from truerisk.kernels.lbfgs import logistic_lbfgs
+
+__all__ = ["Stopped", "stopped"]
+
+MOST = 200  # steps; after more of them rounding has grown to anything
+APART = 1e-11  # ends that far apart are one where digits are asked for
+LABELS, CLOSE = 1e3, 1e-9  # labels are sure beyond so many times that distance, and beyond 1e-9
+WILD = 1e-5  # ends that far apart say nothing of a third
+SHARE = 0.01  # of `rough`, an upper bound, that was ever seen
+
+
+@dataclass(frozen=True, eq=False)
+class Stopped:
+    """Score functions of every candidate from both starts: (candidate, start, f, p), (…, f)."""
+
+    candidates: np.ndarray
+    coefficients: np.ndarray
+    intercepts: np.ndarray
+    sure: np.ndarray
+    rough: np.ndarray
+    present: np.ndarray
+
+    def answers(self, task: Task, fit: int, tests: Sequence[Table]) -> list[np.ndarray]:
+        """The answers to every question; those that stay open are left so."""
+        n, starts, functions, p = self.coefficients.shape
+        flat = self.coefficients.reshape(-1, p)
+        found = []
+        open_ = ~self.sure
+        for test, question in zip(tests, task.questions(fit), strict=True):
+            scores = test.times(np.arange(p), flat).reshape(-1, n, starts, functions)
+            scores = scores.transpose(1, 0, 2, 3) + self.intercepts[:, None]
+            ends = scores[:, :, 0], scores[:, :, 1]
+            apart = np.abs(ends[0] - ends[1]).max(axis=(1, 2)) + SHARE * self.rough
+            open_ = open_ | self._open(task, int(question), ends[0], apart)
+            found.append(answers_of(ends[0], self.present, task))
+        task.leave_open(fit, self.candidates[open_])
+        return found
+
+    def _open(self, task: Task, question: int, scores: np.ndarray, apart: np.ndarray) -> np.ndarray:
+        """Which candidates' answers another rounding of the same steps may change."""
+        sure = LABELS * apart + CLOSE
+        if task.request.response == "label":
+            close = np.asarray((least_margin(scores) < sure[:, None]).any(axis=1))
+            return close | ~(apart <= WILD)
+        open_ = ~np.asarray(apart <= APART)
+        if task.request.response == "score" and task.data.codes is not None:
+            codes = task.data.codes[task.plan.test_rows(question)[0]]
+            open_ |= ranks_are_close(scores[..., 0], codes, np.minimum(sure, CLOSE))
+        return open_
+
+
+def stopped(
+    group: Group, X: np.ndarray, codes: np.ndarray, weights: np.ndarray, rows: np.ndarray
+) -> Stopped | None:
+    """Where the solver stops on these rows of X; None where a class has rows but no weight."""
+    present = np.flatnonzero(np.bincount(codes))
+    if (np.bincount(codes, weights)[present] <= 0).any():
+        return None
+    setting = group.settings[0]
+    found = logistic_lbfgs(
+        X,
+        rows,
+        np.searchsorted(present, codes),
+        weights,
+        n_classes=len(present),
+        penalties=1.0 / (group.values("C").astype(np.float64) * weights.sum()),
+        tolerance=float(setting["tol"]),
+        most=min(int(setting["max_iter"]), MOST),
+    )
+    ends = found.coefficients, found.intercepts
+    return Stopped(group.candidates, *ends, found.sure, found.rough, present)

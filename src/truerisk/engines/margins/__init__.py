@@ -1,1 +1,0 @@
-"""Parts of the engine of support vector machines."""

@@ -1,0 +1,158 @@
+r"""Expected losses of nearest neighbours over train sets drawn at random, in closed form.
+
+Row i has N others, ranked by distance; :math:`y_{(r)}` is the label of rank r and B the number of
+ones among the r − 1 nearer ranks. A drawn train set's k-th neighbour has some rank r, and what the
+k neighbours say depends on the draw only through r, B and :math:`y_{(r)}`.
+
+- Subsets of size m (Mullin and Sukthankar): rank r is the k-th neighbour with probability
+  C(r−1, k−1) C(N−r, m−k) / C(N, m); the k − 1 nearer ones are a random subset of r − 1 ranks, so
+  their number of ones is hypergeometric.
+- Bootstrap samples of size m, copies counted: the r − 1 nearer ranks have T ~ Bin(m, (r−1)/N)
+  copies, rank r has Bin(m − T, 1/(N−r+1)), and it holds the k-th neighbour if these fill up the
+  k − T places that are left. Given T every copy is of each nearer rank alike, so the number of
+  ones among them is Bin(T, B/(r−1)).
+
+Ranks beyond which less than 10⁻¹⁶ of the probability lies are left out.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from truerisk.core.plan.blocks import Law
+
+__all__ = ["expected_costs", "ranks_needed"]
+
+NOTHING = 1e-16
+
+
+class Drawing(Protocol):
+    """What a law says of the k-th neighbour."""
+
+    def last_rank(self, k: int) -> int:
+        """The rank beyond which the k-th neighbour practically never is."""
+        ...
+
+    def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        """P(k-th neighbour has this rank) times the mean cost, (n_before, 2, n_profiles).
+
+        The second axis is the label of the rank; `costs[s]` are for s ones among k neighbours.
+        """
+        ...
+
+
+class Subsets:
+    """Every subset of `size` of `n` rows alike."""
+
+    def __init__(self, n: int, size: int) -> None:
+        self.n, self.size = n, size
+        logs = np.log(np.arange(1, n + 1, dtype=np.longdouble))
+        self._factorials = np.concatenate([[np.longdouble(0)], np.cumsum(logs)])
+
+    def last_rank(self, k: int) -> int:
+        ranks = np.arange(k, self.n - self.size + k + 1)
+        beyond = np.cumsum(self._chance(k, ranks)[::-1])[::-1]
+        return int(ranks[beyond >= NOTHING].max())
+
+    def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        if not k <= rank <= self.n - self.size + k:
+            return np.zeros((len(before), 2, costs.shape[1]))
+        ones = np.arange(k)
+        ways = self._choose(before[:, None], ones) + self._choose(
+            rank - 1 - before[:, None], k - 1 - ones
+        )
+        share = np.exp((ways - ways.max(axis=1, keepdims=True)).astype(np.float64))
+        share *= float(self._chance(k, np.array([rank]))[0]) / share.sum(axis=1, keepdims=True)
+        return np.stack([share @ costs[:-1], share @ costs[1:]], axis=1)
+
+    def _chance(self, k: int, ranks: np.ndarray) -> np.ndarray:
+        """Of the k-th neighbour having each rank."""
+        log = self._choose(ranks - 1, np.array(k - 1))
+        log += self._choose(self.n - ranks, np.array(self.size - k))
+        log -= self._choose(np.array(self.n), np.array(self.size))
+        chance: np.ndarray = np.exp(log).astype(np.float64)
+        return chance
+
+    def _choose(self, n: np.ndarray, k: np.ndarray) -> np.ndarray:
+        """Logarithms of binomial coefficients, −∞ where there is no way."""
+        possible = (k >= 0) & (k <= n)
+        k = np.where(possible, k, 0)
+        factorials = self._factorials
+        logs = factorials[n] - factorials[k] - factorials[np.where(possible, n - k, 0)]
+        return np.where(possible, logs, -np.inf)
+
+
+class Bootstraps:
+    """`size` draws with replacement from `n` rows."""
+
+    def __init__(self, n: int, size: int) -> None:
+        self.n, self.size = n, size
+
+    def last_rank(self, k: int) -> int:
+        from scipy.special import bdtr
+
+        ranks = np.arange(1, self.n + 1)
+        beyond = bdtr(k - 1, self.size, ranks / self.n)  # too few copies up to this rank
+        return int(ranks[beyond <= NOTHING].min(initial=self.n))
+
+    def table(self, k: int, rank: int, before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+        from scipy.special import bdtrc
+
+        taken = np.arange(k)  # copies of the nearer ranks
+        fills = bdtrc(k - taken - 1, self.size - taken, 1 / (self.n - rank + 1))
+        chance = _binomial(taken, self.size, (rank - 1) / self.n) * fills
+        ones = np.arange(k)
+        share = before[:, None, None] / max(rank - 1, 1)
+        of_ones = _binomial(ones[None, None], taken[None, :, None], share) * chance[None, :, None]
+        filled = np.minimum(ones[None, :] + (k - taken)[:, None], k)
+        zero = of_ones.sum(axis=1) @ costs[:-1]
+        one = np.einsum("bts,tsp->bp", of_ones, costs[filled])
+        return np.stack([zero, one], axis=1)
+
+
+def _binomial(successes: np.ndarray, n: np.ndarray | int, p: np.ndarray | float) -> np.ndarray:
+    """Probabilities of the binomial law, 0 beyond n."""
+    from scipy.special import gammaln, xlog1py, xlogy
+
+    left = np.asarray(n) - successes
+    fine = left >= 0
+    left = np.where(fine, left, 0)
+    log = gammaln(np.asarray(n) + 1.0) - gammaln(successes + 1.0) - gammaln(left + 1.0)
+    log = log + xlogy(successes, p) + xlog1py(left, -np.asarray(p))
+    return np.where(fine, np.exp(log), 0.0)
+
+
+def ranks_needed(law: Law, n_others: int, ks: np.ndarray) -> int:
+    """How many nearest ranks matter to the largest k."""
+    return _drawing(law, n_others).last_rank(int(ks.max()))
+
+
+def expected_costs(
+    ones: np.ndarray, n_others: int, law: Law, ks: np.ndarray, costs: list[np.ndarray]
+) -> np.ndarray:
+    """Expected cost of every k for every row, `(n_ks, n_rows)`.
+
+    `ones[i, r − 1]` is the label (0 or 1) of the row ranked r-th from row i; `costs[j]` has shape
+    `(ks[j] + 1, n_rows)`: what it costs row i that s of its k neighbours are ones.
+    """
+    drawing = _drawing(law, n_others)
+    profiles = [np.unique(each, axis=1, return_inverse=True) for each in costs]
+    last = [drawing.last_rank(int(k)) for k in ks]
+    total = np.zeros((len(ks), len(ones)))
+    before = np.zeros(len(ones), dtype=np.int64)
+    for rank in range(1, max(last) + 1):
+        label = ones[:, rank - 1].astype(np.int64)
+        values, at = np.unique(before, return_inverse=True)
+        for j, k in enumerate(ks):
+            if rank <= last[j]:
+                different, profile = profiles[j]
+                table = drawing.table(int(k), rank, values, different)
+                total[j] += table[at.ravel(), label, profile.ravel()]
+        before += label
+    return total
+
+
+def _drawing(law: Law, n: int) -> Drawing:
+    return Subsets(n, law.size) if law.kind == "subsets" else Bootstraps(n, law.size)

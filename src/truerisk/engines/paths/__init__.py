@@ -1,1 +1,0 @@
-"""Parts of the engine of penalised logistic regression."""

@@ -1,0 +1,185 @@
+"""Train sets drawn by a law, one by one: every subset, every bootstrap sample, where they are few.
+
+Expected losses are then plain means: of row i over all draws that do not hold i, each weighted by
+how often the law draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, combinations_with_replacement
+from math import comb, factorial, prod
+
+import numpy as np
+
+from truerisk.core.answers import Answers, Failure
+from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.losses import RowLoss
+from truerisk.core.plan.blocks import ALL, Law
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+
+__all__ = ["MOST_FITS", "drawn_sets", "enumerated", "law_refusal", "too_many"]
+
+MOST_FITS = 20_000
+INSTEAD = {
+    "subsets": "use method='monte-carlo', which draws some of them, 'loo' or a K-fold word",
+    "bootstraps": "use fewer rows, or nearest neighbours, which have a closed form",
+}
+
+
+def law_refusal(plan: Plan, request: Request) -> str | None:
+    """What no engine can answer about drawn train sets, or None."""
+    assert plan.laws is not None
+    if len(plan.laws.fit) < plan.n_fits:
+        return "only some of the train sets are drawn at random."
+    if request.response != "loss" or not isinstance(request.loss, RowLoss):
+        return "train sets drawn at random are answered with expected losses of single rows."
+    if plan.blocks.counts is not None and (plan.train.base != ALL).any():
+        return "the rows that train sets are drawn from have copies."
+    for fit in range(plan.n_fits):
+        law, n = plan.law_of(fit), len(plan.train_rows(fit)[0])
+        if law is not None and law.kind == "subsets" and law.size >= n:
+            return f"{law.size} of {n} rows leave none to ask about."
+    return None
+
+
+def too_many(plan: Plan, request: Request) -> str | None:
+    """Why the train sets cannot be listed, or None."""
+    if plan.laws is None:
+        return None
+    reason = law_refusal(plan, request)
+    if reason is not None:
+        return reason
+    total, worst = 0, (0, "")
+    for fit in range(plan.n_fits):
+        law, n = plan.laws.of(fit), len(plan.train_rows(fit)[0])
+        assert law is not None
+        number = _number(law, n)
+        total += number
+        worst = max(worst, (number, f"the {law.kind} of {law.size} of {n} rows"))
+        kind = law.kind
+    if total <= MOST_FITS:
+        return None
+    shown = f"{total:,}" if total < 10**15 else f"10^{len(str(total)) - 1}"
+    return (
+        f"{worst[1]} are {shown} fits for each candidate, more than {MOST_FITS:,}; {INSTEAD[kind]}."
+    )
+
+
+def drawn_sets(law: Law, rows: np.ndarray) -> Iterator[tuple[np.ndarray, float]]:
+    """Every different train set and how often the law draws it."""
+    if law.kind == "subsets":
+        yield from ((np.array(some), 1.0) for some in combinations(rows, law.size))
+        return
+    ways = factorial(law.size)
+    for some in combinations_with_replacement(rows, law.size):
+        times = np.unique(some, return_counts=True)[1]
+        yield np.array(some), float(ways // prod(factorial(int(t)) for t in times))
+
+
+def enumerated(
+    engine: Engine, family: Family, data: Data, plan: Plan, request: Request, run: Run
+) -> Answers:
+    """Expected losses from the engine's own answers to every train set."""
+    reason = too_many(plan, request)
+    if reason is not None:
+        raise Refusal(reason)
+    loss = request.loss
+    assert isinstance(loss, RowLoss)
+    listed, question, weight = _listed(plan)
+    only = None if run.only is None else run.only[plan.fit[question[_first_of_fits(listed)]]]
+    plain = Request(loss.response, getattr(loss, "scorer", None))
+    answers = engine.run(family, data, listed, plain, replace(run, only=only))
+    values, answered = _expected(answers, data, loss, plan, question, weight)
+    law_fit = plan.fit[question]
+    spent = [
+        _per_fit(s, listed, law_fit, plan.n_fits)
+        for s in (answers.fit_seconds, answers.answer_seconds)
+    ]
+    failures = tuple(
+        Failure(int(law_fit[np.flatnonzero(listed.fit == f.fit)[0]]), f.candidate, f.sentence)
+        for f in answers.failures
+    )
+    return Answers(
+        plan=plan,
+        response="loss",
+        values=values,
+        answered=answered,
+        engine=engine.word,
+        fit_seconds=spent[0],
+        answer_seconds=spent[1],
+        failures=failures,
+        n_fits=answers.n_fits,
+    )
+
+
+def _number(law: Law, n: int) -> int:
+    return comb(n, law.size) if law.kind == "subsets" else comb(n + law.size - 1, law.size)
+
+
+def _listed(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
+    """One question per drawn train set and asked question, which that was, and the set's weight."""
+    builder = PlanBuilder(plan.n_rows)
+    question: list[int] = []
+    weight: list[float] = []
+    order, starts = plan.questions_of
+    for fit in range(plan.n_fits):
+        law = plan.law_of(fit)
+        assert law is not None
+        asked = [(int(q), plan.test_rows(int(q))[0]) for q in order[starts[fit] : starts[fit + 1]]]
+        blocks = [builder.block(rows) for _, rows in asked]
+        for drawn, times in drawn_sets(law, plan.train_rows(fit)[0]):
+            seen = builder.block(drawn)
+            for (q, rows), block in zip(asked, blocks, strict=True):
+                if not np.isin(rows, drawn).all():
+                    part, place = plan.parts[int(plan.part[q])], len(question)
+                    builder.ask((seen, ()), (block, (seen,)), part=part, repeat=fit, fold=place)
+                    question.append(q)
+                    weight.append(times)
+    return builder.build(), np.array(question), np.array(weight)
+
+
+def _first_of_fits(listed: Plan) -> np.ndarray:
+    return np.unique(listed.fit, return_index=True)[1]
+
+
+def _expected(
+    answers: Answers,
+    data: Data,
+    loss: RowLoss,
+    plan: Plan,
+    question: np.ndarray,
+    weight: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted means of the losses by (question, row), and which questions have all answers."""
+    listed = answers.plan
+    rows, _ = listed.positions
+    told = np.repeat(answers.answered, listed.test_sizes, axis=1)
+    losses = loss.of_rows(data, rows, np.where(_as_wide(told, answers.values), answers.values, 0))
+    place = np.full((plan.n_questions, plan.n_rows), -1)
+    asked = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    place[asked, plan.positions[0]] = np.arange(len(asked))
+    at = place[np.repeat(question, listed.test_sizes), rows]
+    weights = np.repeat(weight, listed.test_sizes)
+    total = np.bincount(at, weights, minlength=len(asked))
+    sums = np.stack([np.bincount(at, weights * one, minlength=len(asked)) for one in losses])
+    answered = np.ones((len(losses), plan.n_questions), dtype=bool)
+    for candidate, fine in enumerate(answers.answered):
+        answered[candidate, question[~fine]] = False
+    values = np.where(np.repeat(answered, plan.test_sizes, axis=1), sums / total, np.nan)
+    return values, answered
+
+
+def _as_wide(told: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return told.reshape(told.shape + (1,) * (values.ndim - told.ndim))
+
+
+def _per_fit(seconds: np.ndarray, listed: Plan, law_fit: np.ndarray, n_fits: int) -> np.ndarray:
+    """Seconds of the listed fits, added up for each drawn one."""
+    of_fit = law_fit[_first_of_fits(listed)]
+    return np.stack([np.bincount(of_fit, row, minlength=n_fits) for row in seconds])

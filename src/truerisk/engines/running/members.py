@@ -1,0 +1,229 @@
+"""Forests and bagging: what their members say, averaged over the first of them, or out of bag.
+
+The ensemble answers with the mean over its members, so the mean over the first m of them is the
+answer of the ensemble of m, whose seeds are the first m of the same sequence. A row is out of the
+bag of the members that did not draw it; the mean over those is its out-of-bag answer (Breiman
+2001). Sums run member by member, as they do in scikit-learn.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from inspect import getattr_static
+from math import ceil, log
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.core.identity import is_plain
+from truerisk.engines.running.answering import Asked
+from truerisk.engines.running.stand_ins import Said, SaidShares
+from truerisk.engines.settings import settings_of
+
+__all__ = ["averages", "bagging", "forests", "out_of_bag", "why_no_bags"]
+
+UNSEEN = 0.01  # so few rows may be expected in every bag where the number of members is advised
+
+
+def forests() -> tuple[type, ...]:
+    """scikit-learn's forests."""
+    from sklearn import ensemble
+
+    return (
+        ensemble.RandomForestClassifier,
+        ensemble.RandomForestRegressor,
+        ensemble.ExtraTreesClassifier,
+        ensemble.ExtraTreesRegressor,
+    )
+
+
+def bagging() -> tuple[type, ...]:
+    """scikit-learn's bagging of any learner."""
+    from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+
+    return BaggingClassifier, BaggingRegressor
+
+
+def why_no_bags(family: Family) -> str | None:
+    """Why members of the family's models are not fitted on bags of rows, or None."""
+    if not _draws_bags(family.last):
+        return f"{family.name} draws no bags of rows; forests and bagging do."
+    if family.last is not family.estimator:
+        return (
+            "the steps of a pipeline have seen every row, so that nothing is out of its bag "
+            "(without them, the ensemble could be asked)."
+        )
+    if not all(setting["bootstrap"] for setting in settings_of(family)):
+        return "bootstrap=False: every member is fitted on all rows; use bootstrap=True."
+    return None
+
+
+def _draws_bags(model: Any) -> bool:
+    """Whether the mean of members that did not draw a row is the model's answer without it.
+
+    Of a subclass only where it leaves the answers as they are and says itself, by its own
+    ``estimators_samples_``, which rows its members drew.
+    """
+    kinds = (*forests(), *bagging())
+    if is_plain(model, *kinds):
+        return True
+    own = getattr_static(type(model), "estimators_samples_", None)
+    answers = ("predict", "predict_proba", "decision_function")
+    return any(
+        isinstance(model, kind)
+        and own is not getattr_static(kind, "estimators_samples_")
+        and all(_is_inherited(model, kind, name) for name in answers)
+        for kind in kinds
+    )
+
+
+def _is_inherited(model: Any, kind: type, name: str) -> bool:
+    own = getattr_static(type(model), name, None)
+    return own is getattr_static(kind, name, None) and name not in vars(model)
+
+
+def averages(model: Any, sizes: set[int], asked: Asked) -> dict[int, Said]:
+    """The ensemble of its first members, for each size; out of bag if it is asked so."""
+    members = _Members(model, asked.X)
+    if asked.copy_of is None:
+        found = _means(members, sizes)
+    else:
+        found = _out_of_bag_means(members, asked.copy_of, sizes)
+    if members.n_classes is None:
+        return {size: Said(mean) for size, mean in found.items()}
+    return {size: SaidShares(mean, model.classes_) for size, mean in found.items()}
+
+
+def out_of_bag(model: Any, asked: Asked) -> Said:
+    """What a fitted ensemble says of its own training rows out of bag."""
+    if not _draws_bags(model):
+        raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")
+    size = len(model.estimators_)
+    return averages(model, {size}, asked)[size]
+
+
+class _Members:
+    """The members of a fitted forest or bagging, asked about a table one after another.
+
+    For classes they give probabilities in the order of the ensemble's classes (a vote where they
+    have no probabilities), else values.
+    """
+
+    def __init__(self, model: Any, X: Any) -> None:
+        self.model = model
+        self.is_forest = isinstance(model, forests())
+        self.n_classes = len(model.classes_) if hasattr(model, "classes_") else None
+        self.X = self._table(X)
+
+    def __len__(self) -> int:
+        return len(self.model.estimators_)
+
+    def say(self, number: int, rows: Any = slice(None)) -> np.ndarray:
+        """The answers of one member, about some rows of the table."""
+        member, X = self.model.estimators_[number], self.X[rows]
+        if self.is_forest:
+            asked = member.predict if self.n_classes is None else member.predict_proba
+            of_tree: np.ndarray = asked(X, check_input=False)
+            return of_tree
+        X = X[:, self.model.estimators_features_[number]]
+        if self.n_classes is None:
+            return np.asarray(member.predict(X), dtype=np.float64)
+        full = np.zeros((X.shape[0], self.n_classes))
+        if hasattr(member, "predict_proba"):
+            full[:, member.classes_] = member.predict_proba(X)
+        else:
+            full[np.arange(len(full)), member.predict(X)] = 1
+        return full
+
+    def seen(self) -> Iterator[np.ndarray]:
+        """The training rows that each member drew."""
+        model = self.model
+        if type(model) in forests():  # it draws anew by each member's seed
+            model, stream = copy.copy(model), np.random.RandomState(0)
+            model.estimators_ = [_Seed(m.random_state, stream) for m in model.estimators_]
+        yield from model.estimators_samples_
+
+    def _table(self, X: Any) -> Any:
+        """X as the members see it, after the ensemble's own checks of it."""
+        from sklearn.utils import check_array
+
+        first = copy.copy(self.model)
+        first.estimators_, first.n_estimators = self.model.estimators_[:1], 1
+        first.predict(X)  # complains of what the ensemble would complain of
+        return check_array(
+            X,
+            accept_sparse="csr",
+            dtype=np.float32 if self.is_forest else None,
+            ensure_all_finite=False,
+        )
+
+
+class _Seed:
+    """Stands for a member by its seed: to seed a generator again is quicker than to make one."""
+
+    def __init__(self, seed: int, stream: np.random.RandomState) -> None:
+        self.seed, self.stream = seed, stream
+
+    @property
+    def random_state(self) -> np.random.RandomState:
+        """The generator at the beginning of what the seed gives."""
+        self.stream.seed(self.seed)
+        return self.stream
+
+
+def _means(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
+    """The mean over the first members, for each size."""
+    total: Any = 0.0
+    found = {}
+    for number in range(max(sizes)):
+        total = total + members.say(number)
+        if number + 1 in sizes:
+            found[number + 1] = total / (number + 1)
+    return found
+
+
+def _out_of_bag_means(
+    members: _Members, which: np.ndarray, sizes: set[int]
+) -> dict[int, np.ndarray]:
+    """The mean over those of the first members that did not draw the row, for each size.
+
+    `which[i]` is the row of the table that training row i is a copy of; a member that drew one copy
+    has seen all of them.
+    """
+    n_rows = int(members.X.shape[0])
+    total: np.ndarray | None = None
+    times = np.zeros(n_rows)
+    found = {}
+    for number, drawn in zip(range(max(sizes)), members.seen(), strict=False):
+        out = np.ones(n_rows, dtype=bool)
+        out[which[drawn]] = False
+        if out.any():
+            said = members.say(number, out)
+            if total is None:
+                total = np.zeros((n_rows, *said.shape[1:]))
+            total[out] += said
+            times[out] += 1
+        if number + 1 in sizes:
+            found[number + 1] = _divided(total, times, number + 1, members)
+    return found
+
+
+def _divided(
+    total: np.ndarray | None, times: np.ndarray, size: int, members: _Members
+) -> np.ndarray:
+    missing = int((times == 0).sum())
+    if total is None or missing:
+        n = len(times)
+        enough = ceil(log(UNSEEN / n) / log(1 - (1 - 1 / n) ** n)) if n > 1 else 0
+        raise ValueError(
+            f"{missing} of {n} rows were drawn by each of the {size} members and have no "
+            f"out-of-bag answer: use n_estimators of {max(enough, 2 * size)} or more"
+        )
+    if members.n_classes is not None and not members.is_forest:
+        shares: np.ndarray = total / total.sum(axis=1)[:, None]  # as BaggingClassifier has it
+        return shares
+    of_row: np.ndarray = total / times.reshape(-1, *[1] * (total.ndim - 1))
+    return of_row

@@ -1,0 +1,177 @@
+"""Fits that an earlier run left with the keeper: their answers as plain values, and back.
+
+What is kept is one candidate of one fit, or one group of them that a single model answers. A fit
+that failed is not kept, nor are the coefficients of linear rules: they are made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.contracts import Keeper, Request, Run, Shelf
+from truerisk.core.errors import BadStore
+from truerisk.core.family import Family
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.engines.running.fitting import Piece
+
+__all__ = ["Job", "KeptFits", "content_of", "kept_fits", "pieces_of"]
+
+Job = tuple[int, list[Any]]
+"""A fit and its candidates, or what an engine holds in their place."""
+
+Key = tuple[int, ...]
+"""The candidates that one model answers."""
+
+
+def kept_fits(
+    engine: str,
+    jobs: list[Job],
+    family: Family,
+    data: Data,
+    plan: Plan,
+    request: Request,
+    run: Run,
+) -> KeptFits | None:
+    """The jobs of a run as its keeper sees them; None where nothing is to be kept."""
+    keeper = run.keeper
+    if keeper is None or plan.rules is not None:
+        return None
+    shelves: dict[Key, Shelf] = {}
+    waiting: dict[Key, dict[int, Any]] = {}
+    for fit, ones in jobs:
+        for one in ones:
+            key = (one,) if isinstance(one, int) else tuple(one.candidates.tolist())
+            waiting.setdefault(key, {})[fit] = one
+            if key not in shelves:
+                shelves[key] = keeper.shelf(engine, family, key, data, plan, request, run.seed)
+    return KeptFits(keeper, plan, request.response == "scored", shelves, waiting)
+
+
+@dataclass(frozen=True, eq=False)
+class KeptFits:
+    """The jobs of a run, a candidate or a group at a time; `waiting` are those still to be made."""
+
+    keeper: Keeper
+    plan: Plan
+    scored: bool
+    shelves: Mapping[Key, Shelf]
+    waiting: dict[Key, dict[int, Any]]
+
+    def found(self, values: np.ndarray) -> Iterator[list[Piece]]:
+        """The pieces of every job that was kept; `values` is the array that they go into."""
+        for key, shelf in self.shelves.items():
+            waiting = self.waiting[key]
+            for fit, content in shelf.found(frozenset(waiting)):
+                pieces = pieces_of(content, fit, key)
+                self._refuse_strange(pieces, values)
+                del waiting[fit]
+                yield pieces
+
+    def jobs(self) -> list[Job]:
+        """What is still to be made, fit by fit."""
+        rest = [(fit, one) for units in self.waiting.values() for fit, one in units.items()]
+        return [(fit, [one]) for fit, one in sorted(rest, key=lambda unit: unit[0])]
+
+    def keep(self, pieces: list[Piece]) -> None:
+        """Leave with the keeper what was made and did not fail."""
+        made: dict[tuple[int, Key], list[Piece]] = {}
+        for piece in pieces:
+            made.setdefault((piece.fit, self._key_of[piece.candidate]), []).append(piece)
+        for (fit, key), mine in made.items():
+            if all(piece.failure is None for piece in mine):
+                seconds = sum(piece.fit_seconds + piece.answer_seconds for piece in mine)
+                mine.sort(key=lambda piece: key.index(piece.candidate))
+                self.shelves[key].keep(fit, content_of(mine), seconds)
+
+    @property
+    def unit(self) -> str:
+        """What progress counts."""
+        n = self.keeper.n_found
+        return f"fits ({n:,} were stored)" if n else "fits"
+
+    @cached_property
+    def _key_of(self) -> dict[int, Key]:
+        return {candidate: key for key in self.shelves for candidate in key}
+
+    def _refuse_strange(self, pieces: list[Piece], values: np.ndarray) -> None:
+        """What was changed in the file must not be taken for answers."""
+        order, starts = self.plan.questions_of
+        for piece in pieces:
+            sizes = self.plan.test_sizes[order[starts[piece.fit] : starts[piece.fit + 1]]]
+            shapes = [() if self.scored else (size, *values.shape[2:]) for size in sizes]
+            fits = all(np.can_cast(a.dtype, values.dtype, "same_kind") for a in piece.answers)
+            if not fits or [answer.shape for answer in piece.answers] != shapes:
+                raise BadStore(
+                    "a stored fit has other answers than its plan asks for: the store was changed; "
+                    "restore it from a copy or name another."
+                )
+
+
+def content_of(pieces: list[Piece]) -> dict[str, Any]:
+    """The pieces of one model as plain values and arrays; their settings are known by order."""
+    arrays = {
+        f"{kind} {number} {place}": np.asarray(array)
+        for number, piece in enumerate(pieces)
+        for kind, given in (("answer", piece.answers), ("count", piece.counts))
+        for place, array in enumerate(given)
+    }
+    return {"pieces": [_plain(piece) for piece in pieces], **arrays}
+
+
+def _plain(piece: Piece) -> dict[str, Any]:
+    return {
+        "answers": len(piece.answers),
+        "counts": len(piece.counts),
+        "fit_seconds": piece.fit_seconds,
+        "answer_seconds": piece.answer_seconds,
+        "freedom": None if np.isnan(piece.freedom) else float(piece.freedom),
+        "warned": [[_name_of(category), text] for category, text in piece.warned],
+    }
+
+
+def pieces_of(content: Mapping[str, Any], fit: int, candidates: Key) -> list[Piece]:
+    """What `content_of` was given; the candidates may have other numbers now."""
+    try:
+        plain = zip(content["pieces"], candidates, strict=True)
+        return [_piece(one, content, fit, c, n) for n, (one, c) in enumerate(plain)]
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadStore(f"a stored fit cannot be read ({error!r}): the file was changed.") from None
+
+
+def _piece(
+    plain: Mapping[str, Any], content: Mapping[str, Any], fit: int, candidate: int, number: int
+) -> Piece:
+    answers, counts = (
+        [content[f"{kind} {number} {place}"] for place in range(plain[f"{kind}s"])]
+        for kind in ("answer", "count")
+    )
+    return Piece(
+        fit,
+        candidate,
+        answers,
+        plain["fit_seconds"],
+        plain["answer_seconds"],
+        counts=tuple(counts),
+        freedom=np.nan if plain["freedom"] is None else plain["freedom"],
+        warned=tuple((_warning_of(name), text) for name, text in plain["warned"]),
+    )
+
+
+def _name_of(category: type[Warning]) -> str:
+    return f"{category.__module__}:{category.__qualname__}"
+
+
+def _warning_of(name: str) -> type[Warning]:
+    """Among the kinds that are loaded: a file shall not have anything imported."""
+    kinds = [Warning]
+    for kind in kinds:
+        if _name_of(kind) == name:
+            return kind
+        kinds += kind.__subclasses__()
+    return UserWarning

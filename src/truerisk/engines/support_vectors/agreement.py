@@ -1,0 +1,70 @@
+"""Whether the compiled steps are those of the libsvm in the scikit-learn that is installed.
+
+The order of sums, the pair that is moved of equal ones, the rows that are set aside: another
+release may do it otherwise, another compiler or BLAS round otherwise. So before the steps are used
+for the first time in a process, a few small problems are fitted by both and compared bit by bit.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.engines.settings import Group
+from truerisk.engines.support_vectors.gram import Products
+from truerisk.engines.support_vectors.solving import Rows
+from truerisk.engines.support_vectors.stepping import stepped
+
+__all__ = ["takes_the_same_steps"]
+
+N_CLASSES = 3
+SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
+    ({"kernel": "rbf", "gamma": 0.3, "C": 30.0}, 3),
+    ({"kernel": "rbf", "gamma": 0.01, "C": 200.0, "shrinking": False}, 37),
+    ({"kernel": "linear", "C": 3.0, "class_weight": {0: 0.7, 1: 1.3, 2: 2.1}}, 5),
+    ({"kernel": "linear", "C": 0.1, "tol": 1e-6}, 70),
+    ({"kernel": "poly", "gamma": 0.07, "coef0": 0.3, "degree": 3, "C": 10.0}, 6),
+)
+
+
+@cache
+def takes_the_same_steps() -> bool:
+    """Asked once per process; some milliseconds."""
+    try:
+        return all(_agree(params, columns) for params, columns in SETTINGS)
+    except Exception:  # noqa: BLE001  whatever another release does, it is not what was compared
+        return False
+
+
+def _agree(params: dict[str, Any], columns: int) -> bool:
+    """Every decision value of every pair of classes, on rows with copies, weights and ties."""
+    from sklearn.svm import SVC
+
+    rng = np.random.default_rng(columns)
+    X = np.round(rng.normal(size=(140, columns)), columns % 2)
+    codes = (X[:, 0] + X[:, 1] + rng.normal(size=140) > 0).astype(np.int64)
+    codes[rng.random(140) < 0.3] = 2
+    rows, times = np.unique(rng.integers(0, 110, 110), return_counts=True)
+    weights = rng.choice([0.5, 1.0, 2.3], 140)
+    every = np.repeat(rows, times)
+    theirs = SVC(decision_function_shape="ovo", **params)
+    theirs.fit(X[every], codes[every], sample_weight=weights[every])
+    setting = theirs.get_params()
+    gram = Products(X).gram(setting, setting["gamma"])
+    ours = stepped(
+        gram,
+        Rows(rows, codes[rows], times, weights[rows]),
+        Group(np.zeros(1, dtype=np.int64), (setting,)),
+        np.arange(N_CLASSES),
+        np.arange(140),
+    )
+    if ours is None:
+        return False
+    labels, _ = ours.answers(Request("label"), N_CLASSES)
+    values = -ours.values[:, 0].T
+    return np.array_equal(values, theirs.decision_function(X)) and np.array_equal(
+        labels[0], theirs.predict(X)
+    )

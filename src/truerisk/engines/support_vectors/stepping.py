@@ -1,0 +1,83 @@
+"""Where libsvm itself stops: its steps on every pair of classes of one train set, and the votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.answers import code_type
+from truerisk.core.contracts import Request
+from truerisk.engines.settings import Group
+from truerisk.engines.support_vectors.gram import Gram
+from truerisk.engines.support_vectors.solving import Rows, class_weights
+from truerisk.kernels.svm_steps import stepped_answers, steps_of_each
+
+__all__ = ["Stepped", "stepped"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped:
+    """Decision values (pair, candidate, row) of SVC, not negative for a pair's second class."""
+
+    pairs: tuple[tuple[int, int], ...]
+    values: np.ndarray
+
+    def answers(self, request: Request, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+        """What every candidate answers, and which are to be asked of SVC: none."""
+        known = np.zeros(self.values.shape[1], dtype=bool)
+        if request.response == "score":
+            return self.values[0], known
+        votes = np.zeros((*self.values.shape[1:], n_classes), dtype=np.int32)
+        for (first, second), values in zip(self.pairs, self.values, strict=True):
+            of_second = values >= 0
+            votes[..., second] += of_second
+            votes[..., first] += ~of_second
+        return votes.argmax(axis=-1).astype(code_type(n_classes)), known  # of equal ones the lower
+
+
+def stepped(
+    gram: Gram, rows: Rows, group: Group, classes: Any, asked: np.ndarray
+) -> Stepped | None:
+    """Decision values of the asked columns of the Gram matrix; None where SVC must be asked.
+
+    It is where one class is left, a row counts for nothing, or the matrix overflows.
+    """
+    copies = np.arange(len(rows.codes))
+    copies = copies if rows.times is None else np.repeat(copies, rows.times)
+    codes = rows.codes[copies]
+    present = np.unique(codes)
+    setting = group.settings[0]
+    weights = np.ones(len(codes)) if rows.weights is None else rows.weights[copies]
+    of_class = class_weights(codes, setting, classes)
+    positive = (
+        np.isfinite(weights * of_class).all() and (weights > 0).all() and (of_class > 0).all()
+    )
+    if len(present) < 2 or not positive or not gram.finite:
+        return None
+    pairs = tuple((int(a), int(b)) for a, b in combinations(present, 2))
+    members = [[np.flatnonzero(codes == code) for code in pair] for pair in pairs]
+    at = np.concatenate([part for pair in members for part in pair])
+    sizes = [[len(part) for part in pair] for pair in members]
+    sign = np.repeat(np.tile([1.0, -1.0], len(pairs)), np.ravel(sizes))
+    starts = np.concatenate([[0], np.cumsum(np.sum(sizes, axis=1))])
+    Cs, places = group.values("C").astype(np.float64), rows.places[copies][at]
+    beta, intercept = steps_of_each(
+        gram.single,
+        gram.diagonal,
+        places,
+        starts,
+        sign,
+        (weights[at], of_class[at]),
+        Cs,
+        tolerance=float(setting["tol"]),
+        shrinking=bool(setting["shrinking"]),
+    )
+    values = np.empty((len(pairs), len(Cs), len(asked)))
+    for p, (start, end) in enumerate(pairwise(starts)):
+        own = beta[len(Cs) * start : len(Cs) * end].reshape(len(Cs), -1)
+        found = stepped_answers(gram.double, places[start:end], asked, own, intercept[p])
+        np.negative(found, out=values[p])
+    return Stepped(pairs, values)

@@ -1,0 +1,231 @@
+"""The support vector engine: SVC at every C, folds on rows of one Gram matrix per kernel.
+
+The inner products of all rows are computed once; each kernel and gamma takes one matrix off them,
+and every train set is a list of its rows. (gamma='scale' is another number in every train set, and
+takes a matrix each.)
+
+The answer is SVC's, to the last bit (decision 22): the kernel takes the very steps of libsvm, on
+numbers by the very arithmetic, and stops where libsvm stops. Once per process it is compared with
+SVC; where they differ the engine refuses.
+
+`SupportVectors(minimiser=True)` answers with the minimum instead, to a violation of 1e-9. C's are
+solved in ascending order then, each from the one before; once no row is at the end of its box, all
+larger C's have the same solution. Copies of a row widen its box. With leave-one-out, a row of
+weight 0 in the solution on all rows is left out for nothing. A label whose decision value is too
+near 0 to be sure of, and a problem that did not get that far, are asked of SVC itself. The largest
+duality gap is among the notes of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.family import Family
+from truerisk.core.plan.plan import Plan
+from truerisk.core.progress import tell
+from truerisk.core.table.data import Data
+from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.support_vectors.agreement import takes_the_same_steps
+from truerisk.engines.support_vectors.gram import (
+    ROUNDING,
+    Gram,
+    Products,
+    gamma_of,
+    has_one_minimum,
+)
+from truerisk.engines.support_vectors.left_out import left_out_decisions
+from truerisk.engines.support_vectors.setting import svm_refusal, uses_gamma
+from truerisk.engines.support_vectors.solving import Decisions, Rows, decisions
+from truerisk.engines.support_vectors.stepping import Stepped, stepped
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.kernels import why_not
+
+__all__ = ["SupportVectors"]
+
+MOST_ROWS = 8_000  # of a Gram matrix: 1.8 GB with the products that it is made of
+GAP = "largest duality gap of the support vector problems, as a part of their objective"
+KERNEL = ("kernel", "gamma", "degree", "coef0")
+
+
+@dataclass(frozen=True)
+class SupportVectors(OnePass):
+    """Serves scikit-learn's SVC over C, gamma and the kernel, alone or last in a pipeline.
+
+    With `minimiser` it is answered with the minimum of its objective, wherever its `tol` lets it
+    stop: another answer near 0, and much faster where C is large.
+
+    >>> import truerisk as tr
+    >>> from sklearn.svm import SVC
+    >>> X, y = tr.datasets.make_simple(50, random_state=0)
+    >>> engine = tr.engines.SupportVectors(minimiser=True)
+    >>> tr.estimate_risk(SVC(C=1e4), X, y, engine=engine).engine
+    'svm'
+    """
+
+    word: ClassVar[str] = "svm"
+    along: ClassVar[tuple[str, ...]] = ("C", *KERNEL)
+    cuts_columns: ClassVar[bool] = True
+    minimiser: bool = False
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.svm import SVC
+
+        return (SVC,)
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        return svm_refusal(setting, self.minimiser)
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        reason = why_not()
+        if reason is not None:
+            return f"{reason}."
+        if data.codes is None or data.codes.ndim != 1:
+            return "y is not one class per row."
+        if data.n_rows > MOST_ROWS:
+            return f"the Gram matrix of {data.n_rows} rows is too large (at most {MOST_ROWS})."
+        if any(setting["kernel"] == "precomputed" for setting in settings_of(family)):
+            reason = _given_gram_refusal(family, data)
+            if reason is not None:
+                return reason
+        for given in data.fit_params.values():
+            weights = np.asarray(given, dtype=np.float64)
+            if not (np.isfinite(weights).all() and (weights > 0).all()):
+                return "weights are not all finite and positive."
+        if not (self.minimiser or takes_the_same_steps()):
+            return (
+                "this scikit-learn's libsvm takes other steps than the engine; ask for the minimum "
+                "by engine=tr.engines.SupportVectors(minimiser=True)."
+            )
+        return None
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.zeros(task.plan.n_fits, dtype=bool)
+        if task.X is None:
+            return done
+        products = Products(task.X, exact=not self.minimiser)
+        for part in _by_kernel(task.group):
+            own = replace(task, group=part)
+            kernel = part.settings[0]["kernel"]
+            if self.minimiser and kernel == "precomputed" and not has_one_minimum(task.X):
+                _leave_all(own)
+                continue
+            shared = not uses_gamma(kernel) or part.settings[0]["gamma"] != "scale"
+            gram: Gram | None = None
+            told: dict[int, Decisions] = {}
+            if shared:
+                gram = products.gram(part.settings[0], gamma_of(part.settings[0], task.X, None))
+                told = left_out_decisions(own, gram) if self.minimiser else {}
+            for fit in range(task.plan.n_fits):
+                self._answer_from(own, fit, products, gram, told.get(fit))
+        done[:] = True
+        tell(task.plan.n_fits, task.plan.n_fits)
+        return done
+
+    def _answer_from(
+        self,
+        task: Task,
+        fit: int,
+        products: Products,
+        gram: Gram | None,
+        told: Decisions | Stepped | None,
+    ) -> None:
+        """All candidates of one kernel in one fit, on rows of the matrix of all rows."""
+        group = task.of_fit(fit)
+        if group is None:
+            return
+        asked = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
+        if told is None:
+            rows, times = task.plan.train_rows(fit)
+            setting = group.settings[0]
+            if gram is None:
+                gamma = gamma_of(setting, task.X[rows], times)
+                gram = products.gram(setting, gamma, passing=True)
+            weights = None if task.weights is None else task.weights[rows]
+            shown = Rows(rows, task.labels(fit)[rows], times, weights)
+            told = self._told(task, gram, shown, group, np.concatenate(asked))
+        if told is None:
+            task.leave_open(fit, group.candidates)
+            return
+        _measure(task, told)
+        answers, open_ = told.answers(task.request, task.data.n_classes)
+        if answers.shape[1] < sum(map(len, asked)):  # one row is left out, and asked about again
+            answers = np.repeat(answers, len(asked), axis=1)
+        task.leave_open(fit, group.candidates[open_])
+        cuts = np.cumsum([len(a) for a in asked])[:-1]
+        for question, part in zip(task.questions(fit), np.split(answers, cuts, 1), strict=True):
+            task.place(int(question), group, part)
+
+    def _told(
+        self, task: Task, gram: Gram, rows: Rows, group: Group, asked: np.ndarray
+    ) -> Decisions | Stepped | None:
+        find = decisions if self.minimiser else stepped
+        return find(gram, rows, group, task.data.classes, asked)
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        asked = np.vstack(tests)
+        products = Products(shown.X, asked, exact=not self.minimiser)
+        rows = Rows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
+        columns = len(shown.rows) + np.arange(len(asked))
+        every: np.ndarray | None = None
+        for part in _by_kernel(group):
+            setting = part.settings[0]
+            gram = products.gram(setting, gamma_of(setting, shown.X, shown.times))
+            told = self._told(task, gram, rows, part, columns)
+            if told is None:
+                return None
+            _measure(task, told)
+            answers, open_ = told.answers(task.request, task.data.n_classes)
+            task.leave_open(shown.fit, part.candidates[open_])
+            if every is None:
+                every = np.zeros((len(group.candidates), answers.shape[1]), dtype=answers.dtype)
+            every[np.isin(group.candidates, part.candidates)] = answers
+        assert every is not None
+        return np.split(every, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+
+
+def _measure(task: Task, told: Decisions | Stepped) -> None:
+    if isinstance(told, Decisions):
+        task.measure(GAP, told.gap)
+
+
+def _given_gram_refusal(family: Family, data: Data) -> str | None:
+    if family.is_piped:
+        return "a Gram matrix that goes through other steps is left to SVC."
+    X = np.asarray(data.X)
+    if X.shape != (data.n_rows, data.n_rows):
+        return "kernel='precomputed' takes a Gram matrix, and X is not square."
+    if not np.abs(X - X.T).max() <= ROUNDING * np.abs(np.diagonal(X)).max():
+        return "the Gram matrix is not symmetric."
+    return None
+
+
+def _leave_all(task: Task) -> None:
+    """To SVC itself, whose way decides among several minima."""
+    for fit in range(task.plan.n_fits):
+        group = task.of_fit(fit)
+        if group is not None:
+            task.leave_open(fit, group.candidates)
+
+
+def _by_kernel(group: Group) -> Iterator[Group]:
+    """The candidates of a group that share a Gram matrix."""
+    members: dict[tuple[Any, ...], list[int]] = {}
+    for place, setting in enumerate(group.settings):
+        kernel = setting["kernel"]
+        key = (kernel, *(setting[name] for name in KERNEL[1:])) if uses_gamma(kernel) else (kernel,)
+        key = key[:2] if kernel == "rbf" else key
+        members.setdefault(key, []).append(place)
+    for places in members.values():
+        yield Group(
+            group.candidates[places],
+            tuple(group.settings[place] for place in places),
+            group.preparation,
+            group.rowwise,
+        )

@@ -1,0 +1,145 @@
+"""The tree engine: all prunings of a decision tree from one unpruned tree per train set.
+
+`ccp_alpha` takes no part in growing a tree: scikit-learn grows the whole tree and prunes it then.
+Whatever drew random numbers or made ties while growing is therefore the same for every value, and
+the answer at x is that of the highest node on x's path that is a leaf after pruning.
+Copies of a row in a bootstrap sample are given as a weight where that grows the same tree.
+
+`max_depth` is not read off a deeper tree. The builder goes depth first and draws the order in which
+it tries features in every node, so the nodes below the limit shift the random numbers of all that
+come after them, and equally good splits (common in small nodes) fall otherwise. Each depth is grown
+by itself.
+
+Plain `DecisionTreeClassifier`s on tables of numbers, and `DecisionTreeRegressor`s of whole numbers,
+are grown by a compiled builder, all fits of a plan in a few calls (`trees/growing.py`). It grows
+exactly scikit-learn's trees, down to random numbers and ties, and is not trusted blindly: once per
+process small trees of both are compared (`trees/agreement.py`). Where they differ, where the
+compiled module is missing, with a store, and for all other learners, settings and tables
+scikit-learn makes the fits: the same numbers, several times slower. The builder runs in the calling
+process; an executor is for the fits of scikit-learn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Request, Run
+from truerisk.core.family import Family
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import take_rows
+from truerisk.engines.running.answering import Asked, coded
+from truerisk.engines.running.fitting import Given, Piece
+from truerisk.engines.settings import Group, groups_along
+from truerisk.engines.templates.one_fit import OneFit
+from truerisk.engines.trees.growing import growing_of
+from truerisk.engines.trees.pruning import nodes_at
+
+__all__ = ["Trees"]
+
+UNCOUNTED = {
+    "min_samples_split": 2,
+    "min_samples_leaf": 1,
+    "min_weight_fraction_leaf": 0.0,
+    "class_weight": None,
+}
+
+
+@dataclass(frozen=True)
+class Trees(OneFit):
+    """Serves scikit-learn's decision trees over any `ccp_alpha`."""
+
+    word: ClassVar[str] = "tree"
+
+    def learners(self) -> Sequence[type]:
+        from sklearn import tree
+
+        return (
+            tree.DecisionTreeClassifier,
+            tree.DecisionTreeRegressor,
+            tree.ExtraTreeClassifier,
+            tree.ExtraTreeRegressor,
+        )
+
+    def path_of(self, family: Family) -> str:
+        return "ccp_alpha"
+
+    def whole(self, values: Sequence[Any]) -> Any:
+        return 0.0
+
+    def value_refusal(self, value: Any) -> str | None:
+        if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+            return f"ccp_alpha={value!r} is no price of a leaf."
+        return None
+
+    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+        groups = groups_along(family, ["ccp_alpha"])
+        growing = growing_of(groups, family, data, plan, request, run)
+        if growing is not None:
+            return growing.answers(self.word)
+        return super().run(family, data, plan, request, run)
+
+    def pieces(
+        self,
+        family: Family,
+        data: Data,
+        request: Request,
+        given: Given,
+        tests: list[Asked],
+        place: tuple[int, int, Group],
+    ) -> list[Piece]:
+        if given.copy_of is not None and _counts_are_weights(family, place[2], data):
+            given = _weighed(given, given.copy_of)
+        return super().pieces(family, data, request, given, tests, place)
+
+    def read(
+        self, model: Any, group: Group, asked: Asked, data: Data, request: Request
+    ) -> np.ndarray:
+        alphas = group.values("ccp_alpha").astype(np.float64)
+        nodes = nodes_at(model.tree_, alphas, model.apply(asked.X))
+        answers: np.ndarray = _of_nodes(model, data, asked, request)[nodes]
+        return answers
+
+
+def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
+    """Whether copies of a row grow the tree that one row of their weight grows, to the bit.
+
+    Sums over classes are then whole numbers, and a node of copies of one row is pure and a leaf.
+    Settings that count rows or classes would tell copies from weights.
+    """
+    if data.codes is None or data.fit_params or family.is_piped:
+        return False
+    setting = group.settings[0]
+    return all(setting[name] == usual for name, usual in UNCOUNTED.items())
+
+
+def _weighed(given: Given, copy_of: np.ndarray) -> Given:
+    """Distinct rows with their counts as weights."""
+    _, first, times = np.unique(copy_of, return_index=True, return_counts=True)
+    weights = {"sample_weight": times.astype(np.float64)}
+    return replace(
+        given, X=take_rows(given.X, first), y=given.y[first], params=weights, copy_of=None
+    )
+
+
+def _of_nodes(model: Any, data: Data, asked: Asked, request: Request) -> np.ndarray:
+    """What each node would answer, were it a leaf."""
+    values = model.tree_.value
+    if request.response == "value":
+        means: np.ndarray = values[:, :, 0].reshape(-1, *asked.y.shape[1:])
+        return means
+    shares = values[:, 0, :]
+    codes = coded(model.classes_, data)
+    if request.response == "label":
+        labels: np.ndarray = codes[shares.argmax(axis=1)]
+        return labels
+    full = np.zeros((len(shares), data.n_classes))
+    full[:, codes[codes >= 0]] = shares[:, codes >= 0]
+    return full if request.response == "probability" else full[:, 1]

@@ -1,0 +1,151 @@
+"""Posteriors of the errors of linear rules: of two classes, and of all pairs of several."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.linear_rules import LinearRules
+from truerisk.methods.bayesian.class_errors import ClassErrors, improper, proper_of_both
+from truerisk.methods.bayesian.error_law import ErrorLaw, ScoreLaw
+from truerisk.methods.bayesian.scaled_rows import ScaledRows
+
+__all__ = ["Credible", "Prior", "RuleErrors", "check_prior", "pairwise"]
+
+Prior = Literal["proper", "improper"]
+
+
+@dataclass(frozen=True, eq=False)
+class RuleErrors:
+    """The errors of some rules between two classes: `shares` times those of each class, added."""
+
+    shares: tuple[float, float]
+    both: ClassErrors  # those of the first class, then those of the second
+
+    @classmethod
+    def of(
+        cls,
+        rows: ScaledRows,
+        rules: LinearRules,
+        pair: tuple[int, int],
+        shares: tuple[float, float],
+        prior: Prior,
+    ) -> RuleErrors:
+        """Of every rule, from the training rows of two classes given by their codes."""
+        lines = _Lines.of(rows, *rules.between(*pair))
+        return cls(shares, (_proper if prior == "proper" else _improper)(rows, lines, pair))
+
+    @cached_property
+    def classes(self) -> tuple[ClassErrors, ClassErrors]:
+        """Those of each class."""
+        return self.both.halves()
+
+    def log_means(self) -> np.ndarray:
+        """The log of the posterior mean: tells rules apart whose errors are 1e-400."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.shares)[:, None] + self.both.log_mean().reshape(2, -1)
+        return np.asarray(np.logaddexp(*logs))
+
+    @cached_property
+    def variances(self) -> np.ndarray:
+        """Of the posterior."""
+        squares = np.square(self.shares)
+        return np.asarray(squares @ self.both.variance().reshape(2, -1))
+
+    def are_sure(self) -> np.ndarray:
+        """Where the posterior is a point."""
+        counts_not = np.equal(self.shares, 0)[:, None]
+        return np.asarray((self.both.is_sure.reshape(2, -1) | counts_not).all(axis=0))
+
+    def law(self, rule: int) -> ErrorLaw:
+        """The posterior of one rule."""
+        one, two = (
+            ScoreLaw(*(float(part[rule]) for part in (e.alpha, e.b, e.nu, e.margin)))
+            for e in self.classes
+        )
+        return ErrorLaw(self.shares, (one, two))
+
+
+@dataclass(frozen=True)
+class Credible:
+    """The standard error and the credible interval of one of several rules, when it is asked."""
+
+    errors: RuleErrors
+    rule: int
+    confidence_level: float
+
+    def std_error(self) -> float | None:
+        """The standard deviation of the posterior; None where it underflows to 0."""
+        return float(np.sqrt(self.errors.variances[self.rule])) or None
+
+    def interval(self) -> Interval:
+        """Equal-tailed."""
+        low, high = self.errors.law(self.rule).interval(self.confidence_level)
+        return Interval(low, high, "credible", self.confidence_level)
+
+
+def check_prior(prior: str) -> None:
+    """Refuse an unknown prior."""
+    if prior not in ("proper", "improper"):
+        raise BadArgument(f"prior={prior!r} is unknown: it is 'proper' or 'improper'.")
+
+
+def pairwise(
+    rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], prior: Prior
+) -> list[RuleErrors]:
+    """Of every pair of classes; the sum over pairs is the pairwise error of the document."""
+    return [
+        RuleErrors.of(rows, rules, (k, m), (shares[k], shares[m]), prior)
+        for k, m in rules.class_pairs()
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Rules between two classes: in the units of X, and what they are for the scaled rows."""
+
+    slopes: np.ndarray
+    intercepts: np.ndarray
+    scaled: np.ndarray
+    starts: np.ndarray
+    squares: np.ndarray
+
+    @classmethod
+    def of(cls, rows: ScaledRows, slopes: np.ndarray, intercepts: np.ndarray) -> _Lines:
+        scaled = rows.slopes(slopes)
+        squares = np.einsum("ij,ij->i", scaled, scaled)
+        return cls(slopes, intercepts, scaled, rows.intercepts(slopes, intercepts), squares)
+
+
+def _proper(rows: ScaledRows, lines: _Lines, pair: tuple[int, int]) -> ClassErrors:
+    first, second = (rows.scores(lines.slopes, lines.intercepts, code) for code in pair)
+    return proper_of_both((first, second), lines.starts, lines.squares)
+
+
+def _improper(rows: ScaledRows, lines: _Lines, pair: tuple[int, int]) -> ClassErrors:
+    if min(map(rows.size, pair)) < 2:
+        raise Refusal(
+            "the improper prior has no posterior from a single row of a class: use 'bee', whose "
+            "prior is proper."
+        )
+    selected = lines.scaled != 0
+    n_selected = selected.sum(axis=1)
+    return ClassErrors.joined(
+        [
+            improper(
+                rows.scores(lines.slopes, lines.intercepts, code),
+                lines.starts,
+                lines.squares,
+                sign,
+                traces=rows.traces(selected, code),
+                n_selected=n_selected,
+            )
+            for code, sign in zip(pair, (-1, 1), strict=True)
+        ]
+    )

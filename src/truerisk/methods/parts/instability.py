@@ -1,0 +1,97 @@
+"""How much a row's loss depends on where the folds were drawn: how unstable a learner is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from truerisk.core.plan.plan import Plan
+
+__all__ = ["exchanged", "instabilities", "instability"]
+
+LEAST = 0.6  # of 1/K of the training rows: below, a learner may look stable that was left alone
+
+
+def instabilities(
+    losses: np.ndarray,
+    means: np.ndarray,
+    shares: np.ndarray,
+    plan: Plan,
+) -> np.ndarray | None:
+    """The instability of every candidate; None where the drawings of the folds show none.
+
+    `means` are those of the tested rows, ascending. There must be two drawings that test every
+    row, and training sets must change from one to the next.
+    """
+    n = means.shape[1]
+    order = np.argsort(plan.positions[0], kind="stable")
+    times = len(order) // n
+    if times < 2 or (np.bincount(plan.positions[0])[plan.positions[0]] != times).any():
+        return None
+    question = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
+    if exchanged(question[order].reshape(n, times).T) < LEAST:
+        return None
+    row_of = np.empty(len(order), dtype=np.int64)
+    row_of[order] = np.repeat(np.arange(n), times)
+    return instability(losses, means, shares, row_of)
+
+
+def instability(
+    losses: np.ndarray, means: np.ndarray, shares: np.ndarray, row_of: np.ndarray
+) -> np.ndarray:
+    """For each candidate the share of the variance of a loss that is variance within a row.
+
+    `losses` are those of all tests, `(n_candidates, n_tests)`, `row_of` the place of their row
+    among the columns of `means`, whose weights `shares` add to 1. Every row is tested equally
+    often, at least twice. A learner that says the same of a row whatever the folds has 0; one
+    whose errors move from row to row with every drawing has 1. One minus it is the intraclass
+    correlation. NaN for a candidate without losses.
+
+    >>> twice = np.array([0, 1, 2, 3, 0, 1, 2, 3])  # two errors in each of two repetitions
+    >>> still = np.array([[1, 1, 0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0, 1, 1.0]])
+    >>> means = (still[:, :4] + still[:, 4:]) / 2
+    >>> instability(still, means, np.full(4, 0.25), twice).tolist()
+    [0.0, 1.0]
+    """
+    times = losses.shape[1] // means.shape[1]
+    within = np.empty(len(losses))
+    for c, (line, of_rows) in enumerate(zip(losses, means, strict=True)):
+        squares = np.bincount(row_of, (line - of_rows[row_of]) ** 2, means.shape[1])
+        within[c] = squares @ shares / (times - 1)
+    centred = means - (means @ shares)[:, None]
+    lost = 1 - shares @ shares  # 1 − 1/n with equal weights: the mean is that of the rows
+    of_means = centred**2 @ shares / (lost if lost > 0 else 1.0)
+    whole = of_means + within * (1 - 1 / times)  # means of rows have within/times of it already
+    found = np.where(np.isnan(whole), np.nan, 0.0)
+    np.divide(within, whole, out=found, where=whole > 0)
+    return np.clip(found, 0.0, 1.0, out=found)
+
+
+def exchanged(labels: np.ndarray) -> float:
+    """How much a row's training set changes from one drawing to the next, times the folds' number.
+
+    `labels` has a line of fold numbers for each drawing. About 1 for large folds that are drawn
+    anew, less for small ones, since a row is always in its own fold: 1 − 1/m for folds of m rows,
+    or of m groups that stay together. 0 where the folds stay. Below `LEAST` nothing shows how a
+    learner changes with its training rows.
+
+    >>> rows = np.arange(4000)
+    >>> exchanged(np.array([rows % 4, rows % 4])), exchanged(np.array([rows, rows[::-1]]))
+    (0.0, 0.0)
+    >>> round(exchanged(np.array([rows % 4, rows // 4 % 4])), 2)
+    1.0
+    """
+    n = labels.shape[1]
+    sizes = np.array([_sizes(line) for line in labels])
+    both = np.array([_sizes(a * (int(b.max()) + 1) + b) for a, b in pairwise(labels)])
+    gone, trained = sizes[1:] - both, n - sizes[:-1]
+    k = (1 / sizes).sum(axis=1).mean()  # each fold adds 1
+    return float(gone.sum() / trained.sum() * k)
+
+
+def _sizes(labels: np.ndarray) -> np.ndarray:
+    """For each row the number of rows with its label."""
+    _, member, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    of_row: np.ndarray = sizes[member.ravel()]
+    return of_row

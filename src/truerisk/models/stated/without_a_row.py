@@ -1,0 +1,247 @@
+r"""What a fitted model would answer about each of its training rows without that row, nearly.
+
+One Newton step from the fit on all rows: with the penalty as it stands and, under an L1 penalty,
+the same columns, leaving out row i moves its score from :math:`s_i` to
+
+.. math:: s_i + \frac{h_i\, g_i}{1 - h_i W_i},\qquad
+    h_i = z_i^\top (Z^\top W Z + D)^{-1} z_i,
+
+with g and W the first and second derivative of the row's loss in its score (times its weight), Z
+the columns in the fit with one for the intercept, and D the curvature of the penalty. For squared
+loss without an L1 penalty it is exact: the residual over one minus the leverage.
+
+References: Rad and Maleki (2020), A scalable estimate of the out-of-sample prediction error via
+approximate leave-one-out cross-validation. Beirami et al. (2017), On optimal generalizability in
+parametric learning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from truerisk.core.errors import Refusal
+from truerisk.core.identity import PIPELINE, entry_of, is_exactly
+from truerisk.models.stated.freedom_of_classifiers import penalties
+from truerisk.models.stated.freedom_of_regressions import table
+
+__all__ = ["logistic_without", "row_variances", "squared_without", "taken_out"]
+
+ALONE = 1e-10  # one minus the leverage: a row that alone decides a direction cannot be taken out
+_INSTEAD = "use a method that holds rows out, such as 'loo' or '10-fold'."
+
+
+def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
+    """The score of every training row without it: log-odds of the second class, or a number.
+
+    Of a pipeline it is that of its last step; the steps before it stay as they were fitted on all
+    rows. A model of another kind says it by a method ``taken_out(X, y)``; one without is refused.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X, y : table and array
+        The rows it was fitted on, in that order.
+    sample_weight : array, optional
+        The weights it was fitted with.
+    """
+    own = getattr(model, "taken_out", None)
+    if callable(own):
+        return np.asarray(own(X, y), dtype=np.float64)
+    if is_exactly(model, PIPELINE):
+        rows = model[:-1].transform(X) if len(model.steps) > 1 else X
+        return taken_out(model[-1], rows, y, sample_weight)
+    formula = entry_of(model, _FORMULAS)
+    if formula is None:
+        raise Refusal(
+            f"no formula is known for taking a row out of a fitted {type(model).__name__}: give "
+            f"it a method taken_out(X, y), or {_INSTEAD}"
+        )
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    return formula(model, X, np.asarray(y), weights)
+
+
+def logistic_without(
+    X: np.ndarray,
+    second: np.ndarray,
+    weights: np.ndarray,
+    scores: np.ndarray,
+    curvature: np.ndarray,
+    *,
+    intercept: bool = True,
+) -> np.ndarray:
+    """Log-odds without each row; X holds the columns in the fit, `second` is 1 for that class.
+
+    `curvature` is the second derivative of the whole penalty in each coefficient.
+    """
+    shares = expit(scores)
+    gradient, bend = weights * (shares - second), weights * shares * expit(-scores)
+    return _step(X, scores, gradient, bend, curvature, intercept)
+
+
+def squared_without(
+    X: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray,
+    fitted: np.ndarray,
+    curvature: np.ndarray,
+    *,
+    intercept: bool = True,
+) -> np.ndarray:
+    """Predictions without each row, for half the squared error."""
+    return _step(X, fitted, weights * (fitted - y), weights, curvature, intercept)
+
+
+def row_variances(X: Any, weights: np.ndarray) -> np.ndarray:
+    """The weighted variance of every column."""
+    share = weights / weights.sum()
+    mean = share @ X
+    return np.asarray(share @ (X - mean) ** 2)
+
+
+def _step(
+    X: np.ndarray,
+    scores: np.ndarray,
+    gradient: np.ndarray,
+    bend: np.ndarray,
+    curvature: np.ndarray,
+    intercept: bool,
+) -> np.ndarray:
+    """The Newton step of every row; the intercept is taken out by centring with the weights W."""
+    total = bend.sum()
+    base = np.zeros(len(X))
+    if intercept and total > 0:
+        X = X - (bend @ X) / total
+        base = np.full(len(X), 1 / total)
+    leverage = base + _quadratic_forms(X, bend, curvature)
+    left = 1 - leverage * bend
+    alone = np.flatnonzero(left < ALONE)
+    if len(alone):
+        raise ValueError(
+            f"row {alone[0]} alone decides a coefficient (its leverage is 1): there is no fit "
+            "without it to first order. Penalise more, or use 'loo'."
+        )
+    found: np.ndarray = scores + leverage * gradient / left
+    return found
+
+
+def _quadratic_forms(X: np.ndarray, bend: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+    """X' (X' W X + D)⁻¹ x of every row, in the smaller of the two shapes."""
+    n, p = X.shape
+    if not p:
+        return np.zeros(n)
+    if p <= n or not (curvature > 0).all():
+        information = (X * bend[:, None]).T @ X
+        information[np.diag_indices(p)] += curvature
+        return np.asarray(np.einsum("ij,ij->i", X @ _inverse(information), X))
+    scaled = X / np.sqrt(curvature)
+    products = scaled @ scaled.T
+    root = np.sqrt(bend)
+    inner = np.eye(n) + root[:, None] * products * root  # Woodbury
+    sides = root[:, None] * products
+    return np.asarray(
+        np.diagonal(products) - np.einsum("ij,ij->j", sides, np.linalg.solve(inner, sides))
+    )
+
+
+def _inverse(information: np.ndarray) -> np.ndarray:
+    """Directions without curvature, such as those of equal columns, are left as they are."""
+    try:
+        root = np.linalg.cholesky(information)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(information, hermitian=True)
+    half = np.diagonal(root)
+    if half.min() < 1e-7 * half.max():
+        return np.linalg.pinv(information, hermitian=True)
+    return np.linalg.inv(information)
+
+
+def _logistic(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    _refuse_many(model)
+    if model.class_weight is not None or model.solver == "liblinear":
+        given = "class_weight" if model.class_weight is not None else "solver='liblinear'"
+        raise Refusal(f"LogisticRegression with {given} is not stated: {_INSTEAD}")
+    lasso, ridge = penalties(model)
+    slopes = model.coef_[0]
+    used = np.flatnonzero(slopes) if lasso > 0 else np.arange(len(slopes))
+    rows = table(X)[:, used]
+    curvature = np.full(len(used), ridge)
+    second = (y == model.classes_[1]).astype(np.float64)
+    return logistic_without(
+        rows, second, weights, model.decision_function(X), curvature, intercept=model.fit_intercept
+    )
+
+
+def _logistic_path(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    _refuse_many(model)
+    slopes = model.coef_[0]
+    used = np.flatnonzero(slopes) if model.l1_ratio > 0 else np.arange(len(slopes))
+    rows = table(X[:, used] if hasattr(X, "tocsc") else np.asarray(X)[:, used])
+    scale = row_variances(rows, weights) if model.standardize else np.ones(len(used))
+    curvature = weights.sum() * model.lambda_ * (1 - model.l1_ratio) * scale
+    second = (y == model.classes_[1]).astype(np.float64)
+    return logistic_without(rows, second, weights, model.decision_function(X), curvature)
+
+
+def _line(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """LinearRegression, Ridge, Lasso, ElasticNet, and RidgeClassifier on −1 and 1."""
+    name = type(model).__name__
+    if getattr(model, "positive", False):
+        raise Refusal(f"{name}(positive=True) is not stated: {_INSTEAD}")
+    if is_exactly(model, "sklearn.linear_model:RidgeClassifier"):
+        _refuse_many(model)
+        if model.class_weight is not None:
+            raise Refusal(f"RidgeClassifier with class_weight is not stated: {_INSTEAD}")
+        y = np.where(y == model.classes_[1], 1.0, -1.0)
+    slopes = np.asarray(model.coef_)
+    if y.ndim > 1 or (slopes.ndim > 1 and len(slopes) > 1):
+        raise Refusal(f"{name} of several targets is not stated: {_INSTEAD}")
+    slopes = slopes.ravel()
+    penalty, selects = _penalty_of_line(model, len(y))
+    used = np.flatnonzero(slopes) if selects else np.arange(len(slopes))
+    rows = table(X)
+    fitted = rows @ slopes + float(np.ravel(model.intercept_)[0])
+    if selects:  # these fits scale weights to add up to the number of rows
+        weights = weights * (len(y) / weights.sum())
+    curvature = np.full(len(used), penalty)
+    return squared_without(
+        rows[:, used],
+        y.astype(np.float64),
+        weights,
+        fitted,
+        curvature,
+        intercept=model.fit_intercept,
+    )
+
+
+def _penalty_of_line(model: Any, n: int) -> tuple[float, bool]:
+    """The second derivative of the penalty beside half the squared error; whether it selects."""
+    alpha = np.ravel(getattr(model, "alpha", 0.0))
+    if len(alpha) != 1:
+        raise Refusal(f"one penalty per target is not stated: {_INSTEAD}")
+    if is_exactly(model, *_SELECTING):
+        return n * float(alpha[0]) * (1 - float(model.l1_ratio)), True
+    return float(alpha[0]), False
+
+
+def _refuse_many(model: Any) -> None:
+    if len(model.classes_) != 2:
+        raise Refusal(
+            f"taking a row out of {type(model).__name__} is stated for two classes, and it was "
+            f"fitted on {len(model.classes_)}: {_INSTEAD}"
+        )
+
+
+_SELECTING = ("sklearn.linear_model:Lasso", "sklearn.linear_model:ElasticNet")
+_FORMULAS: dict[str, Callable[[Any, Any, np.ndarray, np.ndarray], np.ndarray]] = {
+    "sklearn.linear_model:LogisticRegression": _logistic,
+    "truerisk.models.logistic_path:LogisticPath": _logistic_path,
+    "sklearn.linear_model:LinearRegression": _line,
+    "sklearn.linear_model:Ridge": _line,
+    "sklearn.linear_model:RidgeClassifier": _line,
+    "sklearn.linear_model:Lasso": _line,
+    "sklearn.linear_model:ElasticNet": _line,
+}

@@ -1,0 +1,244 @@
+"""The page: one HTML file that needs nothing else, drawn from the JSON of an assessment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from truerisk.api.road.wording import unsigned
+from truerisk.core.present import clean, honest_risk, number
+from truerisk.report.boxes import draw_boxes
+from truerisk.report.calibration import draw_calibration
+from truerisk.report.curves import draw_curves
+from truerisk.report.document import Document, Estimate, Learner, read_document
+from truerisk.report.figure import Table
+from truerisk.report.ladder import draw_ladder, interval_text, signed_text
+from truerisk.report.layout import Headline, Section, rendered, sentences
+from truerisk.report.methods_text import described, references, repeat
+from truerisk.report.posterior import draw_posterior
+from truerisk.report.rates import Rates
+from truerisk.report.stability import draw_stability
+
+__all__ = ["draw_page"]
+
+MOST_LEARNERS = 12  # whose risk curves are drawn
+RATE_NAMES = (
+    ("sensitivity", "sensitivity (recall)"),
+    ("specificity", "specificity"),
+    ("precision", "precision"),
+    ("npv", "negative predictive value"),
+    ("error", "share of wrong calls"),
+    ("cost", "expected cost per row"),
+)
+
+
+def draw_page(content: Any) -> str:
+    """The page of an assessment's plain values (`Assessment.to_dict`)."""
+    document = read_document(content)
+    rates = None if document.roc is None else Rates(document.roc)
+    values = {
+        "eyebrow": "assessment",
+        "title": _title(document),
+        "facts": _facts(document),
+        "headline": _headline(document),
+        "conclusion": sentences(document.conclusion),
+        "findings": document.findings,
+        "learners": _learners(document),
+        "learners_caption": f"Risks in {clean(document.loss, 40)} loss, lower is better; "
+        "the best learner first",
+        "legend": _legend(document),
+        "differences": _differences(document),
+        "sections": tuple(_sections(document, rates)),
+        "rates": rates,
+        "rates_data": None if rates is None else rates.data(),
+        "now": {} if rates is None else rates.numbers(rates.start),
+        "rate_names": RATE_NAMES,
+        "methods": described(document),
+        "references": references(document),
+        "repeat": repeat(document),
+        "described": _data(document),
+        "notes": _notes(document),
+    }
+    return rendered("page.html", values)
+
+
+# ---------------------------------------------------------------- the top
+
+
+def _title(document: Document) -> str:
+    source = clean(document.source, 80)
+    n = len(document.learners)
+    learners = f"{n} tuned learner{'s' if n > 1 else ''}"
+    return f"{source}: {learners} assessed" if source else f"Assessment of {learners}"
+
+
+def _facts(document: Document) -> list[str]:
+    facts = [f"{document.n_rows} rows"]
+    if document.columns:
+        facts.append(f"{len(document.columns)} columns")
+    if document.classes:
+        facts.append(f"{len(document.classes)} classes")
+    facts.append(f"{clean(document.loss, 40)} loss")
+    facts.append(f"tuned by {clean(document.tuned_by, 40)}")
+    facts.append(f"tested by {clean(document.tested_by, 40)}")
+    return facts
+
+
+def _headline(document: Document) -> list[Headline]:
+    best = document.best
+    report = document.choice if document.choice is not None else best.honest
+    what = f"risk of choosing among {len(document.learners)} learners"
+    shown = [
+        Headline(
+            "Report this risk",
+            number(report.value),
+            _sure(report) + (f"; {what}" if document.choice is not None else ""),
+            "report",
+        ),
+        Headline("Best learner", clean(best.name, 24), best.chosen),
+        Headline("Its honest risk", number(best.honest.value), _sure(best.honest)),
+        Headline(
+            "What tuning said",
+            number(best.minimised),
+            _beside(best),
+        ),
+    ]
+    if document.baseline is not None:
+        shown.append(
+            Headline("Without learning", number(document.baseline), document.baseline_rule)
+        )
+    return shown
+
+
+def _beside(best: Learner) -> str:
+    """What is said of the selected risk."""
+    if best.optimism is not None:
+        return f"optimism {signed_text(best.optimism, best.honest.value)}"
+    return "not known" if best.selected is None else "of another loss"
+
+
+def _sure(estimate: Estimate) -> str:
+    if estimate.interval is None:
+        return "no interval"
+    level = f"{100 * estimate.interval.confidence_level:g} %"
+    low, high = number(estimate.interval.low), number(estimate.interval.high)
+    return f"{level} interval {low} to {high}"
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _learners(document: Document) -> Table:
+    rows = [
+        [
+            one.shown,
+            one.chosen,
+            number(one.minimised),
+            number(one.honest.value),
+            interval_text(one.honest),
+            signed_text(one.optimism, one.honest.value),
+            f"{one.agreement:.0%}" if len(one.curve.settings) > 1 else "–",
+            str(one.n_fits),
+        ]
+        for one in document.learners
+    ]
+    head = ("learner", "chosen setting", "selected", "honest", "interval", "optimism")
+    return Table.of((*head, "agreement", "fits"), rows)
+
+
+def _legend(document: Document) -> list[str]:
+    named = {clean(o.honest.interval.method, 40) for o in document.learners if o.honest.interval}
+    level = f"{100 * document.level:g} %"
+    how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
+    tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
+    testing = f"{clean(document.tested_by, 40)}{how}"
+    return [
+        f"selected: the score that tuning maximised, as an error ({tuning})",
+        f"honest: {honest_risk(document.tested_by)} ({testing})",
+        "optimism: honest − selected; agreement: outer splits that chose the same setting",
+    ]
+
+
+def _differences(document: Document) -> Table | None:
+    if not document.differences:
+        return None
+    best = document.best.honest.value
+    rows = [
+        [
+            clean(one.learner, 60),
+            signed_text(one.mean, best),
+            unsigned(one.std_error, best),
+            "by more than its noise" if one.exceeds_noise else "cannot be told apart",
+        ]
+        for one in document.differences
+    ]
+    return Table.of(("learner", "risk above the best", "standard error", "these rows say"), rows)
+
+
+# ---------------------------------------------------------------- sections
+
+
+def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
+    yield Section("learners", "The learners")
+    ladder = draw_ladder(document)
+    drawn = [f for f in (ladder, draw_posterior(document)) if f is not None]
+    if drawn:
+        lead = "What the same learners seem to cost, from the most flattering number on."
+        yield Section("optimism", "Optimism", lead, tuple(drawn))
+    drawn_of = document.learners[:MOST_LEARNERS]
+    curves = [f for i, one in enumerate(drawn_of) for f in draw_curves(one, document, i)]
+    if curves:
+        lead = "The risk of every setting on all rows; the smallest of many flatters."
+        if len(document.learners) > MOST_LEARNERS:
+            lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
+        yield Section("curves", "Risk curves", lead, tuple(curves))
+    drawn = [f for f in (draw_boxes(document), draw_stability(document)) if f is not None]
+    if drawn:
+        lead = "How much depends on the rows that happened to be there."
+        yield Section("stability", "Stability", lead, tuple(drawn))
+    calibration = draw_calibration(document)
+    if rates is not None:
+        lead = (
+            f"Of {document.best.shown}, tuned and fitted without the rows it scores; positive: "
+            f"{rates.positive}."
+        )
+        pair = (rates.draw_roc(), rates.draw_precision_recall())
+        yield Section("rates", "Ranking and thresholds", lead, pair)
+    if calibration is not None:
+        lead = f"Of {document.best.shown}, tuned and fitted without the rows it rates."
+        yield Section("calibration", "Calibration", lead, (calibration,))
+    yield Section("methods", "What was done")
+    yield Section("repeat", "How to repeat it")
+
+
+def _data(document: Document) -> list[tuple[str, str]]:
+    facts = []
+    if document.columns:
+        facts.append(("columns", _some(document.columns)))
+    if document.classes:
+        facts.append(("classes", _some(document.classes)))
+    return facts
+
+
+def _some(names: tuple[str, ...], most: int = 20) -> str:
+    listed = ", ".join(clean(name, 60) for name in names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"
+
+
+def _notes(document: Document) -> list[str]:
+    notes = [
+        f"{clean(o.name, 60)}: {clean(n, 400)}" for o in document.learners for n in o.honest.notes
+    ]
+    if document.choice is not None:
+        notes += [clean(note, 400) for note in document.choice.notes]
+    notes += [
+        f"{one.shown}: {clean(one.no_selected, 200)}"
+        for one in document.learners
+        if one.no_selected
+    ]
+    if document.no_roc and document.task == "classification":
+        notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")
+    if document.missing:
+        listed = ", ".join(clean(name, 60) for name in document.missing)
+        notes.append(f"not assessed, because interrupted: {listed}")
+    return list(dict.fromkeys(notes))[:40]

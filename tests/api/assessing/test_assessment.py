@@ -1,0 +1,204 @@
+"""An assessment prints, becomes a frame, JSON and HTML, and its differences are what they say."""
+
+from __future__ import annotations
+
+import html
+import json
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.api.assessing.assessment import HEAD, WIDEST
+from truerisk.core.errors import NotWritten
+
+X, Y = tr.datasets.make_difficult(40, random_state=1)
+QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
+LEARNERS = {
+    "guess": DummyClassifier(strategy="most_frequent"),
+    "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}),
+    "bayes": GaussianNB(),
+}
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\x1b[2J'\""
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Three learners, assessed once."""
+    return tr.assess(LEARNERS, X, Y, **QUICK)
+
+
+def test_the_best_is_the_smallest_honest_risk(found):
+    """Ranked by the honest risk, not by the one that was minimised."""
+    values = {name: risk.value for name, risk in found.risks.items()}
+    assert found.ranking == sorted(values, key=values.get)
+    assert found.best == found.ranking[0]
+    assert found.runner_up == found.ranking[1]
+
+
+def test_optimism_is_honest_minus_selected(found):
+    """For every learner, with its sign."""
+    for one in found.learners.values():
+        assert one.selected.value == one.curve.values[one.curve.best]
+        assert one.optimism == one.risk.value - one.selected.value
+
+
+def test_a_difference_is_that_of_the_row_losses(found):
+    """Mean and standard error of the paired differences, recomputed from the losses."""
+    d = found.risks["guess"].losses - found.risks["tree"].losses
+    paired = found.difference("guess", "tree")
+    assert paired.mean == pytest.approx(d.mean())
+    assert paired.std_error == pytest.approx(d.std(ddof=1) / np.sqrt(40))
+    assert found.difference("tree", "guess").mean == -paired.mean
+
+
+def test_a_difference_needs_losses_of_rows():
+    """AUC rates whole sets, so nothing is paired."""
+    scored = tr.assess({"a": GaussianNB(), "b": LogisticRegression()}, X, Y, loss="auc", **QUICK)
+    assert scored.difference("a", "b") is None
+    assert scored.gain() is None
+
+
+def test_the_gain_is_over_the_best_constant(found):
+    """Constant losses minus those of the choice, row by row."""
+    constant = np.bincount(Y.astype(int)).argmax() != Y
+    d = constant - found.choice.losses
+    assert found.gain().mean == pytest.approx(d.mean())
+    assert found.baseline == constant.mean()
+
+
+def test_the_frame_has_one_row_per_learner(found):
+    """The best first, numbers as numbers."""
+    frame = found.table()
+    assert list(frame["learner"]) == found.ranking
+    assert list(frame.columns) == [
+        *("learner", "setting", "selected_risk", "risk", "low", "high"),
+        *("interval", "optimism", "n_fits", "seconds"),
+    ]
+    assert frame["risk"].tolist() == [found.risks[n].value for n in found.ranking]
+    assert (frame["low"] <= frame["risk"]).all()
+
+
+def test_the_frame_without_intervals():
+    """Where there is none the cells are empty, not invented."""
+    frame = tr.assess({"a": GaussianNB()}, X, Y, loss="auc", **QUICK).table()
+    assert frame[["low", "high", "interval"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("write", ["to_html", "to_json"])
+def test_a_place_that_is_not_there_is_a_sentence(found, write):
+    """The missing folder is named; callers of files may expect an OSError."""
+    with pytest.raises(OSError, match="there is no folder 'no/such'; make it") as refused:
+        getattr(found, write)("no/such/a.html")
+    assert isinstance(refused.value, NotWritten)
+
+
+def test_json_is_one_strict_document(found, tmp_path):
+    """The schema is named, the numbers are those of the object, the file holds the text."""
+    text = found.to_json(tmp_path / "a.json")
+    content = json.loads(text, parse_constant=pytest.fail)
+    assert json.loads((tmp_path / "a.json").read_text("utf-8")) == content
+    assert content["schema"] == "truerisk.assessment/1"
+    assert content["best"] == found.best
+    assert content["conclusion"] == found.conclusion
+    assert content["choice"]["value"] == found.choice.value
+    assert content["not_assessed"] == []
+    assert (content["tuned_by"], content["tested_by"], content["loss"]) == (
+        *("3-fold", "4-fold", "zero-one"),
+    )
+    for name, one in content["learners"].items():
+        assert one["risk"]["value"] == found.risks[name].value
+        assert one["optimism"] == found.learners[name].optimism
+        assert len(one["outer"]) == 4
+        assert tr.RiskEstimate.from_dict(one["risk"]).value == found.risks[name].value
+
+
+def test_json_holds_the_criteria():
+    """Curves by further methods are in the document."""
+    one = {"tree": LEARNERS["tree"]}
+    found = tr.assess(one, X, Y, methods=["3-fold", "holdout"], outer="4-fold")
+    content = found.to_dict()["learners"]["tree"]["criteria"]
+    assert list(content) == ["holdout"]
+    assert [e["value"] for e in content["holdout"]["estimates"]] == pytest.approx(
+        found.criteria["tree"]["holdout"].values
+    )
+
+
+def test_the_printed_table(found):
+    """Title, heads, best first, meanings, conclusion; nothing wider than a hundred columns."""
+    lines = str(found).splitlines()
+    assert lines[0] == "zero-one risk (lower is better) of 3 tuned learners on 40 rows"
+    assert lines[2].split() == " ".join(HEAD).split()
+    assert [line.split()[0] for line in lines[4:7]] == found.ranking
+    assert lines[8] == (
+        "selected: the score that tuning maximised, as an error (3-fold on all rows, rule min)"
+    )
+    assert lines[9] == (
+        "honest: risk of tuning and fitting on rows without part in either "
+        "(4-fold; 95 % interval: beta-cv)"
+    )
+    assert lines[10] == "optimism: honest − selected"
+    end = lines.index("", 12)
+    assert " ".join(lines[12:end]) == found.conclusion
+    assert " ".join(lines[end + 1 :]) == " ".join(map(str, found.findings))
+    assert max(map(len, lines)) <= WIDEST
+
+
+def test_long_settings_are_cut_in_print_and_whole_elsewhere():
+    """The table keeps to its width; rows() and the frame have the whole setting."""
+    grid = {"strategy": ["constant"], "constant": [0], "random_state": [4_000_000_000]}
+    found = tr.assess({"n" * 60: (DummyClassifier(), grid)}, X, Y, **QUICK)
+    table = str(found).splitlines()[2:5]
+    assert max(map(len, table)) <= WIDEST
+    assert "…" in table[2]
+    whole = "constant=0, random_state=4000000000, strategy=constant"
+    assert found.rows()[0][1] == found.table()["setting"][0] == whole
+
+
+def test_a_zero_is_not_negative():
+    """An optimism of nothing has a plus."""
+    found = tr.assess({"a": GaussianNB()}, X, Y, methods=["4-fold"], outer=[*splits_of("4-fold")])
+    assert found.learners["a"].optimism == 0
+    assert found.rows()[0][HEAD.index("optimism")] == "+0.0000"
+
+
+def splits_of(method):
+    """The very splits that tuning draws from seed 0."""
+    plan = tr.risk_curve(
+        GaussianNB(), {"var_smoothing": [1e-9]}, X, Y, method=method
+    ).evaluation.plan
+    for question in range(plan.n_questions):
+        yield plan.train_rows(plan.fit[question])[0], plan.test_rows(question)[0]
+
+
+def test_hostile_names_stay_text():
+    """No name or setting becomes markup or moves a cursor; JSON gives it back as it was."""
+    grid = {"strategy": ["most_frequent"], "constant": [HOSTILE]}
+    found = tr.assess({HOSTILE: (DummyClassifier(), grid)}, X, Y, **QUICK)
+    page = found._repr_html_()
+    assert "<img" not in page
+    assert "<script" not in page
+    assert "</script" not in page
+    assert html.escape("</script>") in page
+    assert all(line.isprintable() for line in str(found).splitlines())
+    text = found.to_json()
+    assert text.isascii()
+    assert list(json.loads(text)["learners"]) == [HOSTILE]
+
+
+def test_html_has_every_learner_and_the_conclusion(found):
+    """The notebook shows what print shows."""
+    page = found._repr_html_()
+    assert page.count("<tr>") == 4
+    assert html.escape(found.conclusion) in page
+    assert html.escape(found.title) in page
+
+
+def test_an_assessment_is_frozen(found):
+    """A result is a value."""
+    with pytest.raises(AttributeError):
+        found.best = "guess"

@@ -1,0 +1,124 @@
+"""What a user may give as learners, and what each form means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+from truerisk.api.assessing.families import families_of, word_families
+from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.family import Family
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+Y = np.arange(40) % 2
+
+
+def test_a_model_a_pair_a_list_and_a_family():
+    """All of them become families under the name they were given."""
+    knn = KNeighborsClassifier()
+    grid = {"n_neighbors": [1, 3]}
+    ready = Family.of(knn, grid)
+    given = {"model": GaussianNB(), "pair": (knn, grid), "list": [knn, grid], 7: ready}
+    families = families_of(given, X, Y)
+    assert list(families) == ["model", "pair", "list", "7"]
+    assert [len(family) for family in families.values()] == [1, 2, 2, 2]
+    assert families["7"] is ready
+
+
+def test_words_have_their_grids():
+    """Settings keep the grid's order and fit the number of rows."""
+    families = families_of(["knn", "tree"], X, Y)
+    ks = [c["model__n_neighbors"] for c in families["knn"].candidates]
+    assert ks == sorted(ks)
+    assert max(ks) <= len(Y) // 4
+
+
+@pytest.mark.parametrize(
+    ("y", "expected"),
+    [
+        (Y, "classification"),
+        (Y == 1, "classification"),
+        (np.array(["a", "b"])[Y], "classification"),
+        (np.array(["a", "b"], dtype=object)[Y], "classification"),
+        (Y.astype(float), "classification"),
+        (np.arange(40) % 10, "classification"),
+        (np.arange(40) % 11, "regression"),
+        (Y + 0.5, "regression"),
+    ],
+)
+def test_the_task_follows_from_y(y, expected):
+    """Labels and up to ten whole numbers are classes, as in files; other numbers are regressed."""
+    assert {family.task for family in families_of(None, X, y).values()} == {expected}
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_usual_learners_differ_by_task(task):
+    """Four of them, all of the task."""
+    size = {"n_classes": 2, "n_rows": 40, "columns": {"n_features": 3}}
+    families = word_families(None, task, **size)
+    assert len(families) == 4
+    assert {family.task for family in families.values()} == {task}
+
+
+@pytest.mark.parametrize("dtype", [float, object])
+def test_holes_are_imputed_inside_the_folds(dtype):
+    """An array with NaN gets pipelines that impute; one without gets none."""
+    holes = X.astype(dtype)
+    holes[3, 1] = np.nan
+    families = families_of(["lda"], holes, Y)["lda"], families_of(["lda"], X, Y)["lda"]
+    assert ["Imputer" in str(family.estimator) for family in families] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("learners", "error", "sentence"),
+    [
+        ({}, BadData, "the dict of learners is empty"),
+        ("knn", UnknownName, r"put words in a list, \['knn'\]"),
+        (GaussianNB(), UnknownName, "not as GaussianNB"),
+        ({"a": (GaussianNB(),)}, UnknownName, r"learner 'a': give a model, or a pair"),
+        ({"a": "knn"}, UnknownName, "'knn' is not an estimator instance"),
+        ({1: GaussianNB(), "1": GaussianNB()}, UnknownName, "same name as text"),
+        (["kn"], UnknownName, "did you mean 'knn'"),
+        (["ridge"], Refusal, "ridge does regression only"),
+    ],
+)
+def test_other_things_are_refused_with_the_remedy(learners, error, sentence):
+    """What was given, and what to give instead."""
+    with pytest.raises(error, match=sentence):
+        families_of(learners, X, Y)
+
+
+def test_words_need_a_target_and_columns():
+    """Without y there is no task; without columns no grid."""
+    with pytest.raises(BadData, match="y is None"):
+        families_of(None, X, None)
+    with pytest.raises(BadData):
+        families_of(["knn"], X[:, 0], Y)
+
+
+def test_text_columns_of_a_frame_become_indicators():
+    """As those of a file do, inside the folds; the words then serve a frame as it is."""
+    columns = {"a": X[:, 0], "b": ["uv"[c] for c in Y], "c": [None, *X[1:, 2]]}
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns)):
+        model = families_of(["tree"], table, Y)["tree"].make(0)
+        assert model.fit(table, Y).score(table, Y) == 1.0
+        assert model[:-1].transform(table).shape == (40, 4)
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        (pd.DataFrame(X, columns=["a", "a", "b"]), "2 columns named 'a': rename"),
+        (pd.DataFrame({"d": pd.date_range("2020", periods=40)}), "dates in column 'd'"),
+        (sparse.csr_array(X), "X is sparse, and the learners of words centre"),
+    ],
+)
+def test_what_the_words_cannot_prepare_is_said(table, sentence):
+    """Equal names, dates and sparse tables, before anything is fitted."""
+    with pytest.raises(BadData, match=sentence):
+        families_of(None, table, Y)

@@ -1,0 +1,100 @@
+"""A forecast counts exactly the fits that are then made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.api.assessing.families import families_of
+from truerisk.api.assessing.forecast import forecast
+from truerisk.api.road.compute import pose
+from truerisk.core.errors import BadData, Refusal
+
+X, Y = tr.datasets.make_simple(36, random_state=0)
+LEARNERS = {
+    "tree": (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}),
+    "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]}),
+    "bayes": GaussianNB(),
+}
+
+
+def expected(learners, methods, outer, **options):
+    """The forecast of what assess would do."""
+    problems = {n: pose(f, X, Y, **options) for n, f in families_of(learners, X, Y).items()}
+    return forecast(problems, methods, outer)
+
+
+@pytest.mark.parametrize(
+    ("methods", "outer"),
+    [
+        (["3-fold"], "4-fold"),
+        (["loo"], "holdout"),
+        (["2x3-fold", "loo"], "2x2-fold"),
+        ([KFold(3)], "loo"),
+        (["monte-carlo"], KFold(3)),
+    ],
+)
+@pytest.mark.parametrize("names", [["tree", "knn", "bayes"], ["knn"], ["bayes"]])
+def test_fits_are_counted_exactly(names, methods, outer):
+    """For each learner the fits announced are the fits reported."""
+    learners = {name: LEARNERS[name] for name in names}
+    found = tr.assess(learners, X, Y, methods=methods, outer=outer)
+    said = expected(learners, methods, outer)
+    assert {f.learner: f.fits for f in said} == {n: o.n_fits for n, o in found.learners.items()}
+    assert [f.settings for f in said] == [len(found.curves[name]) for name in names]
+
+
+def test_fits_are_those_the_models_saw():
+    """Counted in the models themselves, not in our own books."""
+
+    class Counting(GaussianNB):
+        seen = 0
+
+        def fit(self, X, y, sample_weight=None):
+            Counting.seen += 1
+            return super().fit(X, y)
+
+    learners = {"counting": (Counting(), {"var_smoothing": [1e-9, 1e-3]})}
+    (said,) = expected(learners, ["3-fold"], "4-fold")
+    Counting.seen = 0
+    tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold")
+    assert Counting.seen == said.fits == 2 * 3 + 4 * (2 * 3 + 1)
+
+
+def test_workers_share_the_seconds():
+    """Seconds are of one fit times the fits, divided among the workers."""
+
+    class Slow(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            threading_event.wait(0.02)
+            return super().fit(X, y)
+
+    import threading
+
+    threading_event = threading.Event()
+    one, two = [expected({"slow": Slow()}, ["3-fold"], "4-fold", executor=e)[0] for e in (None, 2)]
+    assert one.fits == two.fits == 7
+    assert one.seconds > 7 * 0.02
+    assert 0 < two.seconds < one.seconds
+
+
+def test_a_forecast_refuses_what_the_run_would():
+    """Too many folds and a missing answer are said at once, with the learner's name."""
+    with pytest.raises(BadData, match="40 folds need at least 40 rows"):
+        expected(LEARNERS, ["40-fold"], "4-fold")
+    with pytest.raises(Refusal, match="svm: SVC gives no probabilities"):
+        expected({"svm": SVC()}, ["3-fold"], "4-fold", loss="log")
+
+
+def test_the_data_stay_as_they_are():
+    """Timing a fit changes neither X nor y."""
+    before = X.copy(), Y.copy()
+    expected(LEARNERS, ["3-fold"], "4-fold")
+    np.testing.assert_array_equal(X, before[0])
+    np.testing.assert_array_equal(Y, before[1])

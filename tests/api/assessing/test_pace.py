@@ -1,0 +1,164 @@
+"""What is done once and what each fit adds are told apart, by a clock that the tests turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+
+import truerisk as tr
+from truerisk.api.assessing.pace import Pace, line_of, mean_of, pace_of
+from truerisk.api.road.compute import pose
+from truerisk.core.contracts import Engine, Streams
+from truerisk.core.family import Family
+from truerisk.engines.generic import Generic
+from truerisk.methods.words import as_method
+
+X, Y = tr.datasets.make_simple(40, random_state=0)
+GRID = {"var_smoothing": [1e-9, 1e-6, 1e-3, 1e-2, 1e-1]}
+
+
+class Clock:
+    """Stands still but for what engines add."""
+
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@dataclass(frozen=True)
+class OnePass(Engine):
+    """Does something once, something for each fit, and little for each setting."""
+
+    clock: Clock
+    once: float
+    each: float
+    by_setting: float = 0.0
+    word = "fake"
+
+    def refuse(self, family, data, plan, request):
+        return None
+
+    def run(self, family, data, plan, request, run):
+        settings = 1 if run.only is not None else len(family)
+        self.clock.now += self.once + plan.n_fits * (self.each + settings * self.by_setting)
+
+
+@dataclass(frozen=True)
+class Single(Generic):
+    """A fit of setting c takes `seconds[c]`."""
+
+    clock: Clock | None = None
+    seconds: tuple[float, ...] = ()
+
+    def run(self, family, data, plan, request, run):
+        self.clock.now += sum(self.seconds[c] for c in run.only)
+
+
+def problem(engine, word="loo", **options):
+    """A problem, and a plan of its method."""
+    family = Family.of(GaussianNB(), GRID)
+    found = pose(family, X, Y, engine=engine, **options)
+    return found, as_method(word).plan(found.data, Streams(0))
+
+
+@pytest.mark.parametrize("once", [0.0, 0.02, 3.0])
+@pytest.mark.parametrize("each", [1e-4, 0.01, 2.0])
+def test_what_is_done_once_is_not_multiplied(once, each):
+    """Forty fits take once + 40 · each, whichever is the larger part."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, once, each))
+    pace = pace_of(asked, plan, clock=clock)
+    assert pace.seconds(plan.n_fits) == pytest.approx(once + 40 * each)
+    assert pace.seconds(400) == pytest.approx(once + 400 * each, rel=1e-6)
+
+
+def test_a_pass_over_settings_costs_what_it_costs():
+    """All settings are in every timing; a pass for the winners alone is timed with one of them."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, 0.0, 0.1, by_setting=0.01))
+    assert pace_of(asked, plan, clock=clock).each == pytest.approx(0.15)
+    assert pace_of(asked, plan, winners=True, clock=clock).each == pytest.approx(0.11)
+
+
+@pytest.mark.parametrize("scale", [1e-5, 0.05, 20.0])
+def test_cheap_and_dear_settings_are_averaged(scale):
+    """One setting of five is a hundred times as dear: what is forecast is never off by two."""
+    clock = Clock()
+    seconds = tuple(scale * s for s in (1.0, 2.0, 4.0, 8.0, 16.0))
+    asked, plan = problem(Single(clock=clock, seconds=seconds))
+    pace = pace_of(asked, plan, clock=clock)
+    true = plan.n_fits * sum(seconds)
+    assert true / 2 < pace.seconds(plan.n_fits) < 2 * true
+    winners = pace_of(asked, plan, winners=True, clock=clock).seconds(plan.n_fits)
+    assert winners == pytest.approx(pace.seconds(plan.n_fits) / 5)
+
+
+@pytest.mark.parametrize(("once", "each"), [(0.0, 1e-4), (0.5, 0.02), (0.0, 30.0), (40.0, 0.001)])
+def test_the_timing_itself_is_short(once, each):
+    """A few seconds; or, where one fit takes longer, what three or four of them take."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, once, each))
+    pace_of(asked, plan, clock=clock)
+    assert clock.now <= max(3.0, 4 * (once + each))
+
+
+def test_the_first_timing_does_not_count_where_it_is_short():
+    """Imports and caches are in it."""
+    seen = []
+
+    def timing(n):
+        seen.append(n)
+        return 0.01 * n + (0.2 if len(seen) == 1 else 0.0)
+
+    assert line_of(timing, 100) == (pytest.approx(0.0, abs=1e-12), pytest.approx(0.01))
+    assert seen[:2] == [1, 1]
+    seen.clear()
+    assert mean_of(timing, 100, 3) == pytest.approx(0.01)
+
+
+def test_timings_that_shrink_give_no_negative_pace():
+    """Noise may make more fits seem quicker than fewer."""
+    times = iter([0.1, 0.1, 0.05, 0.3])
+    once, each = line_of(lambda n: next(times), 16)
+    assert once >= 0
+    assert each >= 0
+
+
+def test_workers_share_fits_and_not_passes():
+    """An engine of one pass runs in this process, whatever the executor."""
+    clock = Clock()
+    engines = Single(clock=clock, seconds=(1.0,) * 5), OnePass(clock, 0.0, 1.0)
+    for engine, times in zip(engines, (4, 1)):
+        asked, plan = problem(engine)
+        alone = pace_of(asked, plan, clock=clock).each
+        shared = pace_of(replace(asked, executor=4), plan, clock=clock).each
+        assert alone == pytest.approx(times * shared)
+
+
+def test_real_engines_are_timed():
+    """With closed forms, with one fit per setting, and for drawn train sets."""
+    rng = np.random.default_rng(0)
+    y = X[:, 0] + rng.normal(size=40)
+    asked = pose(Family.of(Ridge(), {"alpha": [0.1, 1.0]}), X, y)
+    for word in ("loo", "5-fold", ".632"):
+        pace = pace_of(asked, as_method(word).plan(asked.data, Streams(0)))
+        assert isinstance(pace, Pace)
+        assert pace.engine == "least-squares"
+        assert 0 < pace.seconds(100) < 60
+
+
+@pytest.mark.parametrize(("once", "each"), [(0.0, 30.0), (40.0, 0.5), (4.0, 4.0)])
+def test_a_long_fit_is_timed_once_more_and_not_in_two_numbers(once, each):
+    """The share of what is done once is that of the pass before."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, once, each))
+    first = pace_of(asked, plan, clock=clock)
+    spent = clock.now
+    second = pace_of(asked, plan, like=first, clock=clock)
+    assert clock.now - spent == pytest.approx(once + each)
+    assert (second.once, second.each) == pytest.approx((once, each), abs=1e-9)

@@ -1,0 +1,43 @@
+"""An assessment's plans are drawn once, from the seed alone."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import truerisk as tr
+from truerisk.api.assessing.plans import Schedule
+from truerisk.api.road.compute import pose
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+
+X, Y = tr.datasets.make_simple(36, random_state=0)
+
+
+def drawn(methods=("3-fold",), outer="4-fold", several=True, seed=0, **options):
+    """The schedule of one problem."""
+    problem = pose(Family.of(GaussianNB()), X, Y, random_state=seed, **options)
+    return Schedule.draw(problem, methods, outer, several=several)
+
+
+def test_plans_depend_on_the_seed_alone():
+    """The same seed draws the same plans, another one others."""
+    one, again, other = drawn(seed=1), drawn(seed=1), drawn(seed=2)
+    assert one.nested_plan.fingerprint == again.nested_plan.fingerprint
+    assert one.plans[0].fingerprint == again.plans[0].fingerprint
+    assert one.nested_plan.fingerprint != other.nested_plan.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("several", "settings", "fits"), [(True, 1, 3 + 4 * 4), (False, 1, 3 + 4), (False, 2, 6 + 28)]
+)
+def test_inner_fits_are_made_where_something_is_chosen(several, settings, fits):
+    """One setting of one learner is tested without inner fits; else each setting has them."""
+    assert drawn(several=several).fits(settings) == fits
+
+
+def test_methods_are_checked_before_anything_is_drawn():
+    """What the loss or the data forbid is refused here."""
+    with pytest.raises(Refusal, match="cannot be the inner method"):
+        drawn(["three-way"])
+    assert drawn(["3-fold", "apparent"]).methods[1].word == "apparent"

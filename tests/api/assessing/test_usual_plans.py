@@ -1,0 +1,45 @@
+"""Many rows get a cheaper plan, which is said; what a user names is what is done."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.api.assessing.families import families_of
+from truerisk.api.assessing.plans import usual_method
+
+
+@pytest.mark.parametrize(
+    ("n", "word"),
+    [
+        (30, "10-fold"),
+        (2_000, "10-fold"),
+        (2_001, "5-fold"),
+        (10_000, "5-fold"),
+        (10_001, "holdout"),
+    ],
+)
+def test_the_usual_method_follows_the_rows(n, word):
+    """Ten folds, five, one hold-out: at these numbers of rows."""
+    assert usual_method(n) == word
+
+
+def test_an_assessment_uses_the_usual_method():
+    """Tuning and testing are both by the usual method where none is named."""
+    X, y = tr.datasets.make_simple(2_100, random_state=0)
+    tree = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}
+    found = tr.assess({"bayes": GaussianNB(), "tree": tree}, X, y)
+    assert (found.tuned_by, found.tested_by) == ("5-fold", "5-fold")
+    named = tr.assess({"bayes": GaussianNB()}, X, y, methods=["3-fold"], outer="holdout")
+    assert (named.tuned_by, named.tested_by) == ("3-fold", "holdout")
+
+
+def test_slow_learners_are_no_default_for_many_rows():
+    """A regression on more than 5,000 rows compares lasso in place of support vectors."""
+    rng = np.random.default_rng(0)
+    for n, word in ((5_000, "svm"), (5_001, "lasso")):
+        X = rng.normal(size=(n, 2))
+        assert word in families_of(None, X, X[:, 0] + rng.normal(size=n))

@@ -1,0 +1,103 @@
+"""Copies and groups on both sides of a split are counted and named, by brute force."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import KFold, LeaveOneGroupOut
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.api.road.leak_warnings import warn_of_leaks
+from truerisk.core.contracts import Streams
+from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning
+from truerisk.core.table.data import Data
+from truerisk.methods import Nested, as_method
+
+RNG = np.random.default_rng(0)
+N = 30
+X = RNG.integers(3, size=(N, 2)).astype(float)  # nine different rows at most
+DISTINCT = RNG.normal(size=(N, 2))
+Y = np.arange(N) % 2
+GROUPS = np.arange(N) // 3
+NESTED = Nested("5-fold", "4-fold")
+
+
+def leaking(plan, same) -> list[int]:
+    """Rows tested by a fit that saw another row which is the `same`."""
+    found = set()
+    for q in range(plan.n_questions):
+        train = plan.train_rows(int(plan.fit[q]))[0]
+        found |= {int(t) for t in plan.test_rows(q)[0] for s in train if s != t and same(s, t)}
+    return sorted(found)
+
+
+def drawn(method, X, groups=None):
+    chosen, data = as_method(method), Data.check(X, Y, task="classification", groups=groups)
+    return data, chosen, chosen.plan(data, Streams(0))
+
+
+@pytest.mark.parametrize("method", ["5-fold", "loo", "holdout", "nested", "reversed 3-fold"])
+@pytest.mark.parametrize("table", [np.array, pd.DataFrame, sp.csr_matrix], ids=str)
+def test_copies_across_a_split_are_counted(method, table) -> None:
+    """The warning says how many rows have a copy in a training set that tests them, and which."""
+    data, chosen, plan = drawn(method, table(X))
+    expected = leaking(plan, lambda s, t: (X[s] == X[t]).all())
+    sentence = f"{len(expected)} rows of X (first: row {expected[0]})"
+    with pytest.warns(DuplicateRowsWarning, match=re.escape(sentence)):
+        warn_of_leaks(data, chosen, plan)
+
+
+@pytest.mark.parametrize("splitter", [KFold(4), KFold(5, shuffle=True, random_state=0)], ids=str)
+def test_ignored_groups_are_counted(splitter) -> None:
+    """The warning names the method that ignores the groups, how many rows leak, and the remedy."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")  # scikit-learn's own
+        data, chosen, plan = drawn(splitter, DISTINCT, GROUPS)
+    expected = leaking(plan, lambda s, t: GROUPS[s] == GROUPS[t])
+    assert expected
+    with pytest.warns(GroupLeakWarning, match="groups are given but method 'KFold") as caught:
+        warn_of_leaks(data, chosen, plan)
+    assert f"{len(expected)} rows (first: row {expected[0]})" in str(caught[0].message)
+    assert "'10-fold' or a Group splitter" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("method", ["5-fold", NESTED, LeaveOneGroupOut(), "three-way"], ids=str)
+def test_groups_that_are_kept_are_silent(method) -> None:
+    """No warning where no group straddles."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_leaks(*drawn(method, DISTINCT, GROUPS))
+
+
+def test_copies_inside_a_group_are_silent() -> None:
+    """Copies that the groups keep on one side do not leak."""
+    copies = DISTINCT[GROUPS]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_leaks(*drawn("5-fold", copies, GROUPS))
+
+
+def test_the_warning_points_at_the_caller() -> None:
+    """The user's own line is the one that is shown."""
+    with pytest.warns(DuplicateRowsWarning) as caught:
+        tr.estimate_risk(KNeighborsClassifier(1), X, Y, method="3-fold")
+    assert caught[0].filename == __file__
+
+
+def test_the_apparent_part_of_a_bootstrap_does_not_leak() -> None:
+    """.632+ of groups tests its apparent rows on purpose, and its samples draw groups whole."""
+    y = np.arange(N) % 2
+    groups = np.arange(N) // 3
+    method = tr.methods.Bootstrap(".632+", replicates=5)
+    tr.estimate_risk(
+        KNeighborsClassifier(1), DISTINCT, y, method=method, groups=groups
+    )  # warnings are errors
+    twins = np.vstack([DISTINCT, DISTINCT[:1]])
+    with pytest.warns(DuplicateRowsWarning, match="2 rows of X"):
+        tr.estimate_risk(KNeighborsClassifier(1), twins, np.append(y, y[0]), method=".632+")

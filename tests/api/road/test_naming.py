@@ -1,0 +1,27 @@
+"""An error of one learner among several says which, and stays the error it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from truerisk.api.road.naming import named
+from truerisk.core.errors import BadData, FitFailed, MissingExtra, Refusal
+
+
+@pytest.mark.parametrize(
+    "error",
+    [BadData("no."), Refusal("no."), MissingExtra("no."), FitFailed.like("ValueError", "no.", "t")],
+)
+def test_the_name_comes_first(error):
+    """The kind and the notes are kept."""
+    with pytest.raises(type(error)) as caught, named("kn\nn"):
+        raise error
+    assert str(caught.value) == "kn\\x0an: no."
+    assert getattr(caught.value, "__notes__", []) == getattr(error, "__notes__", [])
+    assert caught.value.__cause__ is error
+
+
+def test_other_errors_pass():
+    """What truerisk did not word is not touched."""
+    with pytest.raises(ZeroDivisionError, match="^division by zero$"), named("knn"):
+        _ = 1 / 0

@@ -1,0 +1,83 @@
+"""Sample weights go to the step that takes them, or are refused; never dropped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import truerisk as tr
+from truerisk.api.road.weights import fit_params_with_weight
+from truerisk.core.errors import Refusal
+
+W = np.arange(1.0, 25.0)
+X = np.random.default_rng(0).normal(size=(24, 2))
+Y = np.arange(24) % 2
+LOGISTIC = LogisticRegression()
+PIPE = make_pipeline(StandardScaler(), LOGISTIC)
+
+MODELS = [
+    (LOGISTIC, "sample_weight"),
+    (PIPE, "logisticregression__sample_weight"),
+    (Pipeline([("a", StandardScaler()), ("b", PIPE)]), "b__logisticregression__sample_weight"),
+    (GridSearchCV(LOGISTIC, {"C": [1, 2]}, cv=2), "sample_weight"),
+    (
+        GridSearchCV(PIPE, {"logisticregression__C": [1, 2]}, cv=2),
+        "logisticregression__sample_weight",
+    ),
+    (make_pipeline(GridSearchCV(LOGISTIC, {"C": [1]}, cv=2)), "gridsearchcv__sample_weight"),
+    (BaggingClassifier(LOGISTIC, random_state=0), "sample_weight"),
+    (CalibratedClassifierCV(LOGISTIC, cv=2), "sample_weight"),
+    (TransformedTargetRegressor(Ridge(), transformer=StandardScaler()), "sample_weight"),
+]
+
+
+@pytest.mark.parametrize(
+    ("model", "name"), MODELS, ids=[f"{i}-{n}" for i, (_, n) in enumerate(MODELS)]
+)
+def test_the_weight_finds_the_step_that_takes_it(model, name) -> None:
+    """The name under which fit takes the weight; and the model's fit does take it there."""
+    found = fit_params_with_weight(model, W, {"other": 1})
+    assert list(found) == ["other", name]
+    y = Y if sklearn.base.is_classifier(model) else X[:, 0]
+    risk = tr.estimate_risk(model, X, y, method="3-fold", sample_weight=W)
+    assert np.isfinite(risk.value)
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda m: m, make_pipeline, lambda m: GridSearchCV(m, {"p": [1]})],
+    ids=["alone", "pipeline", "search"],
+)
+def test_a_model_without_weights_is_refused(wrap) -> None:
+    """A weight that would be ignored is refused by the model's name, however deep it lies."""
+    with pytest.raises(Refusal, match=r"KNeighborsClassifier.fit takes no sample_weight"):
+        tr.estimate_risk(wrap(KNeighborsClassifier()), X, Y, sample_weight=W)
+
+
+def test_no_weight_changes_nothing() -> None:
+    """Without weights the fit parameters stay as they are."""
+    assert fit_params_with_weight(KNeighborsClassifier(), None, {"a": 1}) == {"a": 1}
+
+
+def test_with_routing_the_weight_keeps_its_name() -> None:
+    """With metadata routing the pipeline itself knows where the weight goes."""
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert list(fit_params_with_weight(PIPE, W, {})) == ["sample_weight"]
+
+
+def test_a_search_is_weighted_inside() -> None:
+    """The weights reach the fits of a search that is itself the model."""
+    search = GridSearchCV(PIPE, {"logisticregression__C": [1]}, cv=2)
+    heavy = np.where(Y == 1, 1e6, 1.0)
+    risk = tr.estimate_risk(search, X, Y, method="3-fold", sample_weight=heavy, loss="zero-one")
+    assert risk.losses[Y == 1].sum() == 0  # with these weights everything is called 1
+    assert risk.losses[Y == 0].sum() == 12

@@ -1,0 +1,180 @@
+"""Distances of the kNN engine: on hostile tables scikit-learn's own answers, or a refusal."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, PolynomialFeatures
+
+import truerisk as tr
+from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.errors import FitFailed
+from truerisk.core.family import Family
+from truerisk.core.table.data import Data
+from truerisk.engines.generic import Generic
+from truerisk.engines.neighbours.knn import NearestNeighbours
+
+METRICS = ["euclidean", "l1", "chebyshev", "cosine", "canberra", "braycurtis"]
+POWERS = [1, 1.5, 2, 3, 30, 300, np.inf]
+SEARCHES = ["auto", "kd_tree", "ball_tree", "brute"]
+SCALES = [1, 1, 1, 1e8, 1e-8, 1e150, 1e-150, 1e160, 1e-160, 1e-162]
+OFFSETS = [0, 0, 1e3, 1e4, 1e5, 1e6, 1e8]
+
+
+def hostile(rng, n, d):
+    """Counts of both signs, zeros, constants, copies, far from 0, of any size and type."""
+    X = rng.normal(size=(n, d))
+    kind = rng.choice(["plain", "counts", "zeros", "constant", "copies", "binary"])
+    if kind == "counts":
+        X = np.round(2 * X)
+    elif kind == "zeros":
+        X = X * (rng.random((n, d)) < 0.2)
+        X[rng.random(n) < 0.2] = 0.0
+    elif kind == "constant":
+        X[:, : max(1, d // 2)] = 3.7
+    elif kind == "copies":
+        X = X[rng.integers(0, n, n)]
+    elif kind == "binary":
+        X = (X > 0).astype(float)
+    scale = rng.choice(SCALES)
+    X = X * scale + (rng.choice(OFFSETS) if scale == 1 else 0.0)
+    form = rng.choice(["C", "F", "whole", "bool", "single"], p=[0.5, 0.1, 0.15, 0.1, 0.15])
+    if form == "whole":
+        return np.clip(np.round(X), -1e17, 1e17).astype(np.int64)
+    if form == "single":
+        with np.errstate(over="ignore"):
+            return X.astype(np.float32)
+    return {"C": X, "F": np.asfortranarray(X), "bool": X > 0}[str(form)]
+
+
+def problem(rng, n):
+    """A model with any metric, search and weights, targets, and the response asked for."""
+    metric = str(rng.choice([*METRICS, "minkowski", "minkowski"]))
+    options = {
+        "metric": metric,
+        "p": float(rng.choice(POWERS)) if metric == "minkowski" else 2,
+        "algorithm": str(rng.choice(SEARCHES)),
+        "leaf_size": int(rng.choice([1, 2, 30])),
+        "weights": str(rng.choice(["uniform", "distance"])),
+    }
+    response = str(rng.choice(["label", "probability", "value"]))
+    if response == "value":
+        y = rng.normal(size=(n, 2)) if rng.random() < 0.3 else rng.integers(0, 3, n).astype(float)
+        return KNeighborsRegressor(**options), y, response
+    y = np.arange(n) % int(rng.integers(2, 6))
+    if rng.random() < 0.2:
+        y[0] = 99  # the only one of its class
+    return KNeighborsClassifier(**options), rng.permutation(y), response
+
+
+def answers_of(engine, family, data, plan, response):
+    """Its answers and warnings, or the sentence that it fails with."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            values = engine.run(family, data, plan, Request(response), Run()).values
+        except FitFailed as error:
+            return str(error), None
+    return values, sorted({str(one.message) for one in said})
+
+
+def assert_same(family, data, plan, response):
+    found, said = answers_of(NearestNeighbours(), family, data, plan, response)
+    expected, heard = answers_of(Generic(), family, data, plan, response)
+    if isinstance(expected, str):
+        assert found == expected
+        return
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert said == heard
+
+
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+def test_hostile_tables_are_answered_as_by_refits_or_refused(part):
+    """Whatever is not refused equals clone, fit and predict to 1e-9, warnings included."""
+    served = 0
+    for seed in range(12 * part, 12 * part + 12):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(12, 50))
+        X = hostile(rng, n, int(rng.choice([1, 2, 5, 15, 16, 20])))
+        if not np.isfinite(X).all():
+            continue
+        model, y, response = problem(rng, n)
+        data = Data.check(X, y, task="regression" if response == "value" else "classification")
+        method = str(rng.choice(["4-fold", "loo", "apparent", "2x3-fold"]))
+        plan = tr.methods.as_method(method).plan(data, Streams(seed))
+        most = int(plan.train_sizes.min())
+        family = Family.of(model, {"n_neighbors": sorted({1, 2, 3, most})})
+        if NearestNeighbours().refuse(family, data, plan, Request(response)) is None:
+            served += 1
+            assert_same(family, data, plan, response)
+    assert served >= 3
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"metric": "braycurtis"}, "no metric"),
+        ({"metric": "cosine", "algorithm": "kd_tree"}, "does not search by metric"),
+        ({"algorithm": "tree"}, "no search that it knows"),
+        ({"leaf_size": 0}, "is no size"),
+        ({"metric": "l1", "p": None}, "no Minkowski distance"),
+    ],
+)
+def test_what_scikit_learn_would_not_measure_so_is_refused(options, reason):
+    """Metrics that trees answer wrongly or not at all, and options that scikit-learn rejects."""
+    X, y = tr.datasets.make_simple(30, random_state=0)
+    data = Data.check(X, y, task="classification")
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    family = Family.of(KNeighborsClassifier(**options), {"n_neighbors": [1]})
+    assert reason in NearestNeighbours().refuse(family, data, plan, Request("label"))
+
+
+@pytest.mark.parametrize("steps", [Normalizer(), PolynomialFeatures(2)], ids=str)
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_a_step_computes_in_the_type_of_the_table(steps, kind):
+    """Single precision stays so in a step that treats each row by itself, as in a refit."""
+    rng = np.random.default_rng(0)
+    X = (1000 + 20 * rng.normal(size=(60, 3))).astype(kind)
+    data = Data.check(X, np.arange(60) % 2, task="classification")
+    model = make_pipeline(steps, KNeighborsClassifier())
+    family = Family.of(model, {"kneighborsclassifier__n_neighbors": [1, 3, 5, 9]})
+    plan = tr.methods.KFold(5).plan(data, Streams(0))
+    assert NearestNeighbours().refuse(family, data, plan, Request("label")) is None
+    assert_same(family, data, plan, "label")
+
+
+def halved(X):
+    return X.astype(np.float32)
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_what_a_step_gives_out_in_single_precision_is_left_to_scikit_learn(weights):
+    """A step may turn doubles into single precision, in which other distances are computed."""
+    rng = np.random.default_rng(1)
+    X, y = 1e4 + rng.normal(size=(60, 20)), rng.normal(size=60)
+    data = Data.check(X, y, task="regression")
+    model = make_pipeline(
+        FunctionTransformer(halved), KNeighborsRegressor(weights=weights, metric="cosine")
+    )
+    family = Family.of(model, {"kneighborsregressor__n_neighbors": [1, 5]})
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    if NearestNeighbours().refuse(family, data, plan, Request("value")) is None:
+        assert_same(family, data, plan, "value")
+
+
+@pytest.mark.parametrize("offset", [0.0, 100.0, 1e4, 1e5])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize(("n", "d", "algorithm"), [(300, 2, "brute"), (120, 20, "auto")])
+def test_weights_far_from_0_are_those_of_scikit_learn(offset, metric, n, d, algorithm):
+    """Reciprocals of what cancellation leaves of a distance: scikit-learn's own digits count."""
+    rng = np.random.default_rng(0)
+    X, y = offset + rng.normal(size=(n, d)), rng.normal(size=n)
+    data = Data.check(X, y, task="regression")
+    model = KNeighborsRegressor(weights="distance", metric=metric, algorithm=algorithm)
+    family = Family.of(model, {"n_neighbors": [1, 3, 9]})
+    plan = tr.methods.KFold(5).plan(data, Streams(0))
+    assert NearestNeighbours().refuse(family, data, plan, Request("value")) is None
+    assert_same(family, data, plan, "value")

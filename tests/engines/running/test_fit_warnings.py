@@ -1,0 +1,69 @@
+"""A thousand fits that warn alike warn once, with how many they were."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import pytest
+
+from truerisk.engines.running.fit_warnings import alike, apart, counted, kept_warnings, say_once
+
+
+def said(warned, n_fits):
+    """What is repeated of these warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        say_once(warned, n_fits)
+    return [(w.category, str(w.message)) for w in caught]
+
+
+def test_equal_warnings_are_said_once_with_their_count():
+    """One line per kind and text."""
+    warned = [(UserWarning, "slow"), (UserWarning, "slow"), (RuntimeWarning, "slow")]
+    assert said(warned, 9) == [
+        (UserWarning, "slow [2 times in 9 fits]"),
+        (RuntimeWarning, "slow [1 times in 9 fits]"),
+    ]
+
+
+def test_texts_that_differ_in_numbers_are_one():
+    """A duality gap that is different in each fit does not make a hundred warnings."""
+    warned = [(UserWarning, f"gap {0.1 / k:.2e}, tolerance 1e-4") for k in range(1, 8)]
+    assert said(warned, 7) == [(UserWarning, "gap 1.00e-01, tolerance 1e-4 [7 times in 7 fits]")]
+
+
+def test_a_single_fit_needs_no_count():
+    """The text alone."""
+    assert said([(UserWarning, "slow")], 1) == [(UserWarning, "slow")]
+
+
+@pytest.mark.parametrize(("text", "times", "fits"), [("a [b]", 3, 10), ("two\nlines", 1, 2)])
+def test_counted_and_apart_are_inverse(text, times, fits):
+    """What was joined comes apart; other text is a single telling."""
+    assert apart(counted(text, times, fits)) == (text, times, fits)
+    assert apart(text) == (text, 1, 0)
+
+
+def test_alike_hides_numbers_only():
+    """Words still tell warnings apart."""
+    assert alike("gap 1.5e-3 of 7") == alike("gap 2.5E+10 of 12") != alike("gap of 7")
+
+
+def test_warnings_are_kept_in_the_main_thread_alone():
+    """Inside, nothing is shown; in other threads warnings go their usual way."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        with kept_warnings() as kept:
+            warnings.warn("heard", UserWarning, stacklevel=1)
+        assert kept == [(UserWarning, "heard")]
+
+        def elsewhere():
+            with kept_warnings() as mine:
+                found.append(mine)
+
+        found = []
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        assert found == [[]]

@@ -1,0 +1,267 @@
+"""Fits that are left with a keeper are not made again, and nobody can tell from the answers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning
+from truerisk.core.family import Family
+from truerisk.core.progress import listen
+from truerisk.core.table.data import Data
+from truerisk.engines.generic import Generic
+from truerisk.engines.running.fitting import Piece
+from truerisk.engines.running.stored_fits import content_of, pieces_of
+from truerisk.engines.trees.ensemble import Ensembles
+from truerisk.engines.trees.tree import Trees
+from truerisk.methods import KFold
+from truerisk.study.values import pack, unpack
+
+X, Y = tr.datasets.make_difficult(30, random_state=3)
+DATA = Data.check(X, Y, task="classification")
+PLAN = KFold(4).plan(DATA, Streams(0))
+LABELS = Request("label")
+
+
+class Dictionary:
+    """A keeper that holds everything in memory, packed as a file would hold it."""
+
+    def __init__(self):
+        self.n_found = self.n_added = 0
+        self.packed = {}
+
+    def shelf(self, engine, family, candidates, data, plan, request, seed):
+        place = engine, tuple(candidates), plan.fingerprint, request.response, seed
+        return _Place(self, place)
+
+
+class _Place:
+    def __init__(self, keeper, place):
+        self.keeper, self.place = keeper, place
+
+    def found(self, fits):
+        for (place, fit), packed in list(self.keeper.packed.items()):
+            if place == self.place and fit in fits:
+                self.keeper.n_found += 1
+                yield fit, unpack(packed.text, packed.npy)
+
+    def keep(self, fit, content, seconds):
+        assert seconds >= 0
+        self.keeper.n_added += 1
+        self.keeper.packed[self.place, fit] = pack(content)
+
+
+class Moody(ClassifierMixin, BaseEstimator):
+    """Counts its fits, and fails where it is told to."""
+
+    fits = 0
+    fails = False
+
+    def __init__(self, depth=1):
+        self.depth = depth
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.classes_ = np.unique(y)
+        if self.fails and self.depth == 2:
+            raise ValueError("not today")
+        return self
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > self.depth / 3).astype(int)]
+
+
+CASES = {
+    "generic, random": (Generic(), MLPClassifier(max_iter=3), {"alpha": [0.1, 1, 2]}, LABELS),
+    "probabilities": (Generic(), GaussianNB(), {"var_smoothing": [0.1, 1]}, Request("probability")),
+    "scores": (Generic(), LogisticRegression(), {"C": [0.1, 1]}, Request("score")),
+    "scored": (Generic(), GaussianNB(), {"var_smoothing": [0.1, 1]},
+               Request("scored", get_scorer("roc_auc"))),
+    "forests": (Ensembles(), RandomForestClassifier(),
+                {"n_estimators": [2, 4], "max_depth": [1, 2]}, LABELS),
+    "trees": (Trees(), DecisionTreeClassifier(), {"ccp_alpha": [0, 0.1, 0.2]}, LABELS),
+}  # fmt: skip
+
+
+def same(a, b):
+    """Every number of two answers is the same, to the last bit."""
+    return (
+        a.values.dtype == b.values.dtype
+        and a.values.tobytes() == b.values.tobytes()
+        and (a.answered == b.answered).all()
+        and a.n_fits == b.n_fits
+        and np.array_equal(a.freedom, b.freedom)
+    )
+
+
+def answered(case, keeper=None, **options):
+    """What the case's engine answers to its plan."""
+    engine, model, grid, request = case
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        family = Family.of(model, grid)
+        return engine.run(family, DATA, PLAN, request, Run(seed=5, keeper=keeper, **options))
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize("only", [None, np.array([1, 0, 1, 1])], ids=["all", "only"])
+def test_answers_are_the_same_to_the_last_bit(case, only):
+    """With an empty keeper, with half of the fits, with all of them, and without one."""
+    plain = answered(case, only=only)
+    keeper = Dictionary()
+    assert same(answered(case, keeper, only=only), plain)
+    whole = dict(keeper.packed)
+    keeper.packed = {key: whole[key] for key in list(whole)[::2]}
+    keeper.n_found = keeper.n_added = 0
+    assert same(answered(case, keeper, only=only), plain)
+    assert (keeper.n_found, keeper.n_added) == (-(-len(whole) // 2), len(whole) // 2)
+    found = answered(case, keeper, only=only)
+    assert same(found, plain)
+    assert keeper.n_found == -(-len(whole) // 2) + len(whole)
+    assert (found.fit_seconds > 0).all()  # what the fits once took
+
+
+def test_nothing_is_fitted_again():
+    """Neither a candidate of a fit that was cut off in the middle."""
+    keeper, case = Dictionary(), (Generic(), Moody(), {"depth": [1, 3, 4]}, LABELS)
+
+    def stop(progress):
+        if progress.done == 7:
+            raise KeyboardInterrupt
+
+    Moody.fits = 0
+    with listen(stop), pytest.raises(KeyboardInterrupt):
+        answered(case, keeper)
+    assert (Moody.fits, keeper.n_added) == (7, 7)
+    told = []
+    with listen(told.append):
+        answered(case, keeper)
+    assert Moody.fits == 12
+    assert [(p.done, p.unit) for p in told[:3]] == [
+        (0, "fits"), (7, "fits (7 were stored)"), (8, "fits (7 were stored)"),
+    ]  # fmt: skip
+
+
+def test_a_fit_that_failed_is_tried_again(monkeypatch):
+    """What failed is not kept, what was made before it is; mended, all is as if nothing was."""
+    monkeypatch.setattr(Moody, "fails", True)
+    keeper, grid = Dictionary(), {"depth": [1, 2]}
+    with pytest.raises(FitFailed):
+        answered((Generic(), Moody(), grid, LABELS), keeper)
+    assert keeper.n_added == 1
+    warn = Generic(error="warn"), Moody(), grid, LABELS
+    family = Family.of(Moody(), grid)
+    with pytest.warns(FitFailedWarning, match="4 of 8 fits failed"):
+        given = Generic(error="warn").run(family, DATA, PLAN, LABELS, Run(seed=5, keeper=keeper))
+    assert len(given.failures) == 4
+    assert keeper.n_added == 4
+    monkeypatch.setattr(Moody, "fails", False)
+    assert same(answered(warn, keeper), answered(warn))
+
+
+def test_warnings_are_said_again():
+    """Of their kind and with their count, as when the fits were made."""
+    keeper, family = Dictionary(), Family.of(MLPClassifier(max_iter=3))
+    for _ in range(2):
+        with pytest.warns(ConvergenceWarning, match=r"4 times in 4 fits") as caught:
+            Generic().run(family, DATA, PLAN, LABELS, Run(keeper=keeper))
+        assert len(caught) == 1
+    assert keeper.n_found == 4
+
+
+def test_a_kind_of_warning_that_is_not_loaded_is_a_user_warning():
+    """A file does not have anything imported."""
+    content = content_of([Piece(0, 0, [np.zeros(2)], 0.1, 0.2, warned=((UserWarning, "slow"),))])
+    content["pieces"][0]["warned"] = [["antigravity:Up", "slow"]]
+    assert pieces_of(content, 0, (0,))[0].warned == ((UserWarning, "slow"),)
+
+
+def test_a_piece_comes_back():
+    """Counts, degrees of freedom and seconds, too."""
+    piece = Piece(
+        3, 1, [np.array([0.1, -0.0]), np.float64(0.3)], 0.1, 0.2, freedom=2.5,
+        counts=(np.array([[1.0, 2.0]]),), warned=((ConvergenceWarning, "slow"),),
+    )  # fmt: skip
+    packed = pack(content_of([piece, replace(piece, candidate=2, freedom=np.nan)]))
+    first, second = pieces_of(unpack(packed.text, packed.npy), 3, (1, 2))
+    assert [np.asarray(a).tobytes() for a in first.answers] == [a.tobytes() for a in piece.answers]
+    np.testing.assert_array_equal(first.counts[0], piece.counts[0])
+    names = ("fit", "candidate", "fit_seconds", "answer_seconds", "freedom", "warned")
+    assert [getattr(first, name) for name in names] == [getattr(piece, name) for name in names]
+    assert second.candidate == 2
+    assert np.isnan(second.freedom)
+
+
+def _cut(content):
+    content["answer 0 0"] = content["answer 0 0"][:1]
+
+
+def _fractions(content):
+    content["answer 0 0"] = content["answer 0 0"] + 0.5
+
+
+def _other(content):
+    content["pieces"] *= 2
+
+
+def _lost(content):
+    del content["answer 0 0"]
+
+
+@pytest.mark.parametrize("change", [_cut, _fractions, _other, _lost])
+def test_what_was_changed_in_the_file_is_refused(change):
+    """One answer for all rows, fractions for labels, two settings for one, a missing array."""
+    keeper, case = Dictionary(), (Generic(), GaussianNB(), {"var_smoothing": [0.1, 1]}, LABELS)
+    answered(case, keeper)
+    key = next(key for key in keeper.packed if key[0][1] == (0,))
+    content = unpack(keeper.packed[key].text, keeper.packed[key].npy)
+    change(content)
+    keeper.packed[key] = pack(content)
+    with pytest.raises(BadStore, match="a stored fit"):
+        answered(case, keeper)
+
+
+def test_linear_rules_are_made_again():
+    """A plan that asks for coefficients is answered without the keeper."""
+    family = Family.of(LogisticRegression())
+    plan = replace(PLAN, rules=np.arange(PLAN.n_questions, dtype=np.int32))
+    keeper = Dictionary()
+    given = Generic().run(family, DATA, plan, LABELS, Run(keeper=keeper))
+    assert len(given.rules) == 4
+    assert keeper.n_added == 0
+
+
+class Lines(RegressorMixin, BaseEstimator):
+    """Two numbers for every row."""
+
+    def fit(self, X, y):
+        self.mean_ = y.mean(axis=0)
+        return self
+
+    def predict(self, X):
+        return self.mean_ + X[:, :2]
+
+
+def test_several_targets_come_back():
+    """Answers with an axis more."""
+    data = Data.check(X, X[:, :2], task="regression")
+    plan = KFold(3).plan(data, Streams(0))
+    keeper, run = Dictionary(), Request("value")
+    first, second = (
+        Generic().run(Family.of(Lines()), data, plan, run, Run(keeper=keeper)) for _ in range(2)
+    )
+    assert keeper.n_found == 3
+    assert same(first, second)

@@ -1,0 +1,210 @@
+"""The support vector engine answers as SVC does at every tolerance, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, make_classification
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import SVC
+from tests.engines.closed_forms import both, counted, data_of, drawn, family_of
+
+import truerisk as tr
+from truerisk.core.contracts import Request, Streams
+from truerisk.core.family import Family
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL
+from truerisk.engines.support_vectors import agreement
+from truerisk.engines.support_vectors.svm import SupportVectors
+from truerisk.testing import engine_checks
+
+ENGINE = SupportVectors()
+LABEL, SCORE = Request("label"), Request("score")
+
+FAMILIES = {
+    "linear": Family.of(SVC(kernel="linear"), {"C": [0.1, 1.0, 5.0]}),
+    "rbf": Family.of(SVC(), {"C": [0.5, 10.0], "gamma": ["scale", "auto", 0.7]}),
+    "poly": Family.of(SVC(kernel="poly", coef0=-1.0), {"C": [1.0], "degree": [2, 3]}),
+    "balanced": Family.of(SVC(class_weight="balanced", tol=0.1), {"C": [1.0, 4.0]}),
+    "prepared": Family.of(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0, 10.0]}),
+}
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        pytest.param(check, id=f"{word}-{check}")
+        for word, family in FAMILIES.items()
+        for check in engine_checks(ENGINE, family, examples=5)
+    ],
+)
+def test_conforms(check):
+    """The published checks of any engine, decision values included."""
+    check()
+
+
+def hostile(rng, n, d, n_classes):
+    """Ties, copies, constants, columns of unequal sizes, far from 0, large, small, of any type."""
+    y = np.arange(n) % n_classes
+    if rng.random() < 0.2:
+        y[y == n_classes - 1], y[0] = 0, n_classes - 1  # a class of one row
+    X = rng.normal(size=(n, d)) + rng.choice([0.0, 0.5, 2.0]) * rng.normal(size=(n_classes, d))[y]
+    kind = rng.choice(["plain", "grid", "copies", "unequal", "far", "constant", "whole", "huge"])
+    if kind == "grid":
+        X = np.round(X)
+    elif kind == "copies":
+        X = X[rng.integers(0, n, n)]
+    elif kind == "unequal":
+        X = X * 10 ** rng.uniform(-1, 1, d)
+    elif kind == "far":
+        X = X + rng.choice([10.0, 1e3, 1e6])
+    elif kind == "constant":
+        X[:] = 2.5
+    elif kind == "whole":
+        X = np.round(3 * X).astype(rng.choice([np.int64, np.int8]))
+    elif kind == "huge":
+        X = X * rng.choice([1e15, 1e-12])
+    return np.asfortranarray(X) if rng.random() < 0.2 else X, y, kind in ("unequal", "far", "huge")
+
+
+def machine(rng, wide):
+    """SVC over C, gamma and kernel; what would take it minutes is left out."""
+    kernel = str(rng.choice(["rbf", "rbf", "linear", "poly"]))
+    largest = 3.5 if kernel == "rbf" else (-4.0 if wide else 0.0)
+    options = {"kernel": kernel, "shrinking": bool(rng.random() < 0.7)}
+    options["tol"] = float(rng.choice([1e-3, 1e-3, 0.01, 1e-5]))
+    options["class_weight"] = None if rng.random() < 0.75 else "balanced"
+    grid = {"C": [float(10**at) for at in rng.uniform(largest - 5, largest, 3)]}
+    if kernel == "rbf":
+        grid["gamma"] = ["scale", "auto", float(10 ** rng.uniform(-3, 1))]
+    if kernel == "poly":
+        options.update(
+            degree=int(rng.integers(1, 4)), coef0=float(rng.choice([0.0, 1.0, -1.0, 0.3]))
+        )
+    return options, grid
+
+
+def plan_of(rng, data, seed):
+    if rng.random() < 0.4:
+        builder = PlanBuilder(data.n_rows)
+        for _ in range(3):
+            sample = builder.block(rng.integers(0, data.n_rows, data.n_rows))
+            builder.ask((sample, ()), (ALL, (sample,)))
+        return builder.build()
+    method = str(rng.choice(["4-fold", "loo", "2x3-fold", "apparent"]))
+    return tr.methods.as_method(method).plan(data, Streams(seed))
+
+
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+def test_hostile_tables_are_answered_to_the_last_bit(part):
+    """Labels and decision values are those of clone, fit and predict, at whatever tolerance."""
+    served = 0
+    for seed in range(10 * part, 10 * part + 10):
+        rng = np.random.default_rng(seed)
+        n, n_classes = int(rng.choice([10, 20, 40, 60])), int(rng.choice([2, 2, 3, 5]))
+        X, y, wide = hostile(rng, n, int(rng.choice([1, 2, 3, 5, 10, 33, 64])), n_classes)
+        options, grid = machine(rng, wide)
+        model, weights = SVC(**options), {}
+        if rng.random() < 0.3:
+            scaler = StandardScaler() if rng.random() < 0.5 else MinMaxScaler()
+            model = make_pipeline(scaler, model)
+            grid = {f"svc__{name}": values for name, values in grid.items()}
+        elif rng.random() < 0.3:
+            weights = {"sample_weight": rng.uniform(0.2, 3.0, n)}
+        data, family = data_of(X, y, **weights), family_of(model, grid)
+        plan = plan_of(rng, data, seed)
+        request = SCORE if n_classes == 2 and rng.random() < 0.4 else LABEL
+        if any(len(np.unique(y[plan.train_rows(fit)[0]])) < 2 for fit in range(plan.n_fits)):
+            continue
+        assert ENGINE.refuse(family, data, plan, request) is None
+        found, expected = both(ENGINE, family, data, plan, request)
+        np.testing.assert_array_equal(found, expected)
+        served += 1
+    assert served >= 5
+
+
+@pytest.mark.parametrize("kind", ["definite", "indefinite", "rounded"])
+def test_a_given_matrix_is_taken_as_it_is(kind, monkeypatch):
+    """Also with a negative eigenvalue, or with unlike last bits on both sides of its diagonal."""
+    X, y = drawn(40, 3, 3, seed=2)
+    gram = X @ X.T / 10
+    if kind == "indefinite":
+        gram = gram - 2 * np.eye(40)
+    if kind == "rounded":  # not symmetric to the last bits
+        gram = gram * (1 + 1e-14 * np.random.default_rng(0).normal(size=gram.shape))
+    data = data_of(gram, y)
+    family = family_of(SVC(kernel="precomputed"), {"C": [0.01, 1.0]})
+    plan = tr.methods.KFold(4).plan(data, Streams(0))
+    with counted(monkeypatch) as seen:
+        found, expected = both(ENGINE, family, data, plan, LABEL)
+    np.testing.assert_array_equal(found, expected)
+    assert seen["asked"] == 0
+
+
+def test_nested_validation_of_breast_cancer_is_that_of_scikit_learn():
+    """Labels near 0 decide a fold or two; cross_val_score of GridSearchCV has the same risk."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:200], y[:200]
+    pipe = make_pipeline(StandardScaler(), SVC())
+    grid = {"svc__C": [1.0, 1000.0], "svc__gamma": [0.003, 0.3]}
+    inner = StratifiedKFold(3, shuffle=True, random_state=1)
+    outer = StratifiedKFold(4, shuffle=True, random_state=2)
+    scores = cross_val_score(GridSearchCV(pipe, grid, cv=inner), X, y, cv=outer)
+    curve = tr.risk_curve(pipe, grid, X, y, method=tr.methods.Nested(outer, inner), engine="svm")
+    assert curve.procedure.value == pytest.approx(1 - scores.mean(), abs=1e-12)
+
+
+def test_the_minimum_is_another_answer_near_0():
+    """SVC stops elsewhere, and labels near 0 differ: the minimum is asked for by name."""
+    X, y = make_classification(400, 10, flip_y=0.2, class_sep=0.3, random_state=0)
+    data, family = data_of(X, y), family_of(SVC(tol=0.05), {"C": [10.0, 100.0]})
+    plan = tr.methods.KFold(5).plan(data, Streams(0))
+    found, expected = both(ENGINE, family, data, plan, LABEL)
+    np.testing.assert_array_equal(found, expected)
+    least, _ = both(SupportVectors(minimiser=True), family, data, plan, LABEL)
+    assert (least != expected).any()
+
+
+def test_other_steps_are_refused_and_the_minimum_is_named(monkeypatch):
+    """Where SVC does not agree to the last bit, the engine leaves it to fits; the minimum stays."""
+    monkeypatch.setattr("truerisk.engines.support_vectors.svm.takes_the_same_steps", lambda: False)
+    X, y = tr.datasets.make_simple(30, random_state=0)
+    data, family = data_of(X, y), family_of(SVC())
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    assert "minimiser=True" in ENGINE.refuse(family, data, plan, LABEL)
+    assert SupportVectors(minimiser=True).refuse(family, data, plan, LABEL) is None
+
+
+def test_the_comparison_notices_a_last_bit(monkeypatch):
+    """A product that is rounded otherwise, a solver that stops elsewhere: not the same steps."""
+    agreement.takes_the_same_steps.cache_clear()
+    assert agreement.takes_the_same_steps()
+    solve = agreement.stepped
+
+    def off(*arguments):
+        told = solve(*arguments)
+        told.values[0, 0, 0] = np.nextafter(told.values[0, 0, 0], np.inf)
+        return told
+
+    with monkeypatch.context() as patch:
+        patch.setattr(agreement, "stepped", off)
+        agreement.takes_the_same_steps.cache_clear()
+        assert not agreement.takes_the_same_steps()
+    agreement.takes_the_same_steps.cache_clear()
+
+
+def test_a_value_of_exactly_0_is_of_the_second_class(monkeypatch):
+    """The first class has positive values only in libsvm; here the middle is exactly 0."""
+    X = np.array([[-1.0], [1.0], [0.0], [-2.0], [2.0]])
+    data = data_of(X, np.array(["a", "b", "a", "a", "b"]))
+    family = family_of(SVC(kernel="linear"), {"C": [1.0, 50.0]})
+    builder = PlanBuilder(5)
+    train, middle = builder.block(np.array([0, 1, 3, 4])), builder.block(np.array([2]))
+    builder.ask((train, ()), (middle, ()))
+    with counted(monkeypatch) as seen:
+        found, expected = both(ENGINE, family, data, builder.build(), LABEL)
+    assert (found == expected).all()
+    assert seen["asked"] == 0

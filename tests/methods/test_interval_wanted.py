@@ -1,0 +1,92 @@
+"""The interval asked for is made, or refused in words; it is never ignored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.words import as_method
+
+RNG = np.random.default_rng(1)
+N = 40
+X = RNG.normal(size=(N, 2))
+Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+GRID = {"n_neighbors": [1, 3]}
+WORDS = tr.intervals.names()
+
+
+@pytest.mark.parametrize("method", [*tr.methods.names(), "10-fold", "2x5-fold", "reversed 4-fold"])
+@pytest.mark.parametrize("word", WORDS)
+def test_no_method_ignores_it(method, word):
+    """Every method offers an interval, becomes one that does, or refuses it with its name."""
+    if method == "K-fold":
+        return
+    message = ""
+    try:
+        found = with_interval(as_method(method), word)
+    except Refusal as refusal:
+        message = str(refusal)
+    if message:
+        assert f"no interval '{word}'" in message
+    else:
+        inside = found.outer_method if method == "nested" else found
+        assert word in inside.offers
+
+
+@pytest.mark.parametrize("word", [w for w in WORDS if w != "bootstrap-.632"])
+def test_searches_and_assessments_have_it(word):
+    """HonestSearchCV and assess report it, and the risk of choosing among learners has it."""
+    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, interval=word, select_by="3-fold")
+    search.set_params(outer="4-fold").fit(X, Y)
+    assert search.risk_.interval.method == word
+    learners = {"a": (KNeighborsClassifier(), GRID), "b": KNeighborsClassifier(5)}
+    found = tr.assess(learners, X, Y, methods=["3-fold"], outer="4-fold", interval=word)
+    assert {risk.interval.method for risk in found.risks.values()} == {word}
+    assert found.choice.interval.method == word
+
+
+def test_grouped_data_get_grouped_forms():
+    """Wald, NCV and Beta add up groups first and say so in their name."""
+    groups = np.arange(N) // 2
+    for word in ("wald", "ncv", "beta-ncv", "beta", "beta-cv", "log-cv"):
+        found = tr.estimate_risk(
+            KNeighborsClassifier(3), X, Y, method="4-fold", interval=word, groups=groups
+        )
+        assert found.interval.method == f"{word}-grouped"
+
+
+@pytest.mark.parametrize("word", [w for w in WORDS if w != "conservative-z"])
+def test_losses_of_sets_are_refused_before_anything_is_fitted(word):
+    """AUC has no losses of rows: refused, and the way out is named."""
+    with pytest.raises(Refusal, match="conservative-z"):
+        tr.estimate_risk(LogisticRegression(), X, Y, interval=word, loss="auc")
+
+
+def test_an_unknown_word_is_refused():
+    """With the words that exist."""
+    with pytest.raises(UnknownName, match="corrected-t"):
+        tr.estimate_risk(LogisticRegression(), X, Y, interval="wold")
+
+
+def test_the_registry_prints_itself():
+    """One line a word."""
+    assert len(str(tr.intervals.registry).splitlines()) == len(WORDS)
+
+
+def test_the_bootstrap_draws_what_the_interval_of_oob_needs():
+    """The word `oob` becomes the samples that its interval is made of, for forests too."""
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, method="oob", interval="bootstrap-.632")
+    assert (found.method, found.interval.method) == ("oob (bootstrap)", "bootstrap-.632")
+    assert with_interval(as_method("oob"), "bootstrap-.632").word == found.method
+
+
+@pytest.mark.parametrize("given", [["wald"], 3, {"wald": 1}])
+def test_what_is_no_name_is_said(given):
+    """A sentence with the names, whatever is given."""
+    with pytest.raises(BadArgument, match="is no name: use one of wald"):
+        tr.estimate_risk(KNeighborsClassifier(3), X, Y, interval=given)

@@ -1,0 +1,56 @@
+"""How many training rows a probability rests on, for every kind of classifier."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from truerisk.models import IntervalClassifier
+from truerisk.models.stated.rows_behind import rows_behind
+
+X = np.array([0.0, 1, 1, 3, 4, 8])[:, None]
+Y = np.array([0, 0, 0, 0, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("model", "rows"),
+    [
+        (KNeighborsClassifier(3), [3, 3, 3, 3, 3, 3]),
+        (KNeighborsClassifier(3, weights="distance"), [1, 2, 2, 1, 1, 1]),
+        (KNeighborsClassifier(3, weights=lambda d: (d < 1.5) * 1.0), [3, 3, 3, 2, 2, 1]),
+        (RadiusNeighborsClassifier(1.0), [3, 3, 3, 2, 2, 1]),
+        (RadiusNeighborsClassifier(1.0, weights="distance"), [1, 2, 2, 1, 1, 1]),
+        (DecisionTreeClassifier(max_depth=1), [4, 4, 4, 4, 2, 2]),
+        (IntervalClassifier(2), [4, 4, 4, 4, 2, 2]),
+        (LogisticRegression(), [6, 6, 6, 6, 6, 6]),
+        (make_pipeline(StandardScaler(), KNeighborsClassifier(2)), [2, 2, 2, 2, 2, 2]),
+        (make_pipeline(KNeighborsClassifier(5)), [5, 5, 5, 5, 5, 5]),
+        (GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1]}, cv=2), [1, 1, 1, 1, 1, 1]),
+    ],
+)
+def test_rows_behind(model, rows) -> None:
+    """Neighbours with a weight, rows of the leaf or the interval, else all rows of the fit."""
+    assert rows_behind(model.fit(X, Y), X, len(Y)).tolist() == rows
+
+
+@pytest.mark.parametrize("model", [KNeighborsClassifier(3), DecisionTreeClassifier(max_depth=1)])
+def test_probabilities_are_shares_of_these_rows(model) -> None:
+    """n_x times the probability is a whole number of rows."""
+    counts = rows_behind(model.fit(X, Y), X, 6) * model.predict_proba(X)[:, 1]
+    assert counts == pytest.approx(counts.round(), abs=1e-12)
+
+
+def test_a_model_may_say_it_itself() -> None:
+    """A method `rows_behind` of the fitted model comes first."""
+
+    class Own(LogisticRegression):
+        def rows_behind(self, X):
+            return [2] * len(X)
+
+    assert rows_behind(Own().fit(X, Y), X, 6).tolist() == [2] * 6

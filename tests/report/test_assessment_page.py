@@ -1,0 +1,147 @@
+"""The page says what the assessment found, in one file of a small size."""
+
+from __future__ import annotations
+
+import copy
+import re
+
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge
+
+import truerisk as tr
+from truerisk.api.assessing.assessment_json import recorded
+from truerisk.core.present import number
+from truerisk.report.assessment_page import draw_page
+from truerisk.report.page import page_of_file
+
+LARGEST = 300_000
+
+
+def plain(page: str) -> str:
+    """The page without tags."""
+    return re.sub(r"<[^>]*>", "", page)
+
+
+def test_the_page_is_drawn_again_from_the_file(found, tmp_path):
+    """`to_html`, and the page of what `to_json` wrote, are the same to the letter."""
+    written = found.to_html(tmp_path / "a.html")
+    found.to_json(tmp_path / "a.json")
+    assert (tmp_path / "a.html").read_text("utf-8") == written
+    assert page_of_file(tmp_path / "a.json") == written
+
+
+def test_the_page_is_small(found):
+    """At most 300 kB."""
+    assert len(found.to_html().encode()) < LARGEST
+
+
+def test_many_rows_and_settings_stay_small(content):
+    """Thresholds, points and rows of tables are capped: 3000 rows and 300 settings fit, too."""
+    X, y = tr.datasets.make_simple(3000, random_state=0)
+    content = copy.deepcopy(content)
+    for learner in content["learners"].values():
+        for curve in (learner["curve"], *learner["criteria"].values()):
+            first = curve["estimates"][0]
+            more = [{**first, "params": {"n": i}} for i in range(300)]
+            curve["estimates"], curve["best"] = more, 7
+    content["roc"] = tr.RocCurve.of(y, X[:, 0]).to_dict()
+    page = draw_page(content)
+    assert len(page.encode()) < LARGEST
+    assert "240 further rows are not on the page" in page
+
+
+def test_nothing_is_fetched(found):
+    """No address but the name of SVG itself, no style attribute, no handler in a tag."""
+    page = found.to_html()
+    assert set(re.findall(r"https?://[^\"' <]+", page)) <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"<[^>]+\s(?:src|style|on\w+)=", page)
+    assert re.search(r"default-src 'none'; style-src 'nonce-\w{32}'", page)
+
+
+def test_every_figure_has_its_numbers_as_a_table(found):
+    """As many tables under figures as figures, each drawing with a name and a description."""
+    page = found.to_html()
+    figures = page.split("<figure ")[1:]
+    assert len(figures) >= 8
+    for figure in figures:
+        assert figure.partition("</figure>")[0].count("<table>") == 1
+        assert re.search(r'role="img" aria-labelledby="[\w-]+-title [\w-]+-about"', figure)
+
+
+def test_identifiers_are_unique(found):
+    """An id stands for one element."""
+    ids = re.findall(r'\sid="([^"]+)"', found.to_html())
+    assert len(ids) == len(set(ids))
+
+
+def test_the_conclusion_comes_first(found):
+    """Before any table: the number to report, and the words of the assessment."""
+    page = plain(found.to_html().partition("<table>")[0])
+    assert number(found.choice.value) in page
+    for sentence in found.conclusion.split(". "):
+        assert sentence.rstrip(".").replace("'", "&#39;") in page
+
+
+def test_regression_has_a_page():
+    """Without classes there are no thresholds, no calibration and no posterior."""
+    X, _ = tr.datasets.make_simple(40, random_state=0)
+    learners = {"line": LinearRegression(), "ridge": (Ridge(), {"alpha": [0.01, 1.0, 100.0]})}
+    found = tr.assess(learners, X, X[:, 0] + X[:, 1] ** 2, methods=["3-fold"], outer="4-fold")
+    page = found.to_html()
+    assert 'id="rates-data"' not in page
+    assert 'id="figure-posterior' not in page
+    assert "C, logarithmic" not in page
+    assert "alpha, logarithmic" in page
+    assert "optimism +" in page or "optimism -" in page
+
+
+def test_one_learner_without_a_grid_has_a_page():
+    """No choice, no curve, no stability: the rest is there."""
+    X, y = tr.datasets.make_simple(40, random_state=0)
+    found = tr.assess({"one": tr.models.FisherClassifier()}, X, y, outer="4-fold")
+    page = found.to_html()
+    assert "1 tuned learner" in page
+    assert "Risk curves" not in page
+
+
+def test_the_nonce_depends_on_the_content(content):
+    """The same content is the same page; other content has another nonce."""
+    nonce = re.compile(r"nonce-(\w+)'")
+    first, again = draw_page(content), draw_page(content)
+    other = draw_page({**content, "source": "other.csv"})
+    assert first == again
+    assert nonce.search(first)[1] != nonce.search(other)[1]
+
+
+def test_an_interrupted_assessment_says_what_is_missing(content):
+    """Learners that were not assessed stand among the notes."""
+    page = draw_page({**content, "not_assessed": ["forest"]})
+    assert "not assessed, because interrupted: forest" in page
+
+
+@pytest.mark.parametrize("name", ["\ud800", "\x00", "\r\n", ""])
+def test_odd_names_can_be_written(content, tmp_path, name):
+    """Lone surrogates, control characters and nothing at all are made visible or left out."""
+    page = draw_page({**content, "source": name, "command": name, "classes": [name]})
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+
+
+def test_differences_are_as_precise_as_the_risks():
+    """Beside a risk of thousands one decimal is enough; one setting has no agreement."""
+    X, _ = tr.datasets.make_simple(40, random_state=0)
+    y = 1000 * X[:, 0] + 300 * X[:, 1] ** 2
+    found = tr.assess({"line": LinearRegression()}, X, y, methods=["3-fold"], outer="4-fold")
+    row = plain(found.to_html().partition('<div class="main">')[2]).split("line", 1)[1]
+    assert found.risks["line"].value > 1000
+    assert not re.search(r"[+-]\d+\.\d{4}", row.partition("selected:")[0])
+    assert "%" not in row.partition("selected:")[0]
+
+
+def test_a_page_needs_no_rows(found):
+    """What is drawn is recorded without the losses of rows; the JSON has them."""
+    light, whole = recorded(found, rows=False), found.to_dict()
+    for name, one in light["learners"].items():
+        estimates = [one["risk"], one["selected"], one["apparent"], *one["curve"]["estimates"]]
+        assert {estimate["losses"] is None for estimate in estimates} == {True}
+        assert len(whole["learners"][name]["risk"]["losses"]) == found.n_rows
+    assert draw_page(light) == found.to_html()
