@@ -3,8 +3,10 @@
 | file | what it holds |
 |---|---|
 | `app.py` | the group of commands, exit codes, errors as one sentence |
-| `assess.py`, `report.py`, `estimate.py`, `reproduce.py` | the commands |
+| `estimate.py`, `assess.py`, `audit.py`, `report.py` | commands |
+| `plan.py`, `reproduce.py`, `study.py` | more commands |
 | `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
+| `factory.py` | a function in a user's file |
 | `pages.py` | where pages go, and the command that they repeat |
 | `source.py` | a file or a bundled data set as X and y |
 | `output.py` | progress on stderr, JSON on stdout |

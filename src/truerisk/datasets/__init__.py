@@ -12,7 +12,8 @@ A file becomes features and target
 Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are
     bundled.py    scikit-learn's own data sets
-    simple.py, difficult.py, highleyman.py, colon2d.py, kearns.py, four_class.py    generators
+    simple.py, difficult.py, highleyman.py, colon2d.py, kearns.py, four_class.py,
+    sparse_gaussian.py    generators
     documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 Problems
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule

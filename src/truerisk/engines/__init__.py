@@ -1,24 +1,19 @@
 """Engines turn a plan into answers for all candidates of a family; none sees a method.
 
-| file | engine |
+| place | what it holds |
 |---|---|
 | `choice.py` | which engine answers, and why others do not |
 | `generic.py` | clone, fit, predict: the reference every other engine must equal |
-| `knn.py` | nearest neighbours: one sorted list per row |
+| `neighbours/` | nearest neighbours: one sorted list per row |
 | `interval.py` | IntervalClassifier for every number of intervals at once |
-| `least_squares.py` | LinearRegression, Ridge, RidgeClassifier |
-| `kernel_ridge.py` | KernelRidge |
-| `discriminant.py`, `quadratic.py`, `fisher.py` | discriminants |
-| `logistic.py` | penalised logistic regression: a path per train set |
-| `svm.py` | support vectors: a problem per pair of classes |
-| `tree.py` | decision trees: every ccp_alpha from one unpruned tree, hundreds of fits at once |
-| `ensemble.py` | forests, bagging, boosting: every number of members |
-
-| folder | what engines are made of |
-|---|---|
-| `running` | one fit: what a model is asked, where batches run, what is kept, what is warned |
-| `templates` | one pass over a train set, where answers go, what is asked of the learner |
-| `nearest`, `linear`, `discriminants`, `paths`, `margins`, `trees` | the parts of one family |
+| `linear/` | LinearRegression, Ridge, RidgeClassifier, KernelRidge |
+| `discriminants/` | linear, quadratic and Fisher's discriminants |
+| `logistic/` | penalised logistic regression: a path per train set |
+| `support_vectors/` | support vectors: a problem per pair of classes |
+| `trees/` | decision trees, forests, bagging, boosting: all sizes from the largest |
+| `settings.py` | what the last step of a family is set to, and which candidates group |
+| `running/` | one fit: what a model is asked, where batches run, what is kept |
+| `templates/` | what engines share: one pass over a train set, where answers go |
 """
 
 from importlib import import_module

@@ -4,6 +4,8 @@
 file                      what it holds
 ========================  ==========================================================
 ``votes.py``              k-nearest-neighbour votes for every k from one sorted list
+``neighbours.py``         the nearest rows of every query: one product and a selection
+``walk.py``               lists of neighbours walked for every fit of a plan
 ``few_rows.py``           the nearest of a few rows, by sorting all distances (NumPy)
 ``intervals.py``          least errors with at most k intervals on the line, for every k
 ``logistic.py``           the path of penalised logistic regression, all penalties at once

@@ -1,7 +1,8 @@
 """Ways to estimate risk: each draws a plan and reduces its answers; none sees a learner.
 
-| file | methods |
+| place | what it holds |
 |---|---|
+| `words.py` | the registry of words |
 | `apparent.py` | the training risk |
 | `kfold.py` | K-fold, repeated, stratified, grouped; reversed |
 | `leave_one_out.py` | leave-one-out |
@@ -11,21 +12,19 @@
 | `swapping.py` | the apparent risk plus what following every label costs |
 | `complete.py`, `exact_out_of_bag.py` | all training sets of a size; all bootstrap samples |
 | `bootstrap.py` | naive, leave-one-out, .632, .632+, optimism |
-| `replicated.py`, `no_information.py`, `infinitesimal_jackknife.py` | what the bootstrap needs |
 | `out_of_bag.py` | each row tested by the members of a forest that missed it |
 | `three_way.py`, `nested.py` | tune inside, test outside |
-| `ncv.py`, `pair_spread.py` | nested cross-validation of Bates et al.: how far K-fold may be off |
-| `corrected_choice.py`, `bbc.py` | what choosing the best of many answers costs |
+| `ncv.py` | nested cross-validation of Bates et al.: how far K-fold may be off |
+| `bbc.py`, `bootstrapped_choice.py` | what choosing the best of many answers costs |
 | `paired_halves.py` | random splits of all rows, and of disjoint halves |
-| `criteria.py`, `likelihood.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |
+| `criteria.py` | Cp, GCV, AIC, AICc, BIC: a price per degree of freedom |
 | `ebic.py` | the extended BIC of linear models |
 | `bayesian_error.py` | the error of linear classifiers from one fit |
-| `bolstered.py`, `bolstered_sampling.py`, `kernel_width.py` | rows spread over Gaussians |
-| `rule_risks.py`, `rule_errors.py`, `class_errors.py` | their posteriors and risks |
-| `error_law.py`, `scaled_rows.py` | the law of a score; rows as linear rules see them |
-| `averages.py`, `instability.py`, `tuning.py` | what they share |
-| `interval_forms/`, `asked_interval.py` | intervals by name; the method that one is made from |
-| `words.py` | the registry of words |
+| `bolstered.py`, `bolstered_sampling.py` | rows spread over Gaussians |
+| `interval_wanted.py` | the method that an interval asked for is made from |
+| `parts/` | arithmetic that several methods share |
+| `bayesian/` | posteriors of the error of linear rules |
+| `interval_forms/` | intervals by name |
 """
 
 from importlib import import_module

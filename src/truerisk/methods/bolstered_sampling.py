@@ -12,9 +12,9 @@ from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
-from truerisk.core.plan.blocks import Moves
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
+from truerisk.core.plan.special_fits import Moves
 from truerisk.core.table.data import Data
 from truerisk.methods.bayesian_error import check_rows
 from truerisk.methods.parts.averages import failure_notes

@@ -20,7 +20,8 @@ from truerisk.core.contracts import (
 )
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
-from truerisk.core.plan.partitions import merge_equal_fits, nest
+from truerisk.core.plan.equal_fits import merge_equal_fits
+from truerisk.core.plan.nesting import nest
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.choosing_inside import by_fit, choose, inner_risks, units_of, winners_of

@@ -2,13 +2,12 @@
 
 learners.py      the words of `--models`; `learner` gives a pipeline and a grid
 builders.py      what each word builds
-freedom.py       degrees of freedom of a fitted model; the formulas in freedom_of_*.py
-taken_out.py     what a fitted model says of its training rows, each without itself, nearly
+stated/          what a fitted model states of itself: degrees of freedom, its linear rule
 searches.py      which learners answer by the best of the models that they tried
 preparation.py   what happens to columns before a learner sees them, inside the folds
 parzen.py        ParzenClassifier, a kernel density per class
 parzen_width.py  kernel sums, their leave-one-out form, and the widths it chooses
-interval.py      IntervalClassifier, least errors with at most k intervals on the line
+interval_classifier.py  IntervalClassifier, least errors with at most k intervals on the line
 logistic_path.py LogisticPath, logistic regression at every L1 or elastic-net penalty
 logistic_places.py  its solutions at the places that a list of `at` names
 fisher.py        FisherClassifier, least squares on class codes

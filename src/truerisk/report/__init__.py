@@ -2,15 +2,15 @@
 
 | file | what it holds |
 |---|---|
-| `pages.py` | the page of results, whatever they are |
-| `page.py`, `page.html` | the page of an assessment: what stands on it |
+| `page.py` | the page of results, whatever they are |
+| `assessment_page.py`, `page.html` | the page of an assessment: what stands on it |
 | `audit_page.py`, `audit.html` | that of an audit |
 | `layout.py`, `layout.html`, `macros.html`, `page.js` | what all pages have |
 | `page.css`, `marks.css` | its looks; those of the drawings |
 | `document.py`, `reading.py` | the JSON of an assessment, read with care |
 | `notebook.py` | small pictures for notebooks |
 | `svg.py`, `scale.py`, `figure.py` | marks, scales, and a figure with its table |
-| `ladder.py`, `curves.py`, `heat.py`, `boxes.py`, `posterior.py` | the figures |
+| `ladder.py`, `curves.py`, `heat_map.py`, `boxes.py`, `posterior.py` | the figures |
 | `rates.py`, `calibration.py`, `stability.py` | more figures |
 | `audit_document.py`, `audit_figures.py`, `audit_text.py` | the JSON, figures, words of an audit |
 | `methods_text.py` | what was done, to paste into a paper, and how to repeat it |

@@ -11,14 +11,9 @@ from hypothesis import strategies as st
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.partitions import (
-    draw_every,
-    flip_each,
-    leave_out,
-    leave_pairs_out,
-    merge_equal_fits,
-    nest,
-)
+from truerisk.core.plan.equal_fits import merge_equal_fits
+from truerisk.core.plan.nesting import nest
+from truerisk.core.plan.partitions import draw_every, flip_each, leave_out, leave_pairs_out
 from truerisk.core.plan.plan import ALL, Law, Plan
 from truerisk.core.plan.samples import plan_of_samples
 from truerisk.core.table.data import Data

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.partitions import nest
+from truerisk.core.plan.nesting import nest
 from truerisk.core.plan.samples import plan_of_samples, times_drawn
 
 TIMES = np.array([[2, 0, 1, 0], [1, 1, 1, 1], [0, 4, 0, 0], [2, 0, 1, 0]])

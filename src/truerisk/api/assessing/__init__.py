@@ -1,1 +1,18 @@
-"""."""
+"""What `assess` is made of.
+
+| file | what it holds |
+|---|---|
+| `families.py` | the learners that a user named, or the usual four |
+| `plans.py` | the plans, drawn once for all learners |
+| `forecast.py`, `pace.py` | fits and seconds that it will take, told from a few of its fits |
+| `own_claim.py` | what a learner that tunes inside its own fit claims |
+| `ranking.py` | which learner comes first of equal ones |
+| `assessment.py` | `Assessment`: what it found |
+| `baseline.py` | the risk of the best constant answer |
+| `risk_of_choice.py` | the risk of choosing among the learners as well |
+| `paired_difference.py` | whether two risks on the same rows differ |
+| `conclusion.py` | what to conclude, in words |
+| `out_of_fold.py` | answers about rows without part in tuning or fit: ROC, calibration |
+| `assessment_json.py` | the JSON from which its report is drawn |
+| `assessment_plots.py` | its `plot_*()` |
+"""

@@ -1,5 +1,7 @@
 """The parts of `tr.audit`: from a fitted search to its claim, the honest risk, and findings.
 
+Findings and the checks of tables and splits are in `api/findings`.
+
 | file | what |
 |---|---|
 | `claim.py` | what a fitted search claims, and the scores it kept |
@@ -9,10 +11,7 @@
 | `replay.py` | the same splits again: out-of-fold losses of every candidate |
 | `ranked.py` | the bootstrap for AUC, which rows do not add up to |
 | `repeat.py` | the whole search inside outer folds |
-| `finding.py` | findings and the table of their codes |
-| `on_scores.py`, `on_state.py`, `on_splits.py` | checks of scores, of the search, of its splits |
-| `on_columns.py`, `on_selection.py`, `on_neighbours.py` | checks of the table |
+| `on_scores.py`, `on_state.py` | checks of scores, and of the search |
 | `on_risks.py` | checks of the claim against the honest risk |
-| `on_assessments.py` | the checks that `tr.assess` makes of its own answer |
 | `outcome.py` | the audit: claim, honest risk, findings, conclusion |
 """

@@ -1,1 +1,12 @@
-"""."""
+"""From what a user gave to an evaluation, by one road.
+
+| file | what it holds |
+|---|---|
+| `compute.py` | family, data and method → plan → engine → answers → evaluation |
+| `weights.py` | how sample weights reach a fit |
+| `leak_warnings.py` | warnings about copies and groups on both sides of a split |
+| `default_interval.py` | the interval of a tuned learner where none was asked for |
+| `outer_splits.py` | what happened in the outer splits, and how stable the choices are |
+| `provenance.py` | seeds, versions, fingerprints: what a result says of its making |
+| `naming.py`, `wording.py` | errors that name the learner; differences of risks in words |
+"""

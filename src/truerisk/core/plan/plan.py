@@ -20,16 +20,13 @@ from truerisk.core.errors import BadData
 from truerisk.core.plan.blocks import (
     ALL,
     Blocks,
-    Flips,
-    Law,
-    Laws,
-    Moves,
     RowSets,
     among,
     covered,
     places_among,
     spread,
 )
+from truerisk.core.plan.special_fits import Flips, Law, Laws, Moves
 
 __all__ = ["ALL", "ASKED", "BESIDES", "Blocks", "Flips", "Law", "Laws", "Plan", "RowSets", "spread"]
 

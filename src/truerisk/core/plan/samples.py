@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.core.plan.blocks import ALL, Blocks, RowSets, spread
-from truerisk.core.plan.partitions import merge_equal_fits
+from truerisk.core.plan.equal_fits import merge_equal_fits
 from truerisk.core.plan.plan import Plan
 
 __all__ = ["plan_of_samples", "times_drawn"]

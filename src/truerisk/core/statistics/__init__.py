@@ -1,1 +1,12 @@
-"""."""
+"""Numbers that results are made of, from arrays alone.
+
+| file | what it holds |
+|---|---|
+| `roc.py` | ROC and precision-recall curves: every threshold at once |
+| `delong.py` | the area under a curve and its variance |
+| `operating_points.py` | thresholds that a cost or a rate asks for |
+| `calibration.py` | whether probabilities mean what they say |
+| `error_posterior.py` | `ErrorPosterior`: the Beta posterior of an error rate |
+| `sample_size.py` | test rows for a width of its interval |
+| `five_numbers.py` | the numbers of a box plot |
+"""

@@ -1,1 +1,10 @@
-"""."""
+"""Rows of any table a user may hold, and what is known of them.
+
+| file | what it holds |
+|---|---|
+| `data.py` | `Data`: rows, labels, groups and weights, checked once at the door |
+| `rows.py` | rows of arrays, sparse matrices, frames and lists |
+| `columns.py` | what columns hold, and what models cannot read of it |
+| `checksums.py` | sums that tell rows apart |
+| `marks.py` | a number by the content of a row, wherever it stands |
+"""

@@ -1,1 +1,13 @@
-"""Parts of the engines of linear, quadratic and Fisher's discriminants."""
+"""Discriminant analyses: every shrinkage, and every row left out, from one decomposition.
+
+| file | what it holds |
+|---|---|
+| `discriminant.py` | the engine of linear discriminants |
+| `quadratic.py` | the engine of quadratic discriminants |
+| `fisher.py` | the engine of FisherClassifier |
+| `rule.py` | what settings mean, and which are served |
+| `scatter.py` | class means and scatter, and ways to invert a scatter |
+| `quadratic_shape.py` | the Gaussian of a class for every `reg_param` |
+| `left_out.py` | fits that lack one row |
+| `samples.py` | many samples at once |
+"""

@@ -2,7 +2,7 @@
 
 The scatter of a train set is inverted once: by Cholesky where nothing is shrunk, by its
 eigenvectors for any number of shrinkages, which leave them as they are. All fits on all rows but
-one are answered together (`discriminant_left_out.py`). Where scikit-learn would decide a rank, or
+one are answered together (`left_out.py`). Where scikit-learn would decide a rank, or
 too few digits are known, scikit-learn itself is asked.
 """
 

@@ -1,1 +1,14 @@
-"""Parts of the engines of least squares and of kernel ridge."""
+"""Least squares: every penalty, and every row left out, from one decomposition.
+
+| file | what it holds |
+|---|---|
+| `least_squares.py` | the engine of LinearRegression, Ridge and RidgeClassifier |
+| `kernel_ridge.py` | the engine of KernelRidge |
+| `fit.py` | one train set, centred and decomposed |
+| `table.py` | train sets that share the products of all rows |
+| `blocks.py` | fits that lack blocks of rows, many at once |
+| `singles.py` | fits that lack one row, or see one label flipped |
+| `kernel_part.py` | the kernel of one train set |
+| `kernel_table.py` | kernels as parts of the kernel of all rows |
+| `targets.py` | targets as numbers, and numbers as answers |
+"""

@@ -1,8 +1,8 @@
 """The least-squares engine: all penalties of a train set, and every row left out, at once.
 
-A decomposition of the train set answers every penalty (`linear_fit.py`); fits on rows of one table
-share its products (`linear_table.py`), and leaving out every row costs one decomposition of all
-rows (`linear_singles.py`). Answers that rounding could move, in this arithmetic or in
+A decomposition of the train set answers every penalty (`fit.py`); fits on rows of one table
+share its products (`table.py`), and leaving out every row costs one decomposition of all
+rows (`singles.py`). Answers that rounding could move, in this arithmetic or in
 scikit-learn's, are asked of scikit-learn itself: ties of classes, rows of leverage 1, coefficients
 that the data hardly determine.
 """

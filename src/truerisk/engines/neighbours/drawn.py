@@ -9,8 +9,8 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.losses import RowLoss
-from truerisk.core.plan.blocks import Law
 from truerisk.core.plan.plan import Plan
+from truerisk.core.plan.special_fits import Law
 from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.family import Group, groups_of
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed

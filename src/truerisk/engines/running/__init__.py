@@ -1,1 +1,15 @@
-"""Running fits: what a model is asked, where batches run, what is kept and what is warned."""
+"""Where fits of scikit-learn run, and what they say.
+
+| file | what it holds |
+|---|---|
+| `fitting.py` | one fit of one candidate |
+| `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
+| `stand_ins.py` | models whose answers are known, for scorers to ask |
+| `jobs.py` | many fits, answers put in their place as they come in |
+| `executors.py` | where batches run: here, in worker processes, on an executor of the user |
+| `copies.py` | learners that split their own rows, on samples that hold rows several times |
+| `listed_draws.py` | drawn train sets one by one, where they are few |
+| `members.py` | forests and bagging: their first members, and members without a row |
+| `stored_fits.py` | fits that a store keeps |
+| `fit_warnings.py` | warnings of a thousand fits, said once |
+"""

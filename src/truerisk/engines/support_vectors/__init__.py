@@ -1,1 +1,12 @@
-"""."""
+"""Support vector machines: every C and fold from one Gram matrix per kernel.
+
+| file | what it holds |
+|---|---|
+| `svm.py` | the engine |
+| `setting.py` | which settings of SVC it serves |
+| `gram.py` | Gram matrices from inner products of all rows |
+| `stepping.py` | where libsvm itself stops, pair by pair, and the votes |
+| `agreement.py` | whether its steps are those of the installed release |
+| `solving.py` | the minima of every pair of classes, and the votes |
+| `left_out.py` | leave-one-out: only support vectors are left out by a fit |
+"""

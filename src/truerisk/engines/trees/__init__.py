@@ -1,1 +1,11 @@
-"""Parts of the engines of trees and of ensembles."""
+"""Trees and ensembles: all sizes from the largest.
+
+| file | what it holds |
+|---|---|
+| `tree.py` | the engine of decision trees: every ccp_alpha from one tree |
+| `ensemble.py` | the engine of forests, bagging and boosting: every number of members |
+| `growing.py`, `recipes.py` | trees of a plan by the compiled builder; which trees it grows |
+| `agreement.py` | whether it grows those of the scikit-learn that is installed |
+| `pruning.py` | all subtrees of one tree |
+| `stages.py` | the answers of the first members of an ensemble |
+"""

@@ -1,1 +1,14 @@
-"""."""
+"""Arithmetic that several methods share.
+
+| file | what it holds |
+|---|---|
+| `averages.py` | from answers to mean losses and their standard errors |
+| `instability.py` | how much a row's loss depends on where the folds were drawn |
+| `choosing_inside.py` | choosing in each outer split, and the story of each |
+| `bootstrap_answers.py` | answers of drawn samples as risks |
+| `no_information.py` | the risk of answers that have nothing to do with y |
+| `infinitesimal_jackknife.py` | the standard error of the leave-one-out bootstrap |
+| `likelihood.py` | minus twice the log-likelihood |
+| `ncv_spread.py` | means and variances of nested cross-validation |
+| `bolstering_width.py` | how far bolstered rows are spread |
+"""

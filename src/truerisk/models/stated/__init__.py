@@ -1,1 +1,12 @@
-"""."""
+"""What a fitted model states of itself, by formula.
+
+| file | what it holds |
+|---|---|
+| `degrees_of_freedom.py` | how many numbers a fit takes from the labels |
+| `freedom_of_classifiers.py` | of classifiers with a likelihood |
+| `freedom_of_regressions.py` | of linear and kernel regression |
+| `freedom_of_averages.py` | of neighbours, trees, constants |
+| `linear_rule.py` | coefficients and intercepts of its scores |
+| `rows_behind.py` | how many training rows a probability rests on |
+| `without_a_row.py` | what it would answer about each training row without that row, nearly |
+"""

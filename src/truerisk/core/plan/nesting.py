@@ -1,0 +1,179 @@
+"""Plans within the train sets of a plan: inner questions under outer ones, array by array.
+
+A nested leave-one-out of 5000 rows is 45,000 fits and must not cost more than its search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal
+from truerisk.core.plan.blocks import ALL, Blocks, RowSets, offsets_of
+from truerisk.core.plan.equal_fits import merge_equal_fits
+from truerisk.core.plan.plan import ASKED, Plan
+from truerisk.core.plan.special_fits import Flips, Laws
+
+__all__ = ["nest"]
+
+
+def nest(outer: Plan, inner: Sequence[Plan]) -> Plan:
+    """The outer questions as part "outer", and those of `inner[f]` within the train set of fit f.
+
+    `inner[f]` was drawn on the distinct training rows of outer fit f, ascending; a train set
+    "all but b" becomes "that training set but b", copies of a bootstrap sample included. A test
+    set asks about each row once: all means that count copies and means that do not do not mix.
+    """
+    pieces = [replace(outer, part=np.zeros(outer.n_questions, np.int8), parts=("outer", "inner"))]
+    for unit, plan in enumerate(inner):
+        pieces.append(_within(outer, unit, plan))
+    return merge_equal_fits(_joined(pieces))
+
+
+def _within(outer: Plan, unit: int, plan: Plan) -> Plan:
+    """A plan on the train rows of an outer fit as a plan on all rows; its pool comes last."""
+    if plan.moves is not None:
+        raise Refusal(
+            "points drawn around rows are not drawn inside outer splits: choose inside by a method "
+            "that holds rows out, such as '10-fold'."
+        )
+    rows, copies = outer.train_rows(unit)
+    base, without = int(outer.train.base[unit]), outer.train.without(unit)
+    asked = base, without
+    pool = [outer.blocks, replace(plan.blocks, rows=rows[plan.blocks.rows])]
+    if copies is not None and (plan.test.base == ALL).any():
+        asked = len(outer.blocks) + len(plan.blocks), np.empty(0, np.int32)
+        pool.append(Blocks(rows, np.array([0, len(rows)])))
+    shift = len(outer.blocks)
+    flips = plan.flips
+    return Plan(
+        n_rows=outer.n_rows,
+        blocks=_pooled(pool),
+        train=_inside(plan.train, base, without, shift),
+        test=_inside(plan.test, *asked, shift),
+        fit=plan.fit,
+        part=np.ones(plan.n_questions, np.int8),
+        repeat=plan.repeat,
+        fold=plan.fold,
+        unit=np.full(plan.n_questions, unit, np.int32),
+        parts=("outer", "inner"),
+        flips=None if flips is None else Flips(flips.fit, rows[flips.row], flips.code),
+        laws=plan.laws,
+        **{name: getattr(plan, name) for name in ASKED},
+    )
+
+
+def _inside(sets: RowSets, base: int, without: np.ndarray, shift: int) -> RowSets:
+    """Sets over a shifted pool; "all rows" becomes `base` without the blocks in `without`."""
+    everything = sets.base == ALL
+    if not everything.any():
+        return RowSets(sets.base + np.int32(shift), sets.minus + np.int32(shift), sets.offsets)
+    lengths = np.diff(sets.offsets) + everything * len(without)
+    offsets = offsets_of(lengths)
+    minus = np.empty(offsets[-1], dtype=np.int32)
+    own = np.ones(offsets[-1], dtype=bool)
+    tail = (offsets[1:][everything, None] - np.arange(1, len(without) + 1)[None, ::-1]).ravel()
+    own[tail] = False
+    minus[own] = sets.minus + shift
+    minus[tail] = np.tile(without, int(everything.sum()))
+    return RowSets(np.where(everything, base, sets.base + shift).astype(np.int32), minus, offsets)
+
+
+def _joined(pieces: Sequence[Plan]) -> Plan:
+    """Plans that share the first one's pool, as one; the further blocks of each are appended."""
+    first = pieces[0]
+    shared = len(first.blocks)
+    blocks, train, test, fits, n_fits = [first.blocks], [first.train], [first.test], [first.fit], 0
+    flips, laws = [first.flips], [first.laws]
+    asked = {name: [getattr(first, name)] for name in ASKED}
+    n_fits, n_blocks, n_questions = first.n_fits, shared, first.n_questions
+    for piece in pieces[1:]:
+        start = piece.blocks.offsets[shared]
+        own = slice(start, None)
+        blocks.append(
+            Blocks(
+                piece.blocks.rows[own],
+                piece.blocks.offsets[shared:] - start,
+                None if piece.blocks.counts is None else piece.blocks.counts[own],
+            )
+        )
+        shift = n_blocks - shared
+        train.append(_shifted(piece.train, shared, shift))
+        test.append(_shifted(piece.test, shared, shift))
+        fits.append(piece.fit + n_fits)
+        if piece.flips is not None:
+            flips.append(Flips(piece.flips.fit + n_fits, piece.flips.row, piece.flips.code))
+        if piece.laws is not None:
+            laws.append(Laws(piece.laws.fit + n_fits, piece.laws.kind, piece.laws.size))
+        for name, listed in asked.items():
+            own_list = getattr(piece, name)
+            if own_list is not None:
+                listed.append(own_list + n_questions)
+        n_fits += piece.n_fits
+        n_questions += piece.n_questions
+        n_blocks += len(piece.blocks) - shared
+    return Plan(
+        n_rows=first.n_rows,
+        blocks=_pooled(blocks),
+        train=_joined_sets(train),
+        test=_joined_sets(test),
+        fit=np.concatenate(fits).astype(np.int32),
+        part=np.concatenate([p.part for p in pieces]),
+        repeat=np.concatenate([p.repeat for p in pieces]),
+        fold=np.concatenate([p.fold for p in pieces]),
+        unit=np.concatenate([p.unit for p in pieces]),
+        parts=first.parts,
+        flips=_joined_fields(Flips, flips),
+        laws=_joined_fields(Laws, laws),
+        moves=None,
+        **{name: _joined_arrays(listed) for name, listed in asked.items()},
+    )
+
+
+def _shifted(sets: RowSets, shared: int, shift: int) -> RowSets:
+    """Block numbers from `shared` on moved by `shift`."""
+    base = np.where(sets.base >= shared, sets.base + shift, sets.base).astype(np.int32)
+    minus = np.where(sets.minus >= shared, sets.minus + shift, sets.minus).astype(np.int32)
+    return RowSets(base, minus, sets.offsets)
+
+
+def _joined_sets(parts: Sequence[RowSets]) -> RowSets:
+    return RowSets(
+        np.concatenate([p.base for p in parts]),
+        np.concatenate([p.minus for p in parts]),
+        offsets_of(np.concatenate([np.diff(p.offsets) for p in parts])),
+    )
+
+
+def _pooled(parts: Sequence[Blocks]) -> Blocks:
+    """Pools one after the other, as one."""
+    return Blocks(
+        np.concatenate([p.rows for p in parts]).astype(np.int32),
+        offsets_of(np.concatenate([p.sizes for p in parts])),
+        _joined_counts(parts),
+    )
+
+
+def _joined_counts(parts: Sequence[Blocks]) -> np.ndarray | None:
+    if all(p.counts is None for p in parts):
+        return None
+    return np.concatenate(
+        [np.ones(len(p.rows), np.int32) if p.counts is None else p.counts for p in parts]
+    )
+
+
+def _joined_fields(kind: Any, parts: Sequence[Any]) -> Any:
+    """Flips or laws end to end, None where there are none."""
+    given = [part for part in parts if part is not None]
+    if not given:
+        return None
+    arrays = ([getattr(part, field.name) for part in given] for field in fields(kind))
+    return kind(*(np.concatenate(each).astype(each[0].dtype) for each in arrays))
+
+
+def _joined_arrays(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    given = [part for part in parts if part is not None]
+    return np.concatenate(given).astype(np.int32) if given else None
