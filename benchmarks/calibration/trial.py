@@ -12,7 +12,7 @@ from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
 from truerisk.api.road.compute import Computed, Problem, compute, curve_of, pose
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Tested
+from truerisk.core.contracts import Method, Terms, Tested
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
 from truerisk.methods import BootstrapBiasCorrected, KFold, Nested, NestedInterval, PairedHalves
@@ -74,8 +74,8 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
     binary = posed.loss.binary
 
     def said(method: Method, given: Answers, word: str) -> list[float | None]:
-        setting = Setting(0.95, posed.rule, interval=word)
-        return _said(method.reduce(given, posed.data, posed.loss, setting)[0])
+        terms = Terms(0.95, posed.rule, interval=word)
+        return _said(method.reduce(given, posed.data, posed.loss, terms)[0])
 
     kfold, undebiased = KFold(K), NestedInterval(K, bias=None)
     found = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -24,7 +24,9 @@ class Truthful(Engine):
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         return None
 
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         return self.spoilt(Generic().run(family, data, plan, request, run))
 
     def spoilt(self, answers: Answers) -> Answers:

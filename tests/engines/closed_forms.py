@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
@@ -70,7 +70,7 @@ def both(engine, family, data, plan, request, only=None):
     assert reason is None, reason
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = Run(only=only)
+        run = RunOptions(only=only)
         return [e.run(family, data, plan, request, run).values for e in (engine, Generic())]
 
 
@@ -94,5 +94,5 @@ def warnings_of(engine, family, data, plan, request=RESPONSES[1]):
     """The answers and the sentences of all warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        answers = engine.run(family, data, plan, request, Run())
+        answers = engine.run(family, data, plan, request, RunOptions())
     return answers, sorted(str(w.message) for w in caught)

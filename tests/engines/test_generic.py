@@ -26,7 +26,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
@@ -60,7 +60,7 @@ def test_answers_on_any_plan_are_those_of_plain_fits(response) -> None:
     """Copies are fitted as copies, flipped labels are shown, every question is answered."""
     plan = any_plan()
     family = Family.of(DecisionTreeClassifier(random_state=0), {"max_depth": [2, 4]})
-    answers = Generic().run(family, DATA, plan, Request(response), Run())
+    answers = Generic().run(family, DATA, plan, Request(response), RunOptions())
     for q in range(plan.n_questions):
         fit = int(plan.fit[q])
         rows, counts = plan.train_rows(fit)
@@ -83,9 +83,9 @@ def test_one_candidate_per_fit() -> None:
     """With `only`, fit f is made by candidate only[f] alone: the outer pass of nested."""
     plan = KFold(3).plan(DATA, Streams(0))
     family = Family.of(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 5]})
-    everyone = Generic().run(family, DATA, plan, Request("label"), Run())
+    everyone = Generic().run(family, DATA, plan, Request("label"), RunOptions())
     chosen = np.array([2, 0, 1])
-    some = Generic().run(family, DATA, plan, Request("label"), Run(only=chosen))
+    some = Generic().run(family, DATA, plan, Request("label"), RunOptions(only=chosen))
     assert some.n_candidates == 1
     assert some.n_fits == 3
     for q in range(3):
@@ -130,7 +130,9 @@ def test_the_seed_makes_random_models() -> None:
         builder.ask((ALL, ()), (builder.block(np.arange(test, N)), ()))
     same_rows = builder.build()
     one, again, other = (
-        Generic().run(Family.of(model), DATA, plan, Request("probability"), Run(seed=s)).values
+        Generic()
+        .run(Family.of(model), DATA, plan, Request("probability"), RunOptions(seed=s))
+        .values
         for s in (0, 0, 1)
     )
     assert np.array_equal(one, again)
@@ -142,7 +144,7 @@ def test_candidates_of_a_fit_share_their_random_numbers() -> None:
     """Two equal settings of a forest without a seed answer alike, in any place of the grid."""
     plan = KFold(3).plan(DATA, Streams(0))
     family = Family.of(ExtraTreesClassifier(n_estimators=3), {"max_depth": [2, 1, 2]})
-    values = Generic().run(family, DATA, plan, Request("probability"), Run(seed=1)).values
+    values = Generic().run(family, DATA, plan, Request("probability"), RunOptions(seed=1)).values
     assert np.array_equal(values[0], values[2])
     assert not np.array_equal(values[0], values[1])
 
@@ -290,7 +292,7 @@ def test_weights_arrive_with_metadata_routing(wrapped) -> None:
 def test_weights_count_copies_in_a_bootstrap_sample() -> None:
     """A row drawn twice comes twice, with its weight each time."""
     data = Data.check(X, Y, task="classification", fit_params={"sample_weight": OWN})
-    answers = Generic().run(Family.of(weighing()), data, any_plan(), Request("label"), Run())
+    answers = Generic().run(Family.of(weighing()), data, any_plan(), Request("label"), RunOptions())
     assert answers.answered.all()
 
 
@@ -335,8 +337,8 @@ def test_candidates_do_not_see_what_others_did_to_the_rows() -> None:
 
     family = Family.of(Scaler(), {"factor": [0.0, 1.0]})
     plan = KFold(2).plan(DATA, Streams(0))
-    found = Generic().run(family, DATA, plan, Request("probability"), Run())
-    alone = Generic().run(Family.of(Scaler(1.0)), DATA, plan, Request("probability"), Run())
+    found = Generic().run(family, DATA, plan, Request("probability"), RunOptions())
+    alone = Generic().run(Family.of(Scaler(1.0)), DATA, plan, Request("probability"), RunOptions())
     assert np.array_equal(found.values[1], alone.values[0])
 
 
@@ -387,10 +389,10 @@ def unsorted():
 def test_probabilities_are_put_under_their_classes() -> None:
     """Columns go by the model's own classes_, whatever their order; others have probability 0."""
     plan = KFold(2).plan(DATA, Streams(0))
-    found = Generic().run(Family.of(unsorted()), DATA, plan, Request("probability"), Run())
+    found = Generic().run(Family.of(unsorted()), DATA, plan, Request("probability"), RunOptions())
     assert (found.values == [0.1, 0.0, 0.9]).all()
     two = Data.check(X, np.where(Y == "so", "yes", Y), task="classification")
-    scores = Generic().run(Family.of(unsorted()), two, plan, Request("score"), Run())
+    scores = Generic().run(Family.of(unsorted()), two, plan, Request("score"), RunOptions())
     assert (scores.values == 0.9).all()
 
 
@@ -446,7 +448,7 @@ def test_memory_of_leave_one_out_grows_with_n() -> None:
         plan = LeaveOneOut().plan(data, Streams(0))
         family, request = Family.of(Constant()), Request("label")
         tracemalloc.start()
-        Generic().run(family, data, plan, request, Run())
+        Generic().run(family, data, plan, request, RunOptions())
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 2.6 * peaks[0]
@@ -463,7 +465,9 @@ def test_a_linear_model_is_fitted_as_given() -> None:
     """Fit parameters of one entry per row are cut with the rows; others pass."""
     data = Data.check(X, Y, task="classification", fit_params={"sample_weight": OWN})
     plan = KFold(folds=FOLDS).plan(data, Streams(0))
-    found = Generic().run(Family.of(LogisticRegression()), data, plan, Request("label"), Run())
+    found = Generic().run(
+        Family.of(LogisticRegression()), data, plan, Request("label"), RunOptions()
+    )
     for k in range(4):
         model = LogisticRegression().fit(X[k != FOLDS], Y[k != FOLDS], OWN[k != FOLDS])
         assert (DATA.classes[found.of(k)[0]] == model.predict(X[k == FOLDS])).all()
@@ -477,7 +481,7 @@ def test_linear_rules_come_with_rows_held_once():
     plan = KFold(folds=FOLDS).plan(data, Streams(0))
     plan = replace(plan, rules=np.array([1], dtype=np.int32))
     for executor in (None, 2):
-        answers = Generic().run(family, data, plan, Request("label"), Run(executor=executor))
+        answers = Generic().run(family, data, plan, Request("label"), RunOptions(executor=executor))
         assert len(answers.rules) == 1
         rules = answers.rules[0]
         assert (rules.fit, rules.candidates.tolist()) == (1, [0, 1, 2])
@@ -486,10 +490,12 @@ def test_linear_rules_come_with_rows_held_once():
         assert rules.coefficients[1] == pytest.approx(fitted[-1].coef_)
         assert rules.rows == pytest.approx(fitted[:-1].transform(X[rows]))
     assert (
-        Generic().run(family, data, replace(plan, rules=None), Request("label"), Run()).rules
+        Generic().run(family, data, replace(plan, rules=None), Request("label"), RunOptions()).rules
         is None
     )
-    only = Generic().run(family, data, plan, Request("label"), Run(only=np.full(plan.n_fits, 2)))
+    only = Generic().run(
+        family, data, plan, Request("label"), RunOptions(only=np.full(plan.n_fits, 2))
+    )
     assert only.rules[0].candidates.tolist() == [0]
     cut = answers.only(np.array([1]))
     assert (cut.rules[0].fit, answers.only(np.array([0])).rules) == (0, None)

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run
+from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -76,7 +76,7 @@ def data_sets(draw):
 def same_as_generic(data, plan, request, only=None):
     """Both engines on everything that the interval engine does not refuse."""
     assert Intervals().refuse(FAMILY, data, plan, request) is None
-    run = Run(only=only)
+    run = RunOptions(only=only)
     found = Intervals().run(FAMILY, data, plan, request, run)
     expected = Generic().run(FAMILY, data, plan, request, run)
     require_same(expected, found, "the generic engine and this one")
@@ -145,7 +145,7 @@ def test_a_row_left_out_between_unlike_neighbours_goes_to_the_nearer_one() -> No
     """Where the boundary falls on the row's place, its x decides, and the left one on a tie."""
     for middle, expected in ((0.4, 0), (0.5, 0), (0.6, 1)):
         data = Data.check(np.array([[0.0], [middle], [1.0]]), [0, 1, 1], task="classification")
-        answers = Intervals().run(FAMILY, data, leave_one_out(3), LABEL, Run())
+        answers = Intervals().run(FAMILY, data, leave_one_out(3), LABEL, RunOptions())
         assert answers.values[2, 1] == expected
         same_as_generic(data, leave_one_out(3), LABEL)
 
@@ -155,8 +155,8 @@ def test_golden_set(k, delta) -> None:
     """On METHODS' nine points δ decides leave-one-out and flips, as far as it can."""
     data = Data.check(X9[:, None], Y9, task="classification")
     family = Family.of(IntervalClassifier(k))
-    left_out = Intervals().run(family, data, leave_one_out(9), LABEL, Run()).values[0]
-    both = Intervals().run(family, data, swapping(Y9), LABEL, Run()).values[0]
+    left_out = Intervals().run(family, data, leave_one_out(9), LABEL, RunOptions()).values[0]
+    both = Intervals().run(family, data, swapping(Y9), LABEL, RunOptions()).values[0]
     apparent, flipped = both[:9], both[9:]
     change = (flipped != apparent).astype(int)
     decided = np.array(delta) != 0
@@ -202,7 +202,7 @@ def test_progress_and_times_are_told() -> None:
     data = Data.check(X9[:, None], Y9, task="classification")
     told = []
     with listen(lambda progress: told.append((progress.done, progress.total))):
-        answers = Intervals().run(FAMILY, data, swapping(Y9), LABEL, Run())
+        answers = Intervals().run(FAMILY, data, swapping(Y9), LABEL, RunOptions())
     assert told[0] == (0, 60)
     assert told[-1] == (60, 60)
     assert answers.n_fits == 60
@@ -253,6 +253,6 @@ def test_data_are_not_written_to() -> None:
     locked = replace(data, X=data.X.copy(), codes=data.codes.copy())
     locked.X.flags.writeable = locked.codes.flags.writeable = False
     for plan in (leave_one_out(9), swapping(Y9)):
-        first = Intervals().run(FAMILY, data, plan, LABEL, Run())
-        second = Intervals().run(FAMILY, locked, plan, LABEL, Run())
+        first = Intervals().run(FAMILY, data, plan, LABEL, RunOptions())
+        second = Intervals().run(FAMILY, locked, plan, LABEL, RunOptions())
         require_same(first, second, "writeable and locked data")

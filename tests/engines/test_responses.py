@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import RESPONSES
 from tests.engines.test_lookalikes import CLASSIFIERS, LEARNERS, REGRESSORS
 
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import TrueRiskError
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
@@ -30,7 +30,7 @@ def answered(engine, family, data, request):
             warnings.simplefilter("ignore")
             chosen, refusals = choose_engine(engine, family, data, plan, request)
             assert all(map(str, refusals.values()))
-            return chosen.run(family, data, plan, request, Run(None, 0)).values
+            return chosen.run(family, data, plan, request, RunOptions(None, 0)).values
     except TrueRiskError as error:
         return type(error).__name__
 

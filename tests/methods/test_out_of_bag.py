@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run
+from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.errors import DuplicateRowsWarning, FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
@@ -157,7 +157,7 @@ def test_copies_are_out_of_the_bag_together() -> None:
         total[out] += tree.predict_proba(rows[distinct[out]])
         times[out] += 1
     for engine in (Generic(), Ensembles()):
-        found = engine.run(Family.of(model), data, plan, Request("probability"), Run())
+        found = engine.run(Family.of(model), data, plan, Request("probability"), RunOptions())
         assert np.array_equal(found.values[0], total / times)
 
 

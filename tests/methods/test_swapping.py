@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Setting, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.losses import ZeroOne
@@ -155,12 +155,12 @@ def all_labelings(n):
 @pytest.mark.parametrize("n", [6, 7])
 def test_the_criterion_is_unbiased_over_all_labelings(model, n) -> None:
     """Labels that are fair coins: the mean of C over all 2ⁿ labelings is ½, that of any rule."""
-    method, setting = Swapping(n0=np.inf), Setting(0.95, Minimum())
+    method, terms = Swapping(n0=np.inf), Terms(0.95, Minimum())
     values = []
     for data in all_labelings(n):
         plan = method.plan(data, Streams(0))
-        answers = Generic().run(Family.of(model), data, plan, Request("label"), Run())
-        values.append(method.reduce(answers, data, ZeroOne(), setting)[0].value)
+        answers = Generic().run(Family.of(model), data, plan, Request("label"), RunOptions())
+        values.append(method.reduce(answers, data, ZeroOne(), terms)[0].value)
     assert len(values) == 2**n
     assert np.mean(values) == pytest.approx(0.5, abs=1e-12)
 
@@ -173,7 +173,7 @@ def test_theorem_1_for_any_probabilities(model) -> None:
     for data in all_labelings(n):
         codes = data.codes
         answers = Generic().run(
-            Family.of(model), data, flip_each(1 - codes), Request("label"), Run()
+            Family.of(model), data, flip_each(1 - codes), Request("label"), RunOptions()
         )
         own, flipped = answers.values[0, :n].astype(float), answers.values[0, n:].astype(float)
         chance = np.prod(np.where(codes == 1, p, 1 - p))
@@ -189,12 +189,12 @@ def test_theorem_1_for_all_k_of_nine_rows() -> None:
     from truerisk.engines.neighbours.knn import NearestNeighbours
 
     family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 2, 3, 5, 8, 9]})
-    method, setting = Swapping(n0=np.inf), Setting(0.95, Minimum(), len(family))
+    method, terms = Swapping(n0=np.inf), Terms(0.95, Minimum(), len(family))
     values = []
     for data in all_labelings(9):
         plan = method.plan(data, Streams(0))
-        answers = NearestNeighbours().run(family, data, plan, Request("label"), Run())
-        values.append([t.value for t in method.reduce(answers, data, ZeroOne(), setting)])
+        answers = NearestNeighbours().run(family, data, plan, Request("label"), RunOptions())
+        values.append([t.value for t in method.reduce(answers, data, ZeroOne(), terms)])
     assert np.mean(values, axis=0) == pytest.approx(np.full(6, 0.5), abs=1e-12)
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from truerisk.core.contracts import Run
+from truerisk.core.contracts import RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
@@ -88,7 +88,7 @@ def test_the_inner_answers_are_the_generic_engine_s(design):
     unit = design.inner.only(np.flatnonzero(design.inner.unit == 4))
     data = Data(X, CODES, "classification", np.array([0, 1]), CODES)
     family = Family.of(KNeighborsClassifier(), {"n_neighbors": [1, 2, 7, int(chosen[4]) + 1]})
-    answers = Generic().run(family, data, unit, LABELS, Run())
+    answers = Generic().run(family, data, unit, LABELS, RunOptions())
     wrong = (answers.values != CODES[unit.positions[0]]).mean(axis=1)
     assert errors[4] == pytest.approx(wrong[3])
     assert (wrong >= wrong[3] - 1e-12).all()

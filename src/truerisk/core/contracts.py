@@ -25,18 +25,18 @@ __all__ = [
     "Engine",
     "Evaluation",
     "Keeper",
-    "Later",
+    "LazyInterval",
     "Method",
+    "OuterSplit",
     "Request",
     "RisksByColumn",
     "Rule",
-    "Run",
-    "Setting",
+    "RunOptions",
     "Shelf",
     "Streams",
     "Target",
+    "Terms",
     "Tested",
-    "Unit",
     "Winners",
     "ranks_of",
     "std_errors_of",
@@ -46,7 +46,7 @@ __all__ = [
 Target = Literal["Err", "Err_XY", "CER", "training"]
 
 
-class Later(Protocol):
+class LazyInterval(Protocol):
     """How sure a risk is, made when someone asks."""
 
     def std_error(self) -> float | None:
@@ -76,7 +76,7 @@ class Tested:
     loss_rows: np.ndarray | None = None
     split_risks: np.ndarray | None = None
     notes: tuple[str, ...] = ()
-    later: Later | None = None
+    later: LazyInterval | None = None
     rank: float | None = None
     table: Mapping[str, float] | None = None
 
@@ -138,7 +138,7 @@ def std_errors_of(tested: Sequence[Tested]) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Unit:
+class OuterSplit:
     """What happened in one outer split: which candidate won inside, and how it did outside."""
 
     repeat: int
@@ -176,7 +176,7 @@ class Evaluation:
     tested: Sequence[Tested]
     n_fits: int
     procedure: Tested | None = None
-    units: tuple[Unit, ...] = ()
+    units: tuple[OuterSplit, ...] = ()
     winners: Winners | None = None
     answers: Answers | None = None
     fit_seconds: float = 0.0
@@ -209,7 +209,7 @@ class Rule(ABC):
 
 
 @dataclass(frozen=True)
-class Setting:
+class Terms:
     """What a method is told besides data and loss.
 
     `with_errors` is False where only the values are needed (choosing inside an outer split).
@@ -233,7 +233,7 @@ class Method(ABC):
 
     splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
     perfect_is_0: ClassVar[bool] = True  # whether a rule that is never wrong has risk 0
-    offers: ClassVar[tuple[str, ...]] = ()  # intervals it makes when asked: `Setting.interval`
+    offers: ClassVar[tuple[str, ...]] = ()  # intervals it makes when asked: `Terms.interval`
 
     @property
     @abstractmethod
@@ -271,27 +271,23 @@ class Method(ABC):
         """Draw the plan; the same data and seed give the same plan."""
 
     @abstractmethod
-    def reduce(
-        self, answers: Answers, data: Data, loss: Loss, setting: Setting
-    ) -> Sequence[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
         """One estimate per candidate from the answers to this method's plan."""
 
     def reduce_units(
-        self, answers: Answers, data: Data, loss: Loss, setting: Setting
+        self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:
         """`reduce` of the questions of outer split 0, 1, ... each by itself."""
         unit = answers.plan.unit
         return [
-            self.reduce(answers.only(np.flatnonzero(unit == u)), data, loss, setting)
+            self.reduce(answers.only(np.flatnonzero(unit == u)), data, loss, terms)
             for u in range(int(unit.max()) + 1)
         ]
 
-    def evaluate(
-        self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
-    ) -> Evaluation:
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         """Ask the whole plan at once and reduce; methods that tune ask in two passes."""
         answers = ask(plan)
-        tested = self.reduce(answers, data, loss, setting)
+        tested = self.reduce(answers, data, loss, terms)
         tested = tested if isinstance(tested, RisksByColumn) else tuple(tested)
         return Evaluation(plan, tested, answers.n_fits, answers=answers)
 
@@ -359,7 +355,7 @@ class Keeper(Protocol):
 
 
 @dataclass(frozen=True)
-class Run:
+class RunOptions:
     """How an engine is to run: on which executor, with which seed for models without one.
 
     An engine that makes fits may leave them with the `keeper`, and find them there again.
@@ -391,5 +387,7 @@ class Engine(ABC):
         """Why this engine cannot answer exactly, or None if it can."""
 
     @abstractmethod
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         """The answers; exactly those of the generic engine."""

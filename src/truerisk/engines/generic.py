@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import BESIDES, Plan
@@ -53,7 +53,9 @@ class Generic(Engine):
             return why_no_rule(family.last, family.settings)
         return too_many(plan, request)
 
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         if plan.laws is not None:
             return enumerated(self, family, data, plan, request, run)
         everyone = list(range(len(family)))

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
 from truerisk.core.plan.plan import Plan
@@ -51,7 +51,9 @@ class Intervals(Engine):
             return "a fit sees no rows, or is asked about none."
         return None
 
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         total = plan.n_fits * (len(family) if run.only is None else 1)
         tell(0, total)
         ks = [min(int(k), data.n_rows) for k in _every_k(family)]

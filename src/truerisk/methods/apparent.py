@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
@@ -33,6 +33,6 @@ class Apparent(Method):
         builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
         return builder.build()
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         why = "the apparent risk is no estimate of a true risk: no standard error is justified."
-        return tested_by_average(answers, data, loss, setting, None, unsure=why)
+        return tested_by_average(answers, data, loss, terms, None, unsure=why)

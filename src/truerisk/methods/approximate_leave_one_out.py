@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
@@ -69,6 +69,6 @@ class ApproximateLeaveOneOut(Method):
         builder.ask(train=(ALL, ()), test=(ALL, ()))
         return replace(builder.build(), taken_out=np.zeros(1, dtype=np.int32))
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        tested = tested_by_average(answers, data, loss, setting, "pooled", unsure=UNSURE)
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        tested = tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)
         return [replace(one, notes=(WARNING, *one.notes)) for one in tested]

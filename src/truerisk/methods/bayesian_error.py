@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_flag, shown
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss, ZeroOne
@@ -94,12 +94,10 @@ class BayesianError(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         return ruled_plan(data.n_rows)
 
-    def reduce(
-        self, answers: Answers, data: Data, loss: Loss, setting: Setting
-    ) -> Sequence[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
         if answers.rules is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
-        blocks = [self._risks(answers, rules, data, setting) for rules in answers.rules]
+        blocks = [self._risks(answers, rules, data, terms) for rules in answers.rules]
         return risks_of(blocks, answers)
 
     def _seen(
@@ -122,16 +120,14 @@ class BayesianError(Method):
             given = np.append(given, 1 - given)
         return {code: float(given[code]) for code in rules.codes}
 
-    def _risks(
-        self, answers: Answers, rules: LinearRules, data: Data, setting: Setting
-    ) -> RuleRisks:
+    def _risks(self, answers: Answers, rules: LinearRules, data: Data, terms: Terms) -> RuleRisks:
         """Those of one block of rules."""
         rules, rows = self._seen(answers, rules, data)
         pairs = pairwise(rows, rules, self.shares(rows, rules), self.prior)
         logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
-        stated = pairs[0] if setting.with_errors and len(pairs) == 1 else None
+        stated = pairs[0] if terms.with_errors and len(pairs) == 1 else None
         notes = self._notes(rows, rules, logs)
-        return RuleRisks(rules.candidates, logs, notes, stated, setting.confidence_level)
+        return RuleRisks(rules.candidates, logs, notes, stated, terms.confidence_level)
 
     def _notes(
         self, rows: ScaledRows, rules: LinearRules, logs: np.ndarray

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Ask
-from truerisk.core.contracts import Evaluation, Setting, Target, Tested
+from truerisk.core.contracts import Evaluation, Target, Terms, Tested
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
@@ -57,15 +57,13 @@ class BootstrapBiasCorrected(KFold):
                 "use a loss such as 'zero-one' or 'brier', or method='nested'."
             )
 
-    def evaluate(
-        self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
-    ) -> Evaluation:
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         answers = ask(plan)
-        tested = tuple(self.reduce(answers, data, loss, setting))
-        procedure = self._corrected(tested, data, setting) if len(tested) > 1 else None
+        tested = tuple(self.reduce(answers, data, loss, terms))
+        procedure = self._corrected(tested, data, terms) if len(tested) > 1 else None
         return Evaluation(plan, tested, answers.n_fits, procedure=procedure, answers=answers)
 
-    def _corrected(self, tested: tuple[Tested, ...], data: Data, setting: Setting) -> Tested:
+    def _corrected(self, tested: tuple[Tested, ...], data: Data, terms: Terms) -> Tested:
         """The risk of the choice, from the losses of all candidates."""
         rows = tested[0].loss_rows
         assert rows is not None
@@ -75,12 +73,12 @@ class BootstrapBiasCorrected(KFold):
             losses,
             np.ones(len(rows)) if weights is None else weights,
             None if data.groups is None else data.groups[rows],
-            setting.rule,
+            terms.rule,
             data.row_marks[rows],
         )
         found = Tested(corrected.value, notes=(NOTE,))
         if not np.ptp(corrected.replicates) > 0:
             return replace(found, notes=(NOTE, NO_SPREAD))
         error = float(corrected.replicates.std(ddof=1))
-        interval = corrected.interval(setting.confidence_level)
+        interval = corrected.interval(terms.confidence_level)
         return replace(found, std_error=error, interval=interval)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
@@ -77,9 +77,9 @@ class Bolstered(Method):
     def instead(self, reason: str) -> Method:
         return self.sampling
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if answers.plan.moves is not None:
-            return self.sampling.reduce(answers, data, loss, setting)
+            return self.sampling.reduce(answers, data, loss, terms)
         if answers.rules is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
         tested = [

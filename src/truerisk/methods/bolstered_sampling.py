@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
@@ -79,7 +79,7 @@ class BolsteredBySampling(Method):
         moves = Moves(np.arange(self.points, dtype=np.int32), seeds, sizes, scale)
         return replace(builder.build(), moves=moves)
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         moves = answers.plan.moves
         if moves is None:
             raise BadData(f"this is no plan of '{self.word}': it asks about no points around rows.")

@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
@@ -130,7 +130,7 @@ class Bootstrap(Method):
             )
         return plan_of_samples(times, missed=self.splits, apparent=self._has_apparent)
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         found = Replicated(answers, data, loss, self._has_apparent)
         if loss.per_row and not len(found.tested):
             raise BadData("no sample misses a row: draw more of them.")
@@ -141,7 +141,7 @@ class Bootstrap(Method):
             ".632+": self._plus,
             "optimism": self._optimism,
         }[self.kind](found)
-        return [self._tested(found, c, part, setting) for c, part in enumerate(parts)]
+        return [self._tested(found, c, part, terms) for c, part in enumerate(parts)]
 
     # -- the kinds: value, table, notes and weights of row losses for each candidate -----------
 
@@ -214,20 +214,20 @@ class Bootstrap(Method):
 
     # -- the estimate ---------------------------------------------------------------------------
 
-    def _tested(self, found: Replicated, c: int, part: _Part, setting: Setting) -> Tested:
+    def _tested(self, found: Replicated, c: int, part: _Part, terms: Terms) -> Tested:
         answers = found.answers
-        by_question = found.by_question[c] if setting.with_errors else None
+        by_question = found.by_question[c] if terms.with_errors else None
         if not found.all_answered[c]:
             return Tested(np.nan, split_risks=by_question, notes=failure_notes(answers, c))
-        if not setting.with_errors:
+        if not terms.with_errors:
             return Tested(part.value)
         losses, rows = self._losses(found, c, part), found.tested
-        error, why = self._error(found, c, asked=setting.interval is not None)
+        error, why = self._error(found, c, asked=terms.interval is not None)
         interval = None
-        if setting.interval is not None:
+        if terms.interval is not None:
             jackknife = error, float(found.test[c])
-            evidence = Evidence(part.value, found.loss, setting, out_of_bag=jackknife)
-            error, interval, _ = as_form(setting.interval).of(evidence)
+            evidence = Evidence(part.value, found.loss, terms, out_of_bag=jackknife)
+            error, interval, _ = as_form(terms.interval).of(evidence)
         notes = (*part.notes, *self._left_notes(found), *failure_notes(answers, c), *why)
         return Tested(
             part.value,

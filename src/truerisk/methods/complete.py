@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import is_number, shown
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan.partitions import draw_every
@@ -90,5 +90,5 @@ class Complete(Method):
             raise BadData(f"m={self.m:g} of {data.n_rows} rows leaves none to test on.")
         return draw_every(data.n_rows, "subsets", size)
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return tested_by_average(answers, data, loss, setting, "pooled", unsure=UNSURE)
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)

@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_flag, is_number, shown
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.losses import Log, Loss, Squared
 from truerisk.core.plan.builder import PlanBuilder
@@ -83,7 +83,7 @@ class Criterion(Method):
     def _values(self, seen: Seen) -> tuple[np.ndarray, list[str]]:
         """The criterion of every candidate, NaN where it has none, and a note on each."""
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         seen = Seen.of(answers, data, self.word)
         values, notes = self._values(seen)
         whole = answers.answered[:, 0]

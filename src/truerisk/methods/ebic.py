@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_number
-from truerisk.core.contracts import Setting, Streams, Tested
+from truerisk.core.contracts import Streams, Terms, Tested
 from truerisk.core.errors import BadData
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
@@ -52,10 +52,10 @@ class EBIC(BIC):
     def plan(self, data: Data, streams: Streams) -> Plan:
         return replace(super().plan(data, streams), rules=np.zeros(1, np.int32))
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if answers.rules is None:
             raise BadData(f"this is no plan of '{self.word}': it asks for no linear rules.")
-        tested = super().reduce(answers, data, loss, setting)
+        tested = super().reduce(answers, data, loss, terms)
         unit = 2 * len(answers.plan.positions[0]) if self.per_row else 1
         for rules in answers.rules:
             for candidate, n_selected, n_features in _selections(rules):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan.partitions import draw_every
@@ -49,5 +49,5 @@ class ExactOutOfBag(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         return draw_every(data.n_rows, "bootstraps", data.n_rows)
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return tested_by_average(answers, data, loss, setting, "pooled", unsure=UNSURE)
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)

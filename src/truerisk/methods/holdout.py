@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag, check_share
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
@@ -21,15 +21,15 @@ from truerisk.resampling.held_out import draw_held_out
 __all__ = ["Holdout", "MonteCarlo", "with_posterior"]
 
 
-def with_posterior(tested: Tested, data: Data, loss: Loss, setting: Setting) -> Tested:
+def with_posterior(tested: Tested, data: Data, loss: Loss, terms: Terms) -> Tested:
     """The Beta posterior as interval, where one rule was tested on independent rows for errors."""
     independent = data.groups is None and data.sample_weight is None
     if not (loss.binary and independent and tested.losses is not None):
         return tested
-    if setting.interval is not None or not np.isfinite(tested.losses).all():
+    if terms.interval is not None or not np.isfinite(tested.losses).all():
         return tested
     shares = np.full(len(tested.losses), 1 / len(tested.losses))
-    evidence = Evidence(tested.value, loss, setting, tested.losses, shares)
+    evidence = Evidence(tested.value, loss, terms, tested.losses, shares)
     error, interval, notes = as_form("beta").of(evidence)
     kept = tuple(note for note in tested.notes if note not in (*notes, NO_SPREAD))
     return replace(tested, std_error=error, interval=interval, notes=kept + notes)
@@ -64,9 +64,9 @@ class Holdout(Method):
         builder.ask(train=(ALL, (test,)), test=(test, ()))
         return builder.build()
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        tested = tested_by_average(answers, data, loss, setting, None)
-        return [with_posterior(one, data, loss, setting) for one in tested]
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        tested = tested_by_average(answers, data, loss, terms, None)
+        return [with_posterior(one, data, loss, terms) for one in tested]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Setting, Streams, Target, Tested
+from truerisk.core.contracts import Streams, Target, Terms, Tested
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.partitions import leave_out
@@ -102,6 +102,6 @@ class ReversedKFold(KFold):
                 builder.ask((block, ()), (ALL, (block,)), repeat=repeat, fold=fold)
         return builder.build()
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         why = "test sets of reversed cross-validation overlap: no standard error is justified."
-        return tested_by_average(answers, data, loss, setting, self.average, unsure=why)
+        return tested_by_average(answers, data, loss, terms, self.average, unsure=why)

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan.partitions import leave_pairs_out
@@ -130,7 +130,7 @@ class NestedInterval(Method):
                     f"needs two {what}s in every fold; use fewer than {len(names)} folds."
                 )
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if not isinstance(loss, RowLoss):
             raise Refusal(f"method 'ncv' needs losses of single rows; '{loss.word}' has none.")
         plan = answers.plan
@@ -141,14 +141,14 @@ class NestedInterval(Method):
         only = plan.only(np.flatnonzero(spread.is_outer))
         shares = np.ones(int(outer.sum())) / outer.sum()
         rows, per_row, _, _ = means_by_row(losses[:, outer], shares, only)
-        form = as_form(setting.interval or "ncv")
+        form = as_form(terms.interval or "ncv")
         tested = []
         for c, value in enumerate(values):
             sure: Sureness = (None, None, ())
-            if np.isfinite(value) and setting.with_errors:
+            if np.isfinite(value) and terms.with_errors:
                 groups = None if data.groups is None else data.groups[rows]
                 sure = form.of(
-                    Evidence(float(value), loss, setting, groups=groups, pairs=spread.of(c))
+                    Evidence(float(value), loss, terms, groups=groups, pairs=spread.of(c))
                 )
             notes = failure_notes(answers, c) + sure[2]
             of_split = spread.by_question[c]

@@ -12,9 +12,9 @@ from truerisk.core.answers import Answers, Ask
 from truerisk.core.contracts import (
     Evaluation,
     Method,
-    Setting,
     Streams,
     Target,
+    Terms,
     Tested,
     values_of,
 )
@@ -106,20 +106,18 @@ class Nested(Method):
             where = f"inside outer training set {fit}, with {len(rows)} of {data.n_rows} rows"
             raise BadData(f"{where}: {error}") from error
 
-    def evaluate(
-        self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
-    ) -> Evaluation:
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         outside = plan.only(plan.questions("outer"))
         inner: Sequence[Sequence[Tested]] = []
         n_fits = 0
-        if setting.n_candidates > 1 or self.compare:
+        if terms.n_candidates > 1 or self.compare:
             answers = ask(plan.only(plan.questions("inner")))
             n_fits = answers.n_fits
-            inner = inner_risks(self._inner, answers, data, loss, setting)
-        chosen = np.array([choose(unit, setting) for unit in inner] or [0] * outside.n_fits)
+            inner = inner_risks(self._inner, answers, data, loss, terms)
+        chosen = np.array([choose(unit, terms) for unit in inner] or [0] * outside.n_fits)
         chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
         outer = ask(outside, only=by_fit(outside, chosen))
-        procedure = self.outer_method.reduce(outer, data, loss, setting)[0]
+        procedure = self.outer_method.reduce(outer, data, loss, terms)[0]
         winners = winners_of(chosen, inner)
         return Evaluation(
             plan=plan,
@@ -131,10 +129,8 @@ class Nested(Method):
             answers=outer,
         )
 
-    def reduce(
-        self, answers: Answers, data: Data, loss: Loss, setting: Setting
-    ) -> Sequence[Tested]:
-        return self.outer_method.reduce(answers, data, loss, setting)
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
+        return self.outer_method.reduce(answers, data, loss, terms)
 
 
 def _averaged(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
@@ -73,5 +73,5 @@ class OutOfBag(Method):
     def instead(self, reason: str) -> Method:
         return Bootstrap("oob")
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return tested_by_average(answers, data, loss, setting, "pooled", unsure=UNSURE)
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return tested_by_average(answers, data, loss, terms, "pooled", unsure=UNSURE)

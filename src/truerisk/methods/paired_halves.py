@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag, check_share
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
@@ -79,19 +79,19 @@ class PairedHalves(Method):
                     builder.ask((base, (test,)), (test, ()), repeat=place, fold=fold)
         return builder.build()
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         risks = split_risks(answers, data, loss)
         repeat = answers.plan.repeat
         means = np.stack([risks[:, repeat == r].mean(axis=1) for r in range(repeat.max() + 1)])
-        form = as_form(setting.interval or "conservative-z")
+        form = as_form(terms.interval or "conservative-z")
         tested = []
         for c, value in enumerate(means[0]):
             notes = failure_notes(answers, c)
-            if not np.isfinite(value) or not setting.with_errors:
+            if not np.isfinite(value) or not terms.with_errors:
                 tested.append(Tested(float(value), split_risks=risks[c], notes=notes))
                 continue
             halves = means[1:, c].reshape(-1, 2)
-            error, interval, why = form.of(Evidence(float(value), loss, setting, halves=halves))
+            error, interval, why = form.of(Evidence(float(value), loss, terms, halves=halves))
             tested.append(
                 Tested(float(value), error, interval, split_risks=risks[c], notes=notes + why)
             )

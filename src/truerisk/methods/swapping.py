@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_number
-from truerisk.core.contracts import Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.losses import Loss, ZeroOne
 from truerisk.core.plan.partitions import flip_each
@@ -90,7 +90,7 @@ class Swapping(Method):
             return plan.only(np.array([0]))
         return replace(plan, counted=None) if np.isinf(self.n0) else plan
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         own, swapped = _places(answers.plan)
         rows = answers.plan.positions[0][own]
         truth, weights = data.codes_of(rows), data.weights(rows)

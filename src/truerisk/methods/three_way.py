@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.arguments import check_flag, check_share
-from truerisk.core.contracts import Evaluation, Method, Setting, Streams, Target, Tested
+from truerisk.core.contracts import Evaluation, Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadArgument
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
@@ -70,19 +70,17 @@ class ThreeWay(Method):
         builder.ask((ALL, (held_out,)), (held_out, ()), part="outer")
         return builder.build()
 
-    def evaluate(
-        self, ask: Ask, data: Data, loss: Loss, plan: Plan, setting: Setting
-    ) -> Evaluation:
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         validated = ask(plan.only(plan.questions("inner")))
-        tested = tested_by_average(validated, data, loss, setting, None)
-        winner = np.array([choose(tested, setting)])
+        tested = tested_by_average(validated, data, loss, terms, None)
+        winner = np.array([choose(tested, terms)])
         outside = plan.only(plan.questions("outer"))
         outer = ask(outside, only=by_fit(outside, winner))
-        procedure = self.reduce(outer, data, loss, setting)[0]
+        procedure = self.reduce(outer, data, loss, terms)[0]
         winners = winners_of(winner, [tested])
         return Evaluation(
             plan=plan,
-            tested=tuple(with_posterior(one, data, loss, setting) for one in tested),
+            tested=tuple(with_posterior(one, data, loss, terms) for one in tested),
             n_fits=validated.n_fits + outer.n_fits,
             procedure=procedure,
             units=units_of(outside, winners, procedure),
@@ -90,6 +88,6 @@ class ThreeWay(Method):
             answers=outer,
         )
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        tested = tested_by_average(answers, data, loss, setting, None)
-        return [with_posterior(one, data, loss, setting) for one in tested]
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        tested = tested_by_average(answers, data, loss, terms, None)
+        return [with_posterior(one, data, loss, terms) for one in tested]

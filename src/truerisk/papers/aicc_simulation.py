@@ -13,7 +13,7 @@ from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.methods.criteria import AIC, AICc
 from truerisk.methods.parts.likelihood import Likelihood
-from truerisk.papers.evaluating import setting_of
+from truerisk.papers.evaluating import terms_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.report import Claim, Findings, Row, Table, mean_and_error, mean_row, signed
 
@@ -91,7 +91,7 @@ def _criteria(residuals: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray
         freedom=np.full((n_sets, 1), float(P)),
     )
     loss = Likelihood(data.task)
-    setting = replace(setting_of(Family(None)), n_candidates=n_sets)
+    setting = replace(terms_of(Family(None)), n_candidates=n_sets)
     found = [
         np.array([one.value for one in method.reduce(answers, data, loss, setting)])
         for method in (AIC(), AICc())

@@ -24,7 +24,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods.bayesian_error import BayesianError, ruled_plan
 from truerisk.methods.kfold import KFold
 from truerisk.methods.parts.choosing_inside import by_rule
-from truerisk.papers.evaluating import answered, evaluated, setting_of
+from truerisk.papers.evaluating import answered, evaluated, terms_of
 from truerisk.selection.minimum import Minimum
 
 __all__ = [
@@ -116,7 +116,7 @@ class Trained:
         loss = method.loss_of(self.data, ZeroOne(), asked=False)
         tested: Sequence[Tested]
         if isinstance(method, BayesianError):
-            tested = method.reduce(self.answers, self.data, loss, setting_of(self.family))
+            tested = method.reduce(self.answers, self.data, loss, terms_of(self.family))
         else:
             tested = evaluated(method, self.family, self.data, loss, seed=seed).tested
         return float(self.errors[by_rule(tested, Minimum())])

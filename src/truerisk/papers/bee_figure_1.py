@@ -20,7 +20,7 @@ from truerisk.papers.bee_choosing import (
 )
 from truerisk.papers.bee_report import convergence_note
 from truerisk.papers.bee_synthetic import draw, errors_of
-from truerisk.papers.evaluating import evaluated, setting_of, values_of
+from truerisk.papers.evaluating import evaluated, terms_of, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Figure, Panel, Series
 from truerisk.papers.report import Claim, Findings, Grid, Row, Table, mean_and_error, mean_row
@@ -81,7 +81,7 @@ def _curves(seed: int) -> dict[str, np.ndarray]:
     data: Data = fixed.data
     found = {"true": fixed.errors}
     for name, method in bayesian(standardize=False).items():
-        told = method.reduce(fixed.answers, data, ZeroOne(), setting_of(fixed.family))
+        told = method.reduce(fixed.answers, data, ZeroOne(), terms_of(fixed.family))
         found[name] = np.array([one.value for one in told])
     return found
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Request, Run
+from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
@@ -136,7 +136,7 @@ def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """
     plan = _plan()
     data = Data(X, y, "classification", np.array([0, 1]), y)
-    answers = NearestNeighbours().run(_family(), data, plan, Request("probability"), Run())
+    answers = NearestNeighbours().run(_family(), data, plan, Request("probability"), RunOptions())
     rows, _ = plan.positions
     part = np.repeat(plan.part, plan.test_sizes)
     ones = answers.values[:, :, 1]

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
@@ -110,7 +110,7 @@ def double_cv(seed: int, number: int) -> Draws:
 def _chosen(design: Design, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Least inner error of each outer fold, and the number of the first candidate that has it."""
     plan = design.inner
-    answers = NearestNeighbours().run(design.family, _data(X, CODES), plan, LABELS, Run())
+    answers = NearestNeighbours().run(design.family, _data(X, CODES), plan, LABELS, RunOptions())
     wrong = answers.values != CODES[plan.positions[0]]
     starts = np.flatnonzero(np.diff(plan.unit, prepend=-1))  # one row per question, unit after unit
     errors = np.add.reduceat(wrong, starts, axis=1, dtype=np.int64)
@@ -127,7 +127,7 @@ def _outer_errors(design: Design, X: np.ndarray, chosen: np.ndarray) -> np.ndarr
     only = np.zeros(plan.n_fits, dtype=np.int64)
     only[plan.fit] = place.ravel()[plan.fold]
     data = _data(X, design.codes)
-    answers = NearestNeighbours().run(family, data, plan, LABELS, Run(only=only))
+    answers = NearestNeighbours().run(family, data, plan, LABELS, RunOptions(only=only))
     wrong = answers.values[0] != design.asked
     errors: np.ndarray = (
         np.add.reduceat(wrong, plan.test_offsets[:-1], dtype=np.int64) / plan.test_sizes

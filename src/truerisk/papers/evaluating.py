@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Evaluation, Method, Request, Run, Setting, Streams
+from truerisk.core.contracts import Evaluation, Method, Request, RunOptions, Streams, Terms
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
@@ -15,7 +15,7 @@ from truerisk.core.table.data import Data
 from truerisk.engines.choice import choose_engine
 from truerisk.selection.minimum import Minimum
 
-__all__ = ["answered", "evaluated", "setting_of", "values_of"]
+__all__ = ["answered", "evaluated", "terms_of", "values_of"]
 
 
 def answered(
@@ -32,7 +32,7 @@ def answered(
     """
     request = Request.of(loss, plan)
     engine, _ = choose_engine(by, family, data, plan, request)
-    return engine.run(family, data, plan, request, Run(only=only))
+    return engine.run(family, data, plan, request, RunOptions(only=only))
 
 
 def evaluated(
@@ -44,7 +44,7 @@ def evaluated(
         return answered(family, data, loss, plan, only, by)
 
     plan = method.plan(data, Streams(seed))
-    return method.evaluate(ask, data, loss, plan, setting_of(family))
+    return method.evaluate(ask, data, loss, plan, terms_of(family))
 
 
 def values_of(evaluation: Evaluation) -> np.ndarray:
@@ -52,6 +52,6 @@ def values_of(evaluation: Evaluation) -> np.ndarray:
     return np.array([tested.value for tested in evaluation.tested])
 
 
-def setting_of(family: Family, **options: Any) -> Setting:
+def terms_of(family: Family, **options: Any) -> Terms:
     """Smallest risk, no standard errors."""
-    return Setting(0.95, Minimum(), len(family), with_errors=False, **options)
+    return Terms(0.95, Minimum(), len(family), with_errors=False, **options)

@@ -10,7 +10,7 @@ from truerisk.core.contracts import Streams
 from truerisk.core.losses import Squared
 from truerisk.methods.criteria import AIC, BIC, GCV, AICc, Cp
 from truerisk.methods.leave_one_out import LeaveOneOut
-from truerisk.papers.evaluating import answered, evaluated, setting_of, values_of
+from truerisk.papers.evaluating import answered, evaluated, terms_of, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Figure, Panel, Series
 from truerisk.papers.lecture import NOISE, POINTS, curve, data_of, polynomials
@@ -59,7 +59,7 @@ class InsaPolynomial(Experiment):
         family = polynomials(LARGEST)
         few = answered(family, data, loss, GCV().plan(data, Streams(0)))
         curves = {
-            name: np.array([t.value for t in method.reduce(few, data, loss, setting_of(family))])
+            name: np.array([t.value for t in method.reduce(few, data, loss, terms_of(family))])
             for name, method in CRITERIA.items()
         }
         curves["leave-one-out"] = values_of(evaluated(LeaveOneOut(), family, data, loss, 0))

@@ -16,9 +16,9 @@ from truerisk.core.contracts import (
     Evaluation,
     Method,
     Request,
-    Run,
-    Setting,
+    RunOptions,
     Streams,
+    Terms,
     Tested,
 )
 from truerisk.core.family import Family
@@ -136,10 +136,12 @@ def evaluate(
 
         def ask(plan: Plan, only: np.ndarray | None = None) -> Answers:
             request = Request.of(loss, plan)
-            return engine.run(case.family, case.data, plan, request, Run(executor, seed, only))
+            return engine.run(
+                case.family, case.data, plan, request, RunOptions(executor, seed, only)
+            )
 
-        setting = Setting(0.95, Minimum(), len(case.family))
-        return method.evaluate(ask, case.data, loss, plan, setting)
+        terms = Terms(0.95, Minimum(), len(case.family))
+        return method.evaluate(ask, case.data, loss, plan, terms)
 
 
 class Recorder(Engine):
@@ -153,7 +155,9 @@ class Recorder(Engine):
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         return None
 
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         answers = Generic().run(family, data, plan, request, run)
         self.given.append((answers, content_of(answers)))
         return answers

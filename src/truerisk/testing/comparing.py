@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers, code_type
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
@@ -130,7 +130,7 @@ def _failing_or(
 ) -> Answers | None:
     """The answers, or None where a fit failed."""
     try:
-        return engine.run(family, data, plan, request, Run(seed=SEED))
+        return engine.run(family, data, plan, request, RunOptions(seed=SEED))
     except FitFailed:
         return None
 

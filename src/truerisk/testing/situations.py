@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
@@ -118,7 +118,7 @@ def run_on(
 ) -> Answers:
     """The engine's answers, with seed 3."""
     with quiet():
-        return engine.run(s.family, s.data, s.plan, s.request, Run(executor, 3, only))
+        return engine.run(s.family, s.data, s.plan, s.request, RunOptions(executor, 3, only))
 
 
 def _plans(n: int) -> Iterator[Plan]:

@@ -27,7 +27,7 @@ from tests.engines.closed_forms import (
 )
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -102,7 +102,7 @@ def test_equals_on_any_rows(seed, p, n_classes, word, rounded) -> None:
                 found, expected = both(ENGINE, family, data, plan, request)
             except FitFailed:
                 with pytest.raises(FitFailed):
-                    tr.engines.Generic().run(family, data, plan, request, Run())
+                    tr.engines.Generic().run(family, data, plan, request, RunOptions())
                 continue
             assert np.allclose(found, expected, rtol=1e-8, atol=1e-11)
 
@@ -172,7 +172,7 @@ def test_leave_one_out_is_that_of_mass(monkeypatch) -> None:
     family = family_of(LinearDiscriminant(priors=[12 / 27, 8 / 27, 7 / 27]))
     with counted(monkeypatch) as seen:
         plan = LOO.plan(data, Streams(0))
-        answers = ENGINE.run(family, data, plan, Request("probability"), Run())
+        answers = ENGINE.run(family, data, plan, Request("probability"), RunOptions())
     assert np.allclose(answers.values[0, ::4], MASS, rtol=1e-11)
     assert seen == {"asked": 0, "passes": 0}
     error = (answers.values[0].argmax(axis=1) != y).mean()
@@ -188,7 +188,7 @@ def test_leave_one_out_is_answered_together(word, monkeypatch) -> None:
     X, y = drawn(40, 3, 2)
     data, family = data_of(X, y), family_of(*LEARNERS[word])
     with counted(monkeypatch) as seen:
-        ENGINE.run(family, data, LOO.plan(data, Streams(0)), RESPONSES[1], Run())
+        ENGINE.run(family, data, LOO.plan(data, Streams(0)), RESPONSES[1], RunOptions())
     assert seen == {"asked": 0, "passes": 0}
 
 
@@ -317,7 +317,7 @@ def test_a_class_of_one_row() -> None:
     X, y = drawn(23, 3, 3, sizes=[12, 10, 1])
     for word in ("svd", "lsqr", "R"):
         plan = require_equal(ENGINE, family_of(*LEARNERS[word]), data_of(X, y), LOO, RESPONSES[:2])
-    answers = ENGINE.run(PLAIN, data_of(X, y), plan, RESPONSES[1], Run())
+    answers = ENGINE.run(PLAIN, data_of(X, y), plan, RESPONSES[1], RunOptions())
     assert answers.values[0, 22, 2] == 0
 
 
@@ -329,7 +329,9 @@ def test_one_class_left_is_what_scikit_learn_makes_of_it() -> None:
         outcomes = []
         for engine in (ENGINE, tr.engines.Generic()):
             try:
-                outcomes.append(engine.run(PLAIN, data, plan, request, Run()).values.tolist())
+                outcomes.append(
+                    engine.run(PLAIN, data, plan, request, RunOptions()).values.tolist()
+                )
             except FitFailed as error:
                 outcomes.append(str(error))
         assert outcomes[0] == outcomes[1]
@@ -342,7 +344,7 @@ def test_priors_of_a_missing_class_fail_as_in_scikit_learn() -> None:
     data = data_of(X, y)
     plan = LOO.plan(data, Streams(0))
     with pytest.raises(FitFailed, match=r"test split \(repeat 0, fold 22\)"):
-        ENGINE.run(family, data, plan, RESPONSES[1], Run())
+        ENGINE.run(family, data, plan, RESPONSES[1], RunOptions())
 
 
 def test_warnings_are_those_of_scikit_learn() -> None:
@@ -421,7 +423,7 @@ def test_components_do_not_matter_but_too_many_fail() -> None:
     data = data_of(X, y)
     family = family_of(LinearDiscriminantAnalysis(n_components=3))
     with pytest.raises(FitFailed, match="n_components cannot be larger"):
-        ENGINE.run(family, data, FOLDS.plan(data, Streams(0)), RESPONSES[0], Run())
+        ENGINE.run(family, data, FOLDS.plan(data, Streams(0)), RESPONSES[0], RunOptions())
 
 
 def test_auto_takes_it_and_says_so() -> None:

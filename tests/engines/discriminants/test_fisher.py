@@ -21,7 +21,7 @@ from tests.engines.closed_forms import (
 )
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.discriminants.fisher import FisherDiscriminants
@@ -73,7 +73,7 @@ def test_leave_one_out_is_answered_together(monkeypatch) -> None:
     X, y = drawn(40, 3, 3)
     data = data_of(X, y)
     with counted(monkeypatch) as seen:
-        ENGINE.run(FAMILY, data, LOO.plan(data, Streams(0)), RESPONSES[0], Run())
+        ENGINE.run(FAMILY, data, LOO.plan(data, Streams(0)), RESPONSES[0], RunOptions())
     assert seen == {"asked": 0, "passes": 0}
 
 
@@ -113,7 +113,7 @@ def test_one_class_alone_fails_as_the_learner_does(threshold) -> None:
     X, y = drawn(12, 2, 2, sizes=[11, 1])
     data, family = data_of(X, y), family_of(FisherClassifier(threshold))
     with pytest.raises(FitFailed, match="fold 11.*y holds one class only"):
-        ENGINE.run(family, data, LOO.plan(data, Streams(0)), RESPONSES[0], Run())
+        ENGINE.run(family, data, LOO.plan(data, Streams(0)), RESPONSES[0], RunOptions())
 
 
 @pytest.mark.parametrize("weighty", [0, 1])

@@ -28,7 +28,7 @@ from tests.engines.closed_forms import (
 )
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -110,7 +110,7 @@ def test_equals_on_any_rows(seed, p, n_classes, word, rounded) -> None:
                 found, expected = both(ENGINE, family, data, plan, request)
             except FitFailed:
                 with pytest.raises(FitFailed):
-                    tr.engines.Generic().run(family, data, plan, request, Run())
+                    tr.engines.Generic().run(family, data, plan, request, RunOptions())
                 continue
             # up to scikit-learn 1.7 a rank is warned of, and the answer may be NaN
             assert np.allclose(found, expected, rtol=1e-8, atol=1e-11, equal_nan=True)
@@ -168,7 +168,7 @@ def test_leave_one_out_is_that_of_mass(monkeypatch) -> None:
     family = family_of(QuadraticDiscriminant(priors=[12 / 27, 8 / 27, 7 / 27]))
     with counted(monkeypatch) as seen:
         plan = LOO.plan(data, Streams(0))
-        answers = ENGINE.run(family, data, plan, Request("probability"), Run())
+        answers = ENGINE.run(family, data, plan, Request("probability"), RunOptions())
     assert np.allclose(answers.values[0, ::4], MASS, rtol=1e-11)
     assert seen == {"asked": 0, "passes": 0}
     error = (answers.values[0].argmax(axis=1) != y).mean()
@@ -184,7 +184,7 @@ def test_leave_one_out_is_answered_together(word, monkeypatch) -> None:
     X, y = drawn(40, 3, 2)
     data, family = data_of(X, y), family_of(*LEARNERS[word])
     with counted(monkeypatch) as seen:
-        ENGINE.run(family, data, LOO.plan(data, Streams(0)), RESPONSES[1], Run())
+        ENGINE.run(family, data, LOO.plan(data, Streams(0)), RESPONSES[1], RunOptions())
     assert seen == {"asked": 0, "passes": 0}
 
 

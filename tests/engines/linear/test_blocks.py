@@ -9,7 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -29,7 +29,7 @@ METHOD = NestedInterval(6, repeats=6)
 def answers(engine, model, grid, data, plan, only=None):
     family = Family.of(model, grid)
     loss_response = "value" if data.task == "regression" else "label"
-    return engine.run(family, data, plan, Request(loss_response), Run(only=only)).values
+    return engine.run(family, data, plan, Request(loss_response), RunOptions(only=only)).values
 
 
 @pytest.fixture

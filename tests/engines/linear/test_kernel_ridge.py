@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import both, counted, family_of, kit
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -145,7 +145,7 @@ def test_what_a_kernel_does_not_allow_is_said_by_scikit_learn(method):
     family = family_of(KernelRidge(kernel="chi2", gamma=1.0))
     assert ENGINE.refuse(family, data, plan, VALUE) is None
     with pytest.raises(FitFailed, match="negative"):
-        ENGINE.run(family, data, plan, VALUE, Run())
+        ENGINE.run(family, data, plan, VALUE, RunOptions())
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 from tests.engines.closed_forms import both, counted, family_of, kit
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -175,7 +175,7 @@ def test_a_fit_that_fails_in_scikit_learn_fails_here():
     plan = tr.methods.LeaveOneOut().plan(data, Streams(0))
     for engine in (ENGINE, tr.engines.Generic()):
         with pytest.raises(FitFailed, match="(?i)weights"):
-            engine.run(family_of(Ridge()), data, plan, Request("value"), Run())
+            engine.run(family_of(Ridge()), data, plan, Request("value"), RunOptions())
 
 
 # ---------------------------------------------------------------- golden numbers
@@ -233,7 +233,7 @@ def test_least_squares_does_not_mind_how_columns_are_scaled(monkeypatch, scaler)
         family = family_of(make_pipeline(scaler, model))
         require_equal(family, data, plan, "value")
         with counted(monkeypatch) as seen:
-            ENGINE.run(family, data, plan, Request("value"), Run())
+            ENGINE.run(family, data, plan, Request("value"), RunOptions())
         assert seen["passes"] == passes
 
 
@@ -306,7 +306,7 @@ def test_badly_scaled_columns_are_answered_from_the_rows(monkeypatch):
     for model in (Ridge(), LinearRegression()):
         require_equal(family_of(model), data, plan, "value")
         with counted(monkeypatch) as seen:
-            ENGINE.run(family_of(model), data, plan, Request("value"), Run())
+            ENGINE.run(family_of(model), data, plan, Request("value"), RunOptions())
         assert seen == {"asked": 0, "passes": 0}
 
 
@@ -347,7 +347,7 @@ def test_near_ties_of_classes_are_decided_by_scikit_learn(monkeypatch, method):
     family = family_of(RidgeClassifier(), {"alpha": [0.1, 1.0]})
     require_equal(family, data, plan, "label")
     with counted(monkeypatch) as seen:
-        ENGINE.run(family, data, plan, Request("label"), Run())
+        ENGINE.run(family, data, plan, Request("label"), RunOptions())
     assert seen["asked"] == 2 * plan.n_fits
 
 
@@ -385,7 +385,7 @@ def test_steps_before_the_learner(monkeypatch, step, asked, method):
     family = family_of(make_pipeline(step, Ridge()), {"ridge__alpha": [0.1, 1.0]})
     require_equal(family, data, plan, "value")
     with counted(monkeypatch) as seen:
-        ENGINE.run(family, data, plan, Request("value"), Run())
+        ENGINE.run(family, data, plan, Request("value"), RunOptions())
     assert seen["asked"] == (2 * plan.n_fits if asked else 0)
     np.testing.assert_array_equal(X, kept)
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -70,7 +70,7 @@ def both(family, data, plan, response="probability", engine=None, **run):
     engine = LogisticPaths() if engine is None else engine
     request = Request(response)
     assert engine.refuse(family, data, plan, request) is None
-    return [e.run(family, data, plan, request, Run(**run)) for e in (engine, Generic())]
+    return [e.run(family, data, plan, request, RunOptions(**run)) for e in (engine, Generic())]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

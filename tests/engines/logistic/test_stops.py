@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import counted, data_of, drawn, family_of
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.engines.generic import Generic
 from truerisk.engines.logistic import paths as logistic
 from truerisk.engines.logistic.answering import ranks_are_close
@@ -56,7 +56,7 @@ def answered(engine, *given):
     """Answers, and the sentences of all warnings without their numbers."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        answers = engine.run(*given, Run()).values.astype(float)
+        answers = engine.run(*given, RunOptions()).values.astype(float)
     return answers, {re.sub(r"[\d.e+-]+", "#", str(w.message)) for w in caught}
 
 
@@ -100,7 +100,7 @@ def test_scaled_tables_are_seldom_asked_of_the_learner(monkeypatch):
     plan = tr.methods.KFold(5).plan(data, Streams(0))
     for response in RESPONSES:
         with counted(monkeypatch) as seen:
-            LogisticPaths().run(family, data, plan, Request(response), Run())
+            LogisticPaths().run(family, data, plan, Request(response), RunOptions())
         assert seen["asked"] <= 1
         assert seen["passes"] == 5
 

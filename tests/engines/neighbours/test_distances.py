@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, PolynomialFeatures
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
@@ -74,7 +74,7 @@ def answers_of(engine, family, data, plan, response):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
-            values = engine.run(family, data, plan, Request(response), Run()).values
+            values = engine.run(family, data, plan, Request(response), RunOptions()).values
         except FitFailed as error:
             return str(error), None
     return values, sorted({str(one.message) for one in said})

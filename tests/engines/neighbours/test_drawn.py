@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import DuplicateRowsWarning, Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import Brier, Cost, Log, ZeroOne
@@ -52,7 +52,7 @@ def test_it_equals_fitting_every_train_set(model, method, loss) -> None:
     plan = method.plan(data, Streams(0))
     request = Request.of(loss, plan)
     assert NearestNeighbours().refuse(family, data, plan, request) is None
-    for run in (Run(), Run(only=np.array([2]))):
+    for run in (RunOptions(), RunOptions(only=np.array([2]))):
         ours = NearestNeighbours().run(family, data, plan, request, run)
         theirs = Generic().run(family, data, plan, request, run)
         np.testing.assert_allclose(ours.values, theirs.values, rtol=0, atol=1e-12)

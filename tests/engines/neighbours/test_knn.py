@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, RobustScaler, StandardScaler
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
@@ -54,7 +54,7 @@ def same(family, data, plan, response):
     request = Request(response)
     assert NearestNeighbours().refuse(family, data, plan, request) is None
     only = np.arange(plan.n_fits) % len(family)
-    for how in (Run(), Run(only=only)):
+    for how in (RunOptions(), RunOptions(only=only)):
         ours = NearestNeighbours().run(family, data, plan, request, how)
         theirs = Generic().run(family, data, plan, request, how)
         assert ours.values.dtype == theirs.values.dtype

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run
+from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.errors import FitFailed, FitFailedWarning, Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import AUC, ZeroOne
@@ -49,9 +49,9 @@ def test_workers_and_one_candidate_alone_give_the_same() -> None:
     plan = draw_every(6, "subsets", 4)
     family = Family.of(NearestMean(), {"rest": [0.0, 1.0]})
     request = Request.of(ZeroOne(), plan)
-    here = Generic().run(family, DATA, plan, request, Run())
-    there = Generic().run(family, DATA, plan, request, Run(executor=2))
-    alone = Generic().run(family, DATA, plan, request, Run(only=np.array([1])))
+    here = Generic().run(family, DATA, plan, request, RunOptions())
+    there = Generic().run(family, DATA, plan, request, RunOptions(executor=2))
+    alone = Generic().run(family, DATA, plan, request, RunOptions(only=np.array([1])))
     np.testing.assert_array_equal(here.values, there.values)
     np.testing.assert_array_equal(here.values[1:], alone.values)
     assert (here.n_fits, alone.n_fits) == (30, 15)
@@ -93,7 +93,7 @@ def test_what_is_asked_must_be_losses_of_rows() -> None:
     for request in (Request("label"), Request("loss", loss=AUC())):
         assert "expected losses of single rows" in Generic().refuse(family, DATA, plan, request)
         with pytest.raises(Refusal):
-            Generic().run(family, DATA, plan, request, Run())
+            Generic().run(family, DATA, plan, request, RunOptions())
 
 
 def test_astronomic_numbers_are_said_in_powers_of_ten() -> None:

@@ -17,7 +17,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import BadStore, FitFailed, FitFailedWarning
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
@@ -113,7 +113,7 @@ def answered(case, keeper=None, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         family = Family.of(model, grid)
-        return engine.run(family, DATA, PLAN, request, Run(seed=5, keeper=keeper, **options))
+        return engine.run(family, DATA, PLAN, request, RunOptions(seed=5, keeper=keeper, **options))
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -165,7 +165,9 @@ def test_a_fit_that_failed_is_tried_again(monkeypatch):
     warn = Generic(error="warn"), Moody(), grid, LABELS
     family = Family.of(Moody(), grid)
     with pytest.warns(FitFailedWarning, match="4 of 8 fits failed"):
-        given = Generic(error="warn").run(family, DATA, PLAN, LABELS, Run(seed=5, keeper=keeper))
+        given = Generic(error="warn").run(
+            family, DATA, PLAN, LABELS, RunOptions(seed=5, keeper=keeper)
+        )
     assert len(given.failures) == 4
     assert keeper.n_added == 4
     monkeypatch.setattr(Moody, "fails", False)
@@ -177,7 +179,7 @@ def test_warnings_are_said_again():
     keeper, family = Dictionary(), Family.of(MLPClassifier(max_iter=3))
     for _ in range(2):
         with pytest.warns(ConvergenceWarning, match=r"4 times in 4 fits") as caught:
-            Generic().run(family, DATA, PLAN, LABELS, Run(keeper=keeper))
+            Generic().run(family, DATA, PLAN, LABELS, RunOptions(keeper=keeper))
         assert len(caught) == 1
     assert keeper.n_found == 4
 
@@ -239,7 +241,7 @@ def test_linear_rules_are_made_again():
     family = Family.of(LogisticRegression())
     plan = replace(PLAN, rules=np.arange(PLAN.n_questions, dtype=np.int32))
     keeper = Dictionary()
-    given = Generic().run(family, DATA, plan, LABELS, Run(keeper=keeper))
+    given = Generic().run(family, DATA, plan, LABELS, RunOptions(keeper=keeper))
     assert len(given.rules) == 4
     assert keeper.n_added == 0
 
@@ -261,7 +263,8 @@ def test_several_targets_come_back():
     plan = KFold(3).plan(data, Streams(0))
     keeper, run = Dictionary(), Request("value")
     first, second = (
-        Generic().run(Family.of(Lines()), data, plan, run, Run(keeper=keeper)) for _ in range(2)
+        Generic().run(Family.of(Lines()), data, plan, run, RunOptions(keeper=keeper))
+        for _ in range(2)
     )
     assert keeper.n_found == 3
     assert same(first, second)

@@ -14,7 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 from tests.engines.closed_forms import both, counted, data_of, drawn, family_of
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
@@ -199,13 +199,13 @@ def test_a_tie_is_asked_of_svc(middle, monkeypatch):
     builder.ask((train, ()), (tie, ()))
     builder.ask((train, ()), (clear, ()))
     with counted(monkeypatch) as seen:
-        ENGINE.run(family, data, builder.build(), LABEL, Run())
+        ENGINE.run(family, data, builder.build(), LABEL, RunOptions())
     assert seen["asked"] == 2
     builder = PlanBuilder(6)
     train, clear = (builder.block(np.array(rows)) for rows in ([0, 1, 3, 4], [0]))
     builder.ask((train, ()), (clear, ()))
     with counted(monkeypatch) as seen:
-        ENGINE.run(family, data, builder.build(), LABEL, Run())
+        ENGINE.run(family, data, builder.build(), LABEL, RunOptions())
     assert seen["asked"] == 0
 
 
@@ -224,7 +224,7 @@ def test_what_does_not_converge_is_asked_of_svc(monkeypatch):
     plan = tr.methods.KFold(4).plan(data, Streams(0))
     for request in (LABEL, SCORE):
         with counted(monkeypatch) as seen:
-            found = ENGINE.run(family, data, plan, request, Run()).values
+            found = ENGINE.run(family, data, plan, request, RunOptions()).values
         assert seen["asked"] == 4 * len(CS)
     assert np.array_equal(found, both(ENGINE, family, data, plan, SCORE)[1])
 
@@ -247,7 +247,7 @@ def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
 
             with monkeypatch.context() as patch:
                 patch.setattr(one_pass.Task, "leave_open", leaving)
-                ENGINE.run(family, data, plan, request, Run())
+                ENGINE.run(family, data, plan, request, RunOptions())
             assert sorted(left) == list(range(plan.n_fits))
 
 
@@ -268,7 +268,9 @@ def test_a_given_gram_matrix_is_cut_by_rows_and_columns(method, n_classes):
     data = data_of(X @ X.T, y)
     family = family_of(exact(kernel="precomputed"), grid)
     fast, slow = both(ENGINE, family, data, plan, LABEL)
-    direct = ENGINE.run(family_of(exact(kernel="linear"), grid), data_of(X, y), plan, LABEL, Run())
+    direct = ENGINE.run(
+        family_of(exact(kernel="linear"), grid), data_of(X, y), plan, LABEL, RunOptions()
+    )
     assert np.array_equal(fast, slow)
     assert np.array_equal(fast, direct.values)
 
@@ -332,7 +334,7 @@ def test_one_class_in_a_fit_fails_as_svc_does():
     builder.ask((train, ()), (test, ()))
     builder.ask((ALL, (test,)), (test, ()))
     with pytest.raises(FitFailed, match="greater than one"):
-        ENGINE.run(family, data, builder.build(), LABEL, Run())
+        ENGINE.run(family, data, builder.build(), LABEL, RunOptions())
 
 
 REFUSED = {

@@ -29,7 +29,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
@@ -110,7 +110,7 @@ def same(model, data, response, method="3-fold"):
     family = Family.of(model, {path: SIZES})
     plan, request = as_method(method).plan(data, Streams(1)), Request(response)
     assert Ensembles().refuse(family, data, plan, request) is None
-    for run in (Run(seed=4), Run(seed=4, only=np.arange(plan.n_fits) % len(SIZES))):
+    for run in (RunOptions(seed=4), RunOptions(seed=4, only=np.arange(plan.n_fits) % len(SIZES))):
         ours = Ensembles().run(family, data, plan, request, run)
         theirs = Generic().run(family, data, plan, request, run)
         assert ours.values.dtype == theirs.values.dtype
@@ -157,7 +157,7 @@ def test_tables_and_steps() -> None:
     data = Data.check(X, CLASSES, task="classification")
     plan = as_method("4-fold").plan(data, Streams(0))
     ours, theirs = (
-        engine.run(family, data, plan, Request("probability"), Run(seed=1))
+        engine.run(family, data, plan, Request("probability"), RunOptions(seed=1))
         for engine in (Ensembles(), Generic())
     )
     assert np.array_equal(ours.values, theirs.values)
@@ -173,7 +173,7 @@ def test_jobs_of_the_ensemble_round_otherwise() -> None:
     ):
         family = Family.of(model, {"n_estimators": SIZES})
         ours, theirs = (
-            engine.run(family, data, plan, Request("probability"), Run())
+            engine.run(family, data, plan, Request("probability"), RunOptions())
             for engine in (Ensembles(), Generic())
         )
         np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-12, atol=1e-15)

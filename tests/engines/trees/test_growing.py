@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
@@ -45,7 +45,7 @@ METHODS = {
 
 def builder(family, data, method="3-fold", run=None, response="label"):
     """What grows the trees of this plan; None where scikit-learn does."""
-    plan, run = as_method(method).plan(data, Streams(1)), run or Run(seed=4)
+    plan, run = as_method(method).plan(data, Streams(1)), run or RunOptions(seed=4)
     groups = groups_along(family, ["ccp_alpha"])
     return growing_of(groups, family, data, plan, Request(response), run)
 
@@ -87,7 +87,10 @@ def test_answers_are_those_of_scikit_learns_fits(task, name, response) -> None:
     plan, request = method.plan(data, Streams(seed)), Request(response)
     if data.n_classes == 2 and response == "probability" and seed % 2:
         request = Request("score")
-    for run in (Run(seed=seed), Run(seed=seed, only=np.arange(plan.n_fits) % len(family))):
+    for run in (
+        RunOptions(seed=seed),
+        RunOptions(seed=seed, only=np.arange(plan.n_fits) % len(family)),
+    ):
         built = builder(family, data, METHODS[name], run)
         assert built is not None
         ours = Trees().run(family, data, plan, request, run)
@@ -110,7 +113,7 @@ def test_regression_trees_of_whole_numbers_are_scikit_learns(name) -> None:
     plan, request, run = (
         as_method(METHODS[name]).plan(data, Streams(1)),
         Request("value"),
-        Run(seed=3),
+        RunOptions(seed=3),
     )
     assert builder(family, data, METHODS[name], run, "value") is not None
     ours, theirs = (engine.run(family, data, plan, request, run) for engine in (Trees(), Generic()))
@@ -172,7 +175,11 @@ def test_tables_of_numbers_are_served(table, frame) -> None:
     data = Data.check(given_table, CLASSES, task="classification")
     family = Family.of(DecisionTreeClassifier(), {"ccp_alpha": ALPHAS})
     assert (builder(family, data) is None) == (frame and table.dtype == bool)
-    plan, request, run = as_method("3-fold").plan(data, Streams(1)), Request("label"), Run(seed=2)
+    plan, request, run = (
+        as_method("3-fold").plan(data, Streams(1)),
+        Request("label"),
+        RunOptions(seed=2),
+    )
     ours = Trees().run(family, data, plan, request, run)
     assert np.array_equal(ours.values, Generic().run(family, data, plan, request, run).values)
 
@@ -187,10 +194,10 @@ def test_the_one_step_of_a_pipeline_is_grown_too(seed) -> None:
     grid = {"tree__min_samples_leaf": [1, 2], "tree__ccp_alpha": [0.0, 0.02]}
     family = Family.of(Pipeline([("tree", DecisionTreeClassifier(random_state=seed))]), grid)
     plan = as_method("4-fold").plan(DATA, Streams(1))
-    assert builder(family, DATA, run=Run(seed=4, executor=2)) is not None
+    assert builder(family, DATA, run=RunOptions(seed=4, executor=2)) is not None
     request = Request("probability")
-    ours = Trees().run(family, DATA, plan, request, Run(seed=4, executor=2))
-    theirs = Generic().run(family, DATA, plan, request, Run(seed=4))
+    ours = Trees().run(family, DATA, plan, request, RunOptions(seed=4, executor=2))
+    theirs = Generic().run(family, DATA, plan, request, RunOptions(seed=4))
     assert np.array_equal(ours.values, theirs.values)
     over = Family.of(Pipeline([("tree", DecisionTreeClassifier())]), {"verbose": [False, True]})
     assert builder(over, DATA) is None
@@ -254,7 +261,7 @@ LEFT = {
 def test_the_rest_is_scikit_learns(name) -> None:
     """What the builder does not serve, or scikit-learn would complain of, is left to it."""
     model, data, more = LEFT[name]
-    assert builder(Family.of(model), data, run=Run(seed=4, **more)) is None
+    assert builder(Family.of(model), data, run=RunOptions(seed=4, **more)) is None
 
 
 def test_flipped_labels_are_scikit_learns() -> None:

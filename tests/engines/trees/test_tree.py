@@ -19,7 +19,7 @@ from sklearn.tree import (
 )
 
 import truerisk as tr
-from truerisk.core.contracts import Request, Run, Streams
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import listen
@@ -56,7 +56,7 @@ def same(family, data, method, response):
     plan, request = as_method(method).plan(data, Streams(1)), Request(response)
     assert Trees().refuse(family, data, plan, request) is None
     only = np.arange(plan.n_fits) % len(family)
-    for run in (Run(seed=4), Run(seed=4, only=only)):
+    for run in (RunOptions(seed=4), RunOptions(seed=4, only=only)):
         ours = Trees().run(family, data, plan, request, run)
         theirs = Generic().run(family, data, plan, request, run)
         assert ours.values.dtype == theirs.values.dtype

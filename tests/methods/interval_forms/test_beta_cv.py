@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Setting
+from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.loss_words import as_loss
 from truerisk.core.plan.builder import split_plan
@@ -169,6 +169,6 @@ def test_rows_that_are_tested_unequally_often_are_refused(word):
         fit_seconds=np.zeros((1, 3)),
         answer_seconds=np.zeros((1, 3)),
     )
-    setting = Setting(0.95, Minimum(), interval=word)
+    terms = Terms(0.95, Minimum(), interval=word)
     with pytest.raises(Refusal, match="equally often"):
-        averages.tested_by_average(answers, data, as_loss("zero-one", data), setting, None)
+        averages.tested_by_average(answers, data, as_loss("zero-one", data), terms, None)

@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import Setting
+from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import Cost, ZeroOne
 from truerisk.methods import NestedInterval
@@ -21,7 +21,7 @@ RNG = np.random.default_rng(1)
 N = 40
 X = RNG.normal(size=(N, 2))
 Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
-SETTING = Setting(0.95, Minimum())
+SETTING = Terms(0.95, Minimum())
 
 
 def test_it_is_the_formula_of_the_page():

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Setting
+from truerisk.core.contracts import Terms
 from truerisk.core.errors import FitFailedWarning, Refusal, UnknownName
 from truerisk.core.loss_words import as_loss
 from truerisk.core.plan.builder import split_plan
@@ -24,7 +24,7 @@ X = RNG.normal(size=(N, 3))
 Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
 FOLDS = RNG.integers(4, size=N)
 WEIGHTS = RNG.integers(0, 5, size=N).astype(float)
-SETTING = Setting(0.95, Minimum())
+SETTING = Terms(0.95, Minimum())
 
 
 def plan_of(folds=FOLDS):
@@ -244,7 +244,7 @@ def test_quick_reduction_gives_the_same_values() -> None:
     data = Data.check(X, Y, task="classification")
     plan = plan_of()
     answers = answers_of(plan, RNG.integers(2, size=(5, N)))
-    quick = Setting(0.95, Minimum(), with_errors=False)
+    quick = Terms(0.95, Minimum(), with_errors=False)
     full, fast = (
         averages.tested_by_average(answers, data, as_loss(None, data), s, None)
         for s in (SETTING, quick)

@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.api.road.compute import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request, Run, Winners
+from truerisk.core.contracts import Request, RunOptions, Winners
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
@@ -125,7 +125,7 @@ def _ask(problem: Problem, plan: Plan, winners: Winners, response: Any) -> Answe
     request = Request(response)
     engine, _ = choose_engine("auto", problem.family, problem.data, plan, request)
     seed = np.random.SeedSequence([problem.seed, int(winners.compared)]).generate_state(1)[0]
-    run = Run(problem.executor, int(seed), by_fit(plan, winners.candidate))
+    run = RunOptions(problem.executor, int(seed), by_fit(plan, winners.candidate))
     return engine.run(problem.family, problem.data, plan, request, run)
 
 

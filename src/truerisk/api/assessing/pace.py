@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.api.road.compute import Problem
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.choice import choose_engine
 from truerisk.engines.generic import Generic
@@ -142,7 +142,7 @@ def _timed(
     for some, only in runs:
         part = plan.only(np.flatnonzero(np.isin(plan.fit, some)))
         request = Request.of(problem.loss, part)
-        run = Run(None, problem.seed, only)
+        run = RunOptions(None, problem.seed, only)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             started = clock()

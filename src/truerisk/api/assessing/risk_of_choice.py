@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.api.assessing.assessment import Assessed
 from truerisk.api.road.compute import Problem
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting
+from truerisk.core.contracts import Method, Terms
 from truerisk.core.results import RiskEstimate, dress
 from truerisk.selection.minimum import Minimum
 
@@ -39,8 +39,8 @@ def risk_of_choice(
     least = Minimum()
     chosen = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
     mixed = _mixed([a for a in answers if a is not None], chosen)
-    setting = Setting(problem.confidence_level, problem.rule, interval=problem.interval)
-    tested = outer.reduce(mixed, problem.data, problem.loss, setting)[0]
+    terms = Terms(problem.confidence_level, problem.rule, interval=problem.interval)
+    tested = outer.reduce(mixed, problem.data, problem.loss, terms)[0]
     note = _note(order, chosen[~mixed.plan.own_rows])
     return dress(tested, _papers(results, (*problem.loss.notes, note)), {})
 

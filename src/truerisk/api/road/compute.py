@@ -20,9 +20,9 @@ from truerisk.core.contracts import (
     Method,
     Request,
     Rule,
-    Run,
-    Setting,
+    RunOptions,
     Streams,
+    Terms,
     std_errors_of,
     values_of,
 )
@@ -135,14 +135,14 @@ def compute(
         plan = chosen.plan(data, Streams(problem.seed))
     warn_of_leaks(data, chosen, plan)
     asking = _Asking(problem, keeper)
-    setting = Setting(
+    terms = Terms(
         problem.confidence_level,
         problem.rule,
         len(problem.family),
         interval=problem.interval,
     )
     try:
-        evaluation = chosen.evaluate(asking, data, loss, plan, setting)
+        evaluation = chosen.evaluate(asking, data, loss, plan, terms)
     except NoEngine as error:
         other = chosen.instead(error.reason)
         if other is None:
@@ -233,7 +233,7 @@ class _Asking:
         self.engine = engine.word
         seed = np.random.SeedSequence([problem.seed, self.asked]).generate_state(1)[0]
         self.asked += 1  # passes of one computation (inner, outer) get seeds of their own
-        run = Run(problem.executor, int(seed), only, self.keeper)
+        run = RunOptions(problem.executor, int(seed), only, self.keeper)
         return engine.run(problem.family, problem.data, plan, request, run)
 
 

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan, spread
 from truerisk.core.progress import tell
@@ -58,7 +58,9 @@ class NearestNeighbours(Engine):
             return reason or drawn_refusal(family, data, plan, request)
         return _plan_refusal(family, data, plan, request)
 
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         started = time.perf_counter()
         tell(0, plan.n_fits)
         values = empty_values(data, plan, request, len(family) if run.only is None else 1)
@@ -102,7 +104,7 @@ class NearestNeighbours(Engine):
         data: Data,
         plan: Plan,
         request: Request,
-        run: Run,
+        run: RunOptions,
         only: np.ndarray | None,
     ) -> None:
         """Real fits for every (fit, candidate) with an answer that equal distances leave open."""

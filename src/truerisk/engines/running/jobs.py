@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers, Failure
-from truerisk.core.contracts import Request, Run
+from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, said_by
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
@@ -43,7 +43,7 @@ def run_jobs(
     data: Data,
     plan: Plan,
     request: Request,
-    run: Run,
+    run: RunOptions,
     *,
     stop: bool = True,
     batch: int | None = None,

@@ -14,7 +14,7 @@ from math import comb, factorial, prod
 import numpy as np
 
 from truerisk.core.answers import Answers, Failure
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import RowLoss
@@ -84,7 +84,7 @@ def drawn_sets(law: Law, rows: np.ndarray) -> Iterator[tuple[np.ndarray, float]]
 
 
 def enumerated(
-    engine: Engine, family: Family, data: Data, plan: Plan, request: Request, run: Run
+    engine: Engine, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
 ) -> Answers:
     """Expected losses from the engine's own answers to every train set."""
     reason = too_many(plan, request)

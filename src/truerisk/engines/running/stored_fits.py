@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.contracts import Keeper, Request, Run, Shelf
+from truerisk.core.contracts import Keeper, Request, RunOptions, Shelf
 from truerisk.core.errors import BadStore
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
@@ -36,7 +36,7 @@ def kept_fits(
     data: Data,
     plan: Plan,
     request: Request,
-    run: Run,
+    run: RunOptions,
 ) -> KeptFits | None:
     """The jobs of a run as its keeper sees them; None where nothing is to be kept."""
     keeper = run.keeper

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -76,7 +76,9 @@ class OneFit(Engine):
                 return reason
         return None
 
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         groups = groups_along(family, [self.path_of(family)])
         jobs = [(fit, _asked_groups(groups, run.only, fit)) for fit in range(plan.n_fits)]
         return run_jobs(self.word, jobs, family, data, plan, request, run, one=self.pieces)

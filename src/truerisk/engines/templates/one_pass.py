@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, Run
+from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import is_failure
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
@@ -76,7 +76,7 @@ class Task:
     data: Data
     plan: Plan
     request: Request
-    run: Run
+    run: RunOptions
     X: Any  # after the rowwise steps; None where a step learns from the rows
     weights: np.ndarray | None
     values: np.ndarray
@@ -275,7 +275,9 @@ class OnePass(Engine):
             or self.more_refusals(family, data, plan, request)
         )
 
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         started = time.perf_counter()
         values = empty_values(data, plan, request, len(family) if run.only is None else 1)
         groups = groups_along(family, self.along)

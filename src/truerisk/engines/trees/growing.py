@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request, Run
+from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.family import Family, drawn_states
 from truerisk.core.plan.plan import BESIDES, Plan, spread
 from truerisk.core.progress import tell
@@ -32,7 +32,7 @@ SECONDS = 0.1  # about so long a call lasts: progress is told and an interruptio
 
 
 def growing_of(
-    groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: Run
+    groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
 ) -> Growing | None:
     """The builder at work on this plan, or None where the fits are scikit-learn's."""
     prepared = None if run.keeper is not None else _prepared(groups, family, data, plan)
@@ -77,7 +77,7 @@ class Growing:
         data: Data,
         plan: Plan,
         request: Request,
-        run: Run,
+        run: RunOptions,
     ) -> None:
         self.groups, self.table, self.data = groups, table, data
         self.plan, self.request, self.run = plan, request, run

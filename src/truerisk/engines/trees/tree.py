@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request, Run
+from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -79,7 +79,9 @@ class Trees(OneFit):
             return f"ccp_alpha={value!r} is no price of a leaf."
         return None
 
-    def run(self, family: Family, data: Data, plan: Plan, request: Request, run: Run) -> Answers:
+    def run(
+        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    ) -> Answers:
         groups = groups_along(family, ["ccp_alpha"])
         growing = growing_of(groups, family, data, plan, request, run)
         if growing is not None:

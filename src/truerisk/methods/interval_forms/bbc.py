@@ -35,15 +35,15 @@ class Percentiles(IntervalForm):
             raise self.lacks("losses of single rows", "use a K-fold method")
         mine = slice(evidence.candidate, evidence.candidate + 1)
         losses = evidence.all_losses if evidence.best else evidence.all_losses[mine]
-        rule = evidence.setting.rule if len(losses) > 1 else None
+        rule = evidence.terms.rule if len(losses) > 1 else None
         corrected = corrected_in_any_order(losses, evidence.weights, evidence.groups, rule, marks)
         error = float(corrected.replicates.std(ddof=1))
         if is_none(error, evidence.value):
             return None, None, (NO_SPREAD,)
         if len(losses) == 1:
-            return error, corrected.interval(evidence.setting.confidence_level), ()
+            return error, corrected.interval(evidence.terms.confidence_level), ()
         note = (
             f"the interval counts the choice among {len(losses)} settings; the risk of the choice "
             f"is about {corrected.value:.4g} (bootstrap-bias-corrected)."
         )
-        return error, corrected.interval(evidence.setting.confidence_level), (note,)
+        return error, corrected.interval(evidence.terms.confidence_level), (note,)

@@ -60,7 +60,7 @@ class BetaPosterior(IntervalForm):
                 else float(len(np.unique(evidence.groups)))
             )
         posterior = ErrorPosterior(effective * evidence.value, effective)
-        interval = replace(posterior.interval(evidence.setting.confidence_level), method=name)
+        interval = replace(posterior.interval(evidence.terms.confidence_level), method=name)
         several = evidence.split_risks is not None and len(evidence.split_risks) > 1
         notes = ((SEVERAL_RULES,) if several else ()) + (() if variance > 0 else (NO_SPREAD,))
         return variance**0.5 or None, interval, notes

@@ -38,7 +38,7 @@ class BetaCV(IntervalForm):
             )
 
     def of(self, evidence: Evidence) -> Sureness:
-        loss, level = evidence.loss, evidence.setting.confidence_level
+        loss, level = evidence.loss, evidence.terms.confidence_level
         assert loss.lower is not None and loss.upper is not None
         from scipy.special import betaincinv
 

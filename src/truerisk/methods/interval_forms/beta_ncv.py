@@ -55,7 +55,7 @@ class NestedBeta(IntervalForm):
         if not none:
             mean = (pairs.mean - loss.lower) / span
             size = mean * (1 - mean) * (span / pairs.std_error) ** 2
-        level = evidence.setting.confidence_level
+        level = evidence.terms.confidence_level
         tails = np.array([1 - level, 1 + level]) / 2
         ends = betaincinv(size * share + 0.5, size * (1 - share) + 0.5, tails)
         low, high = loss.lower + span * ends

@@ -28,5 +28,5 @@ class Bootstrap632(IntervalForm):
         from scipy.special import ndtri
 
         scaled = error * evidence.value / risk
-        half = float(ndtri((1 + evidence.setting.confidence_level) / 2)) * scaled
+        half = float(ndtri((1 + evidence.terms.confidence_level) / 2)) * scaled
         return scaled, clipped(evidence.value, half, self.word, evidence), ()

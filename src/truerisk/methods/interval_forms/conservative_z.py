@@ -34,5 +34,5 @@ class ConservativeZ(IntervalForm):
             return None, None, ("all halves have the same risk: their spread is 0.",)
         from scipy.special import ndtri
 
-        half = float(ndtri((1 + evidence.setting.confidence_level) / 2)) * error
+        half = float(ndtri((1 + evidence.terms.confidence_level) / 2)) * error
         return error, clipped(evidence.value, half, self.word, evidence), ()

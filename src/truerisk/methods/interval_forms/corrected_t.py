@@ -36,5 +36,5 @@ class CorrectedT(IntervalForm):
             return None, None, (SAME,)
         from scipy.special import stdtrit
 
-        half = float(stdtrit(j - 1, (1 + evidence.setting.confidence_level) / 2)) * error
+        half = float(stdtrit(j - 1, (1 + evidence.terms.confidence_level) / 2)) * error
         return error, clipped(evidence.value, half, self.word, evidence), ()

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.contracts import Setting
+from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.losses import Loss
@@ -54,7 +54,7 @@ class Evidence:
 
     value: float
     loss: Loss
-    setting: Setting
+    terms: Terms
     losses: np.ndarray | None = None
     weights: np.ndarray | None = None
     groups: np.ndarray | None = None
@@ -129,7 +129,7 @@ def clipped(value: float, half: float, name: str, evidence: Evidence) -> Interva
     loss = evidence.loss
     low = value - half if loss.lower is None else max(value - half, loss.lower)
     high = value + half if loss.upper is None else min(value + half, loss.upper)
-    return Interval(float(low), float(high), name, evidence.setting.confidence_level)
+    return Interval(float(low), float(high), name, evidence.terms.confidence_level)
 
 
 def is_none(error: float, value: float) -> bool:

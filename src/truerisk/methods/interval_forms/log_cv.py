@@ -47,7 +47,7 @@ class LogCV(IntervalForm):
 
     def of(self, evidence: Evidence) -> Sureness:
         spread = enlarged(evidence, self, STABLE)
-        value, level = evidence.value, evidence.setting.confidence_level
+        value, level = evidence.value, evidence.terms.confidence_level
         error = spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)

@@ -31,6 +31,6 @@ class NestedNormal(IntervalForm):
             return None, None, (NO_SPREAD,)
         from scipy.special import ndtri
 
-        half = float(ndtri((1 + evidence.setting.confidence_level) / 2)) * error
+        half = float(ndtri((1 + evidence.terms.confidence_level) / 2)) * error
         name = self.word if evidence.groups is None else f"{self.word}-grouped"
         return error, clipped(evidence.value, half, name, evidence), ()

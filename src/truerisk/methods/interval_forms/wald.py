@@ -84,7 +84,7 @@ class Wald(IntervalForm):
         if m < 2:
             note = "one tested row has no spread: there is no standard error."
             return [(None, None, (note,))] * len(values)
-        far = float(ndtri((1 + common.setting.confidence_level) / 2))
+        far = float(ndtri((1 + common.terms.confidence_level) / 2))
         name = "wald" if common.groups is None else "wald-grouped"
         found: list[Sureness] = []
         for value, variance in zip(values.tolist(), variances.tolist(), strict=True):

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Setting, Tested
+from truerisk.core.contracts import Method, Terms, Tested
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan.order import ORDERED, is_ordered
@@ -51,16 +51,16 @@ class Averaged(Method):
     def average_of(self, loss: Loss) -> Average | None:
         """Which mean; None is the usual one of the loss."""
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, setting: Setting) -> list[Tested]:
-        return tested_by_average(answers, data, loss, setting, self.average_of(loss))
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return tested_by_average(answers, data, loss, terms, self.average_of(loss))
 
     def reduce_units(
-        self, answers: Answers, data: Data, loss: Loss, setting: Setting
+        self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:
         unit = answers.plan.unit
         in_order = (np.diff(unit) >= 0).all() and answers.answered.all()
-        if setting.with_errors or not isinstance(loss, RowLoss) or not in_order:
-            return super().reduce_units(answers, data, loss, setting)
+        if terms.with_errors or not isinstance(loss, RowLoss) or not in_order:
+            return super().reduce_units(answers, data, loss, terms)
         return _means_by_unit(answers, data, loss, self.average_of(loss) or "pooled")
 
 
@@ -132,21 +132,21 @@ def tested_by_average(
     answers: Answers,
     data: Data,
     loss: Loss,
-    setting: Setting,
+    terms: Terms,
     average: Average | None,
     *,
     unsure: str | None = None,
 ) -> list[Tested]:
-    """One estimate per candidate; values alone where the setting asks for no standard errors.
+    """One estimate per candidate; values alone where the terms ask for no standard errors.
 
     With `unsure` no standard error is given and the sentence says why. Else: rows tested once have
-    a Wald error from their losses; repeated tests have the corrected resampled t; and the setting
+    a Wald error from their losses; repeated tests have the corrected resampled t; and the terms
     may ask for another interval. Splits that go forward in time have none.
     """
     if average is None:
         average = "pooled" if loss.per_row else "fold"
-    asked = setting.interval if setting.with_errors else None
-    if unsure is None and setting.with_errors and loss.per_row and is_ordered(answers.plan):
+    asked = terms.interval if terms.with_errors else None
+    if unsure is None and terms.with_errors and loss.per_row and is_ordered(answers.plan):
         unsure = ORDERED
     if asked is not None and unsure is not None:
         raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
@@ -159,7 +159,7 @@ def tested_by_average(
     by_split = mean_by_question(losses, answers.plan, data)
     weights, total = _average_weights(data, answers.plan, average)
     values = losses @ weights / total
-    if not setting.with_errors:
+    if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
     notes = [failure_notes(answers, c) for c in range(len(values))]
@@ -170,7 +170,7 @@ def tested_by_average(
         common = Evidence(
             value=np.nan,
             loss=loss,
-            setting=setting,
+            terms=terms,
             weights=shares,
             groups=groups,
             repeatedly=repeatedly,
@@ -183,8 +183,8 @@ def tested_by_average(
         )
         best = None
         if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
-            usual = replace(setting, interval=None)  # rules may need the errors
-            best = by_rule(tested_by_average(answers, data, loss, usual, average), setting.rule)
+            usual = replace(terms, interval=None)  # rules may need the errors
+            best = by_rule(tested_by_average(answers, data, loss, usual, average), terms.rule)
         given = np.flatnonzero(np.isfinite(values))
         for c, found in zip(
             given, form.of_each(common, given, values, by_split, best), strict=True

@@ -10,10 +10,10 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import (
     Method,
+    OuterSplit,
     Rule,
-    Setting,
+    Terms,
     Tested,
-    Unit,
     Winners,
     ranks_of,
     std_errors_of,
@@ -27,18 +27,18 @@ __all__ = ["by_fit", "by_rule", "choose", "inner_risks", "units_of", "winners_of
 
 
 def inner_risks(
-    inner: Method, answers: Answers, data: Data, loss: Loss, setting: Setting
+    inner: Method, answers: Answers, data: Data, loss: Loss, terms: Terms
 ) -> Sequence[Sequence[Tested]]:
     """For every outer split, one estimate per candidate from its inner questions."""
-    quick = replace(setting, with_errors=setting.rule.needs_std_errors, interval=None)
+    quick = replace(terms, with_errors=terms.rule.needs_std_errors, interval=None)
     return inner.reduce_units(answers, data, loss, quick)
 
 
-def choose(tested: Sequence[Tested], setting: Setting) -> int:
+def choose(tested: Sequence[Tested], terms: Terms) -> int:
     """The rule's candidate; a single one is not chosen, so it may have failed."""
     if len(tested) == 1:
         return 0
-    return by_rule(tested, setting.rule)
+    return by_rule(tested, terms.rule)
 
 
 def by_rule(tested: Sequence[Tested], rule: Rule) -> int:
@@ -65,11 +65,11 @@ def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners
     return Winners(chosen, np.array(risks), compared=bool(inner))
 
 
-def units_of(plan: Plan, winners: Winners, procedure: Tested) -> tuple[Unit, ...]:
+def units_of(plan: Plan, winners: Winners, procedure: Tested) -> tuple[OuterSplit, ...]:
     """The story of every outer split; a fit that is asked about its own rows is none."""
     assert procedure.split_risks is not None
     return tuple(
-        Unit(
+        OuterSplit(
             repeat=int(plan.repeat[q]),
             fold=int(plan.fold[q]),
             candidate=int(winners.candidate[q]),
