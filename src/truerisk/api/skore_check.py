@@ -51,5 +51,4 @@ def _not_applicable(sentence: str) -> Exception:
         skore = import_module("skore")
     except ImportError:
         return MissingExtra(f"the audit cannot run here, and skore is not installed: {sentence}")
-    error: Exception = skore.CheckNotApplicable(sentence)
-    return error
+    return skore.CheckNotApplicable(sentence)

@@ -44,8 +44,7 @@ class LinearRules:
         """Columns that some rule uses: some coefficient is not 0."""
         if self.among is None:
             return np.flatnonzero(self.coefficients.any(axis=(0, 1)))
-        found: np.ndarray = self.among[self.coefficients[:, :, self.among].any(axis=(0, 1))]
-        return found
+        return self.among[self.coefficients[:, :, self.among].any(axis=(0, 1))]
 
     def cut(self, columns: np.ndarray) -> LinearRules:
         """The same rules for rows that have these columns only."""

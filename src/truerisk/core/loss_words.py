@@ -161,8 +161,7 @@ def _by_word(word: str, data: Data) -> Loss:
     if word == "cost":
         raise Refusal("loss 'cost' needs its matrix: loss=tr.losses.Cost([[0, 1], [5, 0]]).")
     if word in registry:
-        found: Loss = registry.load(word)()
-        return found
+        return registry.load(word)()
     from sklearn.metrics import get_scorer, get_scorer_names
 
     if word in WANT_A_CLASS and data.n_classes == 2:

@@ -113,8 +113,7 @@ class Cost(RowLoss):
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         if (answers < 0).any():
             raise Refusal("a model predicted a label that y does not hold: it has no cost.")
-        costs: np.ndarray = self.matrix[data.codes_of(rows)[None, :], answers]
-        return costs
+        return self.matrix[data.codes_of(rows)[None, :], answers]
 
 
 class Log(RowLoss):
@@ -127,8 +126,7 @@ class Log(RowLoss):
         given: np.ndarray = answers[:, np.arange(len(rows)), truth]
         given = np.where(np.isfinite(given), given, np.nan)  # clipped, infinity would be certainty
         epsilon = np.finfo(np.float64).eps
-        losses: np.ndarray = -np.log(np.clip(given, epsilon, 1.0))
-        return losses
+        return -np.log(np.clip(given, epsilon, 1.0))
 
 
 class Brier(RowLoss):

@@ -73,5 +73,4 @@ class _Recoded:
 
 
 def _ones(labels: Any, positive: Any) -> np.ndarray:
-    found: np.ndarray = (np.asarray(labels) == positive).astype(np.int64)
-    return found
+    return (np.asarray(labels) == positive).astype(np.int64)

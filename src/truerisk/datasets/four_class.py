@@ -153,8 +153,7 @@ class FourClassProblem:
         """The labels of the best rule: the class of the largest density."""
         slopes = np.linalg.solve(self.covariance, self.means.T)
         starts = -(self.means.T * slopes).sum(axis=0) / 2
-        labels: NDArray[np.int64] = np.argmax(np.asarray(X) @ slopes + starts, axis=1)
-        return labels
+        return np.argmax(np.asarray(X) @ slopes + starts, axis=1)
 
     def true_risk(self, rule: Any, *, n_test: int = _TEST_ROWS, random_state: Seed = 0) -> TrueRisk:
         """The risk of any rule on `n_test` fresh rows, a quarter of each class.

@@ -178,8 +178,7 @@ class GaussianProblem:
     def _rows(self, rng: np.random.Generator, label: int, n: int) -> NDArray[np.float64]:
         root = np.linalg.cholesky(np.array(self.covariances[label]))
         noise = rng.standard_normal((n, self.n_features))
-        rows: NDArray[np.float64] = np.array(self.means[label]) + noise @ root.T
-        return rows
+        return np.array(self.means[label]) + noise @ root.T
 
     def _linear_error(self, label: int, weights: NDArray[np.float64], offset: float) -> float:
         centre = float(weights @ np.array(self.means[label])) + offset
@@ -205,8 +204,7 @@ def prediction_of(rule: Any) -> Callable[[Any], Any]:
         raise BadArgument(
             f"rule={shown(rule)}: give a fitted classifier, or a function from rows to labels."
         )
-    found: Callable[[Any], Any] = predict
-    return found
+    return predict
 
 
 def _per_class(name: str, given: Any) -> tuple[int, int]:
@@ -243,5 +241,4 @@ def _log_density(
     matrix = np.array(covariance)
     centred = rows - np.array(mean)
     distances = np.einsum("ij,ij->i", centred, np.linalg.solve(matrix, centred.T).T)
-    logs: NDArray[np.float64] = -(distances + np.linalg.slogdet(matrix)[1]) / 2
-    return logs
+    return -(distances + np.linalg.slogdet(matrix)[1]) / 2

@@ -105,8 +105,7 @@ class KearnsProblem:
         whole = np.floor(scaled)
         # ones to the left of an edge: every second interval, and the begun one if it is a one
         ones = whole // 2 + np.where(whole % 2 == 1, scaled - whole, 0.0)
-        shares: NDArray[np.float64] = np.diff(ones) / self.n_intervals
-        return shares
+        return np.diff(ones) / self.n_intervals
 
     def true_risk_intervals(self, boundaries: ArrayLike, labels: ArrayLike) -> float:
         """The exact risk of the rule that says `labels[j]` between boundaries j − 1 and j."""

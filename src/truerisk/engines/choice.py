@@ -128,8 +128,7 @@ def _engine(asked: Any) -> Engine:
     if isinstance(asked, Engine):
         return asked
     if isinstance(asked, str):
-        engine: Engine = registry.load(asked)()
-        return engine
+        return registry.load(asked)()
     refuse_class("engine", asked)
     raise UnknownName(
         f"engine={asked!r} is neither 'auto', a word ({', '.join(registry)}), nor an engine."

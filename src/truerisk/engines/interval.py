@@ -126,10 +126,7 @@ class _Line:
         at = np.where(inner, group, 1) if len(self.x) > 2 else np.zeros_like(group)
         if not inner.any():
             return inner
-        found: np.ndarray = inner & (
-            boundaries_between(self.x[at - 1], self.x[at + 1]) < self.x[at]
-        )
-        return found
+        return inner & (boundaries_between(self.x[at - 1], self.x[at + 1]) < self.x[at])
 
     def _place_single(self, fits: np.ndarray, labels: np.ndarray) -> None:
         order, starts = self.plan.questions_of
@@ -195,8 +192,7 @@ class _Line:
         left = np.maximum(after - 1, 0)
         between = (right > left) & (present[right] > np.arange(len(self.x)))
         ends = boundaries_between(self.x[present[left]], self.x[present[right]])
-        found: np.ndarray = np.where(between & (self.x <= ends), left, right)
-        return found
+        return np.where(between & (self.x <= ends), left, right)
 
 
 def _intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -85,8 +85,7 @@ def _grown(doubts: Doubles, rest: Doubles, enough: float = ENOUGH) -> Doubles:
     most = doubts / np.maximum(rest.min(axis=1, initial=1.0), EPS) ** 2
     if (most <= enough).all():
         return np.broadcast_to(most[:, None], rest.shape)
-    found: Doubles = doubts[:, None] / np.maximum(rest, EPS) ** 2
-    return found
+    return doubts[:, None] / np.maximum(rest, EPS) ** 2
 
 
 def leave_out_dual(

@@ -133,5 +133,4 @@ def _blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:
-    squares: np.ndarray = np.einsum("ij,ij->i", rows, rows)
-    return squares
+    return np.einsum("ij,ij->i", rows, rows)

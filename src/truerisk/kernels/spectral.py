@@ -61,8 +61,7 @@ class Spectrum:
 
     def over(self, penalties: Doubles) -> Doubles:
         """1 / (d + a), a column per penalty."""
-        weights: Doubles = 1.0 / (self.values[:, None] + penalties)
-        return weights
+        return 1.0 / (self.values[:, None] + penalties)
 
     def stands(self, penalties: Doubles, least: float = 1.0) -> NDArray[np.bool_]:
         """At which penalties no direction is rounding alone, with d no smaller than `least` d.
@@ -71,10 +70,7 @@ class Spectrum:
         large as those of any other: what a solver makes of it is its own.
         """
         smallest = np.maximum(least * self.values.min(initial=np.inf), 0.0) + penalties
-        found: NDArray[np.bool_] = (np.sqrt(smallest) if self.of_rows else smallest) > (
-            CLEARLY * EPS * self.noise
-        )
-        return found
+        return (np.sqrt(smallest) if self.of_rows else smallest) > (CLEARLY * EPS * self.noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,14 +175,12 @@ def contrasts(root: Doubles) -> Doubles:
     """
     v = root / np.linalg.norm(root)
     v[0] += 1.0  # roots of weights are not negative: nothing cancels
-    reflecting: Doubles = v * (2.0 / (v @ v)) ** 0.5
-    return reflecting
+    return v * (2.0 / (v @ v)) ** 0.5
 
 
 def without_first(v: Doubles, rows: Doubles) -> Doubles:
     """The reflected rows but the first: those of the contrasts."""
-    found: Doubles = rows[1:] - np.multiply.outer(v[1:], v @ rows)
-    return found
+    return rows[1:] - np.multiply.outer(v[1:], v @ rows)
 
 
 def answers_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
@@ -195,8 +189,7 @@ def answers_at(left: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles
     coefficients = weights[:, :, None] * right[:, None, :]
     r, n_penalties, n_targets = coefficients.shape
     found = coefficients.reshape(r, n_penalties * n_targets).T @ left.T
-    answers: Doubles = found.reshape(n_penalties, n_targets, len(left)).transpose(0, 2, 1)
-    return answers
+    return found.reshape(n_penalties, n_targets, len(left)).transpose(0, 2, 1)
 
 
 def lengths_of_coefficients(spectrum: Spectrum, penalties: Doubles, scale: Doubles) -> Doubles:
@@ -278,14 +271,12 @@ def doubts_of_cholesky(
     for target in (spectrum.right / scale).T:
         coefficients = spectrum.vectors @ (weights * target[:, None])
         worst = np.maximum(worst, np.sqrt((scaled * coefficients**2).sum(axis=0)))
-    found: Doubles = EPS * inflation * rows * worst
-    return found
+    return EPS * inflation * rows * worst
 
 
 def longest(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
     """For each penalty the largest length of coordinates over d + a."""
-    found: Doubles = np.sqrt((coordinates**2 @ spectrum.over(penalties) ** 2).max(axis=0))
-    return found
+    return np.sqrt((coordinates**2 @ spectrum.over(penalties) ** 2).max(axis=0))
 
 
 def _length(left: Doubles | Turned) -> float:

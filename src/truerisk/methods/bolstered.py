@@ -123,5 +123,4 @@ def _scaled(rows: ScaledRows, code: int) -> np.ndarray:
     table: Any = rows.rows_of(code)
     dense = table.toarray() if hasattr(table, "toarray") else table
     kept = rows.scale > 0
-    found: np.ndarray = (dense[:, kept] - rows.centre[kept]) / rows.scale[kept]
-    return found
+    return (dense[:, kept] - rows.centre[kept]) / rows.scale[kept]

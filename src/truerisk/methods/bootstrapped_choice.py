@@ -164,8 +164,7 @@ def _choices(
     means[:, ~known] = np.inf
     if rule is None:
         least = means.min(axis=1, keepdims=True)
-        first: np.ndarray = tied(means, least).argmax(axis=1)
-        return first
+        return tied(means, least).argmax(axis=1)
     means[:, ~known] = np.nan
     errors = np.full_like(means, np.nan)
     if rule.needs_std_errors:

@@ -320,8 +320,7 @@ class AIC(LikelihoodCriterion):
     )
 
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        price: np.ndarray = 2 * k
-        return price
+        return 2 * k
 
 
 @dataclass(frozen=True)
@@ -345,8 +344,7 @@ class AICc(LikelihoodCriterion):
 
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
         left = np.where(n - k - 1 > 0, n - k - 1, np.nan)
-        price: np.ndarray = 2 * k + 2 * k * (k + 1) / left
-        return price
+        return 2 * k + 2 * k * (k + 1) / left
 
 
 @dataclass(frozen=True)
@@ -365,8 +363,7 @@ class BIC(LikelihoodCriterion):
     bias = "pessimistic as a risk for n > 7: a parameter costs log n, not 2; it ranks models"
 
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        price: np.ndarray = k * np.log(n)
-        return price
+        return k * np.log(n)
 
 
 def _without_saturated(

@@ -122,8 +122,7 @@ class Swapping(Method):
         sizes = counts.sum(axis=2) + self.n0
         p = np.full(sizes.shape, 0.5)
         np.divide(counts[:, :, 1] + self.n0 / 2, sizes, out=p, where=sizes > 0)
-        variance: np.ndarray = p * (1 - p)
-        return variance
+        return p * (1 - p)
 
     def _tested(
         self, answers: Answers, c: int, apparent: float, penalty: float, basis: tuple[str, ...]

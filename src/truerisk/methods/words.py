@@ -130,8 +130,7 @@ def _by_word(word: str) -> Method:
     if word == "K-fold":
         raise UnknownName("put a number for K: method='10-fold', or '5x10-fold' for 5 repeats.")
     if word in registry:
-        method: Method = registry.load(word)()
-        return method
+        return registry.load(word)()
     known = [*registry, "10-fold", "5x10-fold"]
     raise UnknownName(
         f"there is no method {word!r}{closest(word, known) or '.'} "

@@ -115,15 +115,13 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         """The class of the largest value; on the boundary the lower one."""
         values = self.decision_function(X)
         codes = (values > 0).astype(np.intp) if values.ndim == 1 else values.argmax(axis=1)
-        labels: np.ndarray = self.classes_[codes]
-        return labels
+        return self.classes_[codes]
 
 
 def class_codes(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """−1 and +1 for each row: a column per class, for two classes that of the second alone."""
     first = 1 if n_classes == 2 else 0
-    found: np.ndarray = np.where(codes[:, None] == np.arange(first, n_classes), 1.0, -1.0)
-    return found
+    return np.where(codes[:, None] == np.arange(first, n_classes), 1.0, -1.0)
 
 
 def _weights(given: Any, n_rows: int) -> np.ndarray:

@@ -124,20 +124,17 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         column = validate_data(self, _column(X), reset=False, dtype=np.float64)
-        interval: np.ndarray = np.searchsorted(self.boundaries_, column[:, 0], side="left")
-        return interval
+        return np.searchsorted(self.boundaries_, column[:, 0], side="left")
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of the interval of each row."""
         interval = self.apply(X)
-        labels: np.ndarray = self.labels_[interval]
-        return labels
+        return self.labels_[interval]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Shares of the classes among the training rows of the interval of each row."""
         interval = self.apply(X)
-        shares: np.ndarray = (self.counts_ / self.counts_.sum(axis=1, keepdims=True))[interval]
-        return shares
+        return (self.counts_ / self.counts_.sum(axis=1, keepdims=True))[interval]
 
     def _refuse_width(self, n_features: int) -> None:
         if n_features != 1:
@@ -152,8 +149,7 @@ def boundaries_between(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Midpoints of left < right, such that left <= boundary < right whatever the rounding."""
     middle = left / 2 + right / 2  # halved first: the sum of two large numbers is infinite
     inside = (left <= middle) & (middle < right)
-    found: np.ndarray = np.where(inside, middle, left)
-    return found
+    return np.where(inside, middle, left)
 
 
 def _column(X: Any) -> Any:

@@ -208,8 +208,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X, at)
         if scores.ndim == 1:
             return np.column_stack([expit(-scores), expit(scores)])
-        found: np.ndarray = softmax(scores, axis=1)
-        return found
+        return softmax(scores, axis=1)
 
     def predict_log_proba(self, X: Any, at: float | None = None) -> np.ndarray:
         """Logarithms of the probabilities."""
@@ -221,8 +220,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         """The class with the largest score; of scores within 1e-10 of each other the first."""
         scores = self.decision_function(X, at)
         codes = codes_of_scores(scores[:, None] if scores.ndim == 1 else scores)
-        labels: np.ndarray = self.classes_[codes]
-        return labels
+        return self.classes_[codes]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the coefficients against λ, one panel per score function (needs matplotlib)."""

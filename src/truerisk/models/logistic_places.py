@@ -99,8 +99,7 @@ def codes_of_scores(scores: np.ndarray) -> np.ndarray:
     """
     if scores.shape[-1] == 1:
         return (scores[..., 0] > TIE).astype(np.int64)
-    codes: np.ndarray = (scores >= scores.max(axis=-1, keepdims=True) - TIE).argmax(axis=-1)
-    return codes
+    return (scores >= scores.max(axis=-1, keepdims=True) - TIE).argmax(axis=-1)
 
 
 def place_of(at: float, lambdas: np.ndarray) -> int | None:

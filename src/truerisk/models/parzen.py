@@ -140,8 +140,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """The class with the largest posterior probability, of equal ones the first."""
         most = self.predict_proba(X).argmax(axis=1)
-        labels: np.ndarray = self.classes_[most]
-        return labels
+        return self.classes_[most]
 
     def leave_one_out_proba(self) -> np.ndarray:
         """Posterior probabilities of each training row by the rule without it, in the order given.
@@ -163,13 +162,11 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
             joint = rows.log_sums(self.width_) + np.log(self.priors_ / self._sizes)
             unreached = np.isneginf(joint).all(axis=1)
             joint[unreached] = np.log(self.priors_)
-        proba: np.ndarray = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
-        return proba
+        return np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
 
     def _given_priors(self) -> np.ndarray:
         if self.priors is None:
-            shares: np.ndarray = self._sizes / self._sizes.sum()
-            return shares
+            return self._sizes / self._sizes.sum()
         priors = np.asarray(self.priors, dtype=np.float64)
         if priors.shape != self.classes_.shape:
             raise ValueError(

@@ -63,8 +63,7 @@ class Rows:
     def nearest(self) -> np.ndarray:
         """Squared distance to the nearest training row of each class."""
         starts = np.cumsum(self.sizes) - self.sizes
-        least: np.ndarray = np.minimum.reduceat(self.squared, starts, axis=1)
-        return least
+        return np.minimum.reduceat(self.squared, starts, axis=1)
 
     def log_sums(self, widths: np.ndarray) -> np.ndarray:
         """Log h^−d Σ K for each row and class; −inf where no row of the class is in reach."""

@@ -32,8 +32,7 @@ def _gives(method: str) -> Callable[[Callable[..., Any]], Any]:
         getattr(getattr(self, "estimator_", self.estimator), method)
         return True
 
-    decorator: Callable[[Callable[..., Any]], Any] = available_if(check)
-    return decorator
+    return available_if(check)
 
 
 class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -164,10 +163,7 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         scores = self._scores_of(np.asarray(getattr(self.estimator_, self._method)(X)))
         positive = scores >= self.threshold_
-        labels: np.ndarray = self.classes_[
-            np.where(positive, self._positive_code, 1 - self._positive_code)
-        ]
-        return labels
+        return self.classes_[np.where(positive, self._positive_code, 1 - self._positive_code)]
 
     @_gives("predict_proba")
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -213,8 +209,7 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _scores_of(self, given: np.ndarray) -> np.ndarray:
         """Higher means rather the positive class."""
         if given.ndim == 2:
-            scores: np.ndarray = given[:, self._positive_code]
-            return scores
+            return given[:, self._positive_code]
         return given if self._positive_code == 1 else -given
 
     def __sklearn_tags__(self) -> Any:

@@ -104,8 +104,7 @@ def _bayesian(family: Family, data: Data) -> None:
 
 
 def _times(draws: Draws, slow: str, fast: str) -> np.ndarray:
-    found: np.ndarray = draws[slow] / draws[fast]
-    return found
+    return draws[slow] / draws[fast]
 
 
 def _ratios(draws: Draws) -> Grid:

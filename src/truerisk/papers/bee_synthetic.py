@@ -38,8 +38,7 @@ def true_errors(slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
     shift = GAP / 2 * first.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         of_0, of_1 = ndtr((intercepts - shift) / spread), ndtr(-(intercepts + shift) / spread)
-    found: np.ndarray = np.where(spread > 0, (of_0 + of_1) / 2, 0.5)
-    return found
+    return np.where(spread > 0, (of_0 + of_1) / 2, 0.5)
 
 
 def errors_of(rules: LinearRules) -> np.ndarray:

@@ -129,10 +129,7 @@ def _outer_errors(design: Design, X: np.ndarray, chosen: np.ndarray) -> np.ndarr
     data = _data(X, design.codes)
     answers = NearestNeighbours().run(family, data, plan, LABELS, RunOptions(only=only))
     wrong = answers.values[0] != design.asked
-    errors: np.ndarray = (
-        np.add.reduceat(wrong, plan.test_offsets[:-1], dtype=np.int64) / plan.test_sizes
-    )
-    return errors
+    return np.add.reduceat(wrong, plan.test_offsets[:-1], dtype=np.int64) / plan.test_sizes
 
 
 def _data(X: np.ndarray, codes: np.ndarray) -> Data:

@@ -43,20 +43,17 @@ class Line:
     @property
     def apparent(self) -> np.ndarray:
         """The empirical error rate of every k."""
-        rates: np.ndarray = (self.labels != self.y).mean(axis=1)
-        return rates
+        return (self.labels != self.y).mean(axis=1)
 
     @property
     def leave_one_out(self) -> np.ndarray:
         """The leave-one-out error of every k."""
-        rates: np.ndarray = (self.left_out != self.y).mean(axis=1)
-        return rates
+        return (self.left_out != self.y).mean(axis=1)
 
     def penalty(self, n0: float = N0) -> np.ndarray:
         """S of every k: (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], p drawn towards ½ by n0 rows."""
         p = (self.sizes * self.shares + n0 / 2) / (self.sizes + n0)
-        penalties: np.ndarray = 2 * (p * (1 - p) * self.swaps).mean(axis=1)
-        return penalties
+        return 2 * (p * (1 - p) * self.swaps).mean(axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +127,7 @@ def _disagreement(problem: KearnsProblem, line: Line) -> np.ndarray:
     ends = boundaries_between(line.x[:-1], line.x[1:])
     ones = problem.share_of_ones(ends)
     lengths = np.diff(np.concatenate([[0.0], ends, [1.0]]))
-    wrong: np.ndarray = np.where(line.labels == 1, lengths - ones, ones).sum(axis=1)
-    return wrong
+    return np.where(line.labels == 1, lengths - ones, ones).sum(axis=1)
 
 
 def kearns_trial(noise: float, n: int, most: int, seed: int, number: int) -> Trial:
@@ -142,11 +138,9 @@ def kearns_trial(noise: float, n: int, most: int, seed: int, number: int) -> Tri
 
 def penalised(line: Line, n0: float = N0) -> np.ndarray:
     """The criterion L_n + S of every k."""
-    criterion: np.ndarray = line.apparent + line.penalty(n0)
-    return criterion
+    return line.apparent + line.penalty(n0)
 
 
 def means(draws: Mapping[str, np.ndarray], name: str) -> np.ndarray:
     """The mean over trials, for every k."""
-    values: np.ndarray = draws[name].mean(axis=0)
-    return values
+    return draws[name].mean(axis=0)

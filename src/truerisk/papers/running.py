@@ -98,8 +98,7 @@ def one_thread() -> AbstractContextManager[Any]:
     """One thread for BLAS: the matrices of a replicate are small."""
     from threadpoolctl import threadpool_limits
 
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
-    return limits
+    return threadpool_limits(1)
 
 
 def _batch(experiment: Experiment, seed: int, numbers: range) -> list[Draws]:

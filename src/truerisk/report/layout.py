@@ -43,8 +43,7 @@ class Headline:
 def rendered(template: str, values: Mapping[str, Any]) -> str:
     """The page; its policy lets only style and script of this very page act."""
     page: str = _template(template).render(values, nonce="")
-    again: str = _template(template).render(values, nonce=_nonce(page))
-    return again
+    return _template(template).render(values, nonce=_nonce(page))
 
 
 def sentences(text: str) -> list[str]:

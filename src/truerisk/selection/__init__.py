@@ -39,7 +39,6 @@ def as_rule(given: Any) -> Rule:
     if isinstance(given, Rule):
         return given
     if isinstance(given, str):
-        rule: Rule = registry.load(given)()
-        return rule
+        return registry.load(given)()
     refuse_class("rule", given)
     raise UnknownName(f"rule={given!r} is neither a word ({', '.join(registry)}) nor a rule.")

@@ -52,8 +52,7 @@ class DaskPool(Pool):
         return self._scattered
 
     def submit(self, order: Order, batch: Batch) -> Future[Any]:
-        future: Future[Any] = self._executor.submit(run_batch, order, batch, *self.arrays)
-        return future
+        return self._executor.submit(run_batch, order, batch, *self.arrays)
 
     def deaths(self, error: BaseException) -> int:
         """KilledWorker comes after the scheduler has tried several times itself."""

@@ -98,8 +98,7 @@ class _Child:
             how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
             spent = time.perf_counter() - started
             return failed(batch, number, spent, f"its process was ended {how}.")
-        fate: Fate = pickle.loads(answer)
-        return fate
+        return pickle.loads(answer)
 
     def __del__(self) -> None:
         self.close()  # with the thread that it served

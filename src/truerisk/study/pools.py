@@ -67,8 +67,7 @@ class Workers(Pool):
     def submit(self, order: Order, batch: Batch) -> Future[Any]:
         if self._pool is None:
             self._pool = reusable_workers(self.workers)
-        future: Future[Any] = self._pool.submit(run_batch, order, batch, *self.arrays)
-        return future
+        return self._pool.submit(run_batch, order, batch, *self.arrays)
 
     def replace(self) -> None:
         self._pool = None  # a broken pool is not given out again
@@ -89,8 +88,7 @@ class Given(Pool):
         self._executor = executor
 
     def submit(self, order: Order, batch: Batch) -> Future[Any]:
-        future: Future[Any] = self._executor.submit(run_batch, order, batch, *self.arrays)
-        return future
+        return self._executor.submit(run_batch, order, batch, *self.arrays)
 
     def replace(self) -> None:
         raise StudyIncomplete(

@@ -56,5 +56,4 @@ def received(arrays: Sequence[Any]) -> list[np.ndarray]:
 
 @lru_cache(maxsize=32)
 def _opened(path: str) -> np.ndarray:
-    array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
-    return array
+    return np.load(path, mmap_mode="r", allow_pickle=False)

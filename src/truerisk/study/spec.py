@@ -92,8 +92,7 @@ def _parsed(text: str) -> dict[str, Any]:
             f"the specification has {len(text)} characters; at most {LARGEST_SPEC} are read."
         )
     if text.lstrip().startswith("{"):  # a mapping, kept as JSON
-        content: dict[str, Any] = json.loads(text)
-        return content
+        return json.loads(text)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

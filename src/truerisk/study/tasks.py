@@ -106,8 +106,7 @@ def one_thread() -> AbstractContextManager[Any]:
     """One thread for BLAS: workers share the cores, and sums are added in one order."""
     from threadpoolctl import threadpool_limits
 
-    limits: AbstractContextManager[Any] = threadpool_limits(1)
-    return limits
+    return threadpool_limits(1)
 
 
 @cache

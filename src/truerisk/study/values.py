@@ -55,5 +55,4 @@ def unpack(text: str, npy: bytes | None) -> dict[str, Any]:
             content[name] = np.lib.format.read_array(stream, allow_pickle=False)
     except (ValueError, AttributeError, TypeError, EOFError) as error:
         raise BadStore(f"a stored result cannot be read ({error}): the file was changed.") from None
-    found: dict[str, Any] = content
-    return found
+    return content

@@ -68,8 +68,7 @@ class NearestMean(ClassifierMixin, BaseEstimator):
     def _distances(self, X: Any) -> np.ndarray:
         importance = np.r_[1.0, np.full(self.n_features_in_ - 1, self.rest)]
         gaps = np.asarray(X, dtype=np.float64)[:, None, :] - self.means_[None]
-        distances: np.ndarray = (gaps**2 * importance).sum(axis=2)
-        return distances
+        return (gaps**2 * importance).sum(axis=2)
 
 
 class PerfectClassifier(ClassifierMixin, BaseEstimator):
@@ -132,5 +131,4 @@ class SortedBagging(BaggingClassifier):
 
 def _mean(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     total = weights.sum()
-    mean: np.ndarray = (rows * weights[:, None]).sum(axis=0) / (total or 1.0)
-    return mean
+    return (rows * weights[:, None]).sum(axis=0) / (total or 1.0)

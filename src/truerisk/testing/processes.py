@@ -23,8 +23,7 @@ def said_elsewhere(method: Method, case: Case, seed: int) -> dict[str, Any]:
         answer = workers.submit(_said, _pickled(method, case, _files_of(method)), seed).result()
     if answer is None:
         raise AssertionError(f"{type(method).__name__} cannot be sent to another process.")
-    found: dict[str, Any] = answer
-    return found
+    return answer
 
 
 def _said(sent: bytes, seed: int) -> dict[str, Any] | None:

@@ -92,8 +92,7 @@ def _labels(draw: Any, n: int, n_classes: int | None) -> np.ndarray:
     k = n_classes or draw(st.sampled_from([2, 2, 3]))
     rest = draw(st.lists(st.integers(0, k - 1), min_size=n - k, max_size=n - k))
     names = draw(st.sampled_from([[0, 1, 2], [-1, 1, 7], ["a", "bb", "c"]]))
-    labels: np.ndarray = np.array(names)[draw(st.permutations([*range(k), *rest]))]
-    return labels
+    return np.array(names)[draw(st.permutations([*range(k), *rest]))]
 
 
 def folds(n_rows: int) -> SearchStrategy[Plan]:
@@ -199,11 +198,9 @@ def plans(data: Data) -> SearchStrategy[Plan]:
     kinds = [folds(n), subsets(n), copies(n), nested(n)]
     if data.classes is not None:
         kinds.append(replaced_labels(data))
-    strategy: SearchStrategy[Plan] = hypothesis().strategies.one_of(kinds)
-    return strategy
+    return hypothesis().strategies.one_of(kinds)
 
 
 def _made(draw_one: Callable[[Any], Drawn]) -> SearchStrategy[Drawn]:
     """The strategy of a function of `draw`."""
-    strategy: SearchStrategy[Drawn] = hypothesis().strategies.composite(draw_one)()
-    return strategy
+    return hypothesis().strategies.composite(draw_one)()

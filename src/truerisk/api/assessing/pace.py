@@ -157,8 +157,7 @@ def _spread(n: int, most: int) -> np.ndarray:
     >>> _spread(1, 10).tolist(), _spread(4, 10).tolist(), _spread(4, 2).tolist()
     ([5], [1, 3, 6, 8], [0, 0, 1, 1])
     """
-    found: np.ndarray = ((np.arange(n) + 0.5) * most / n).astype(np.int64)
-    return found
+    return ((np.arange(n) + 0.5) * most / n).astype(np.int64)
 
 
 def _workers(problem: Problem, engine: Engine) -> int:

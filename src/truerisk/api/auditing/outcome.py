@@ -37,8 +37,7 @@ class Stated:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        content: dict[str, Any] = present.plain(asdict(self))
-        return content
+        return present.plain(asdict(self))
 
     def __float__(self) -> float:
         return self.value

@@ -71,8 +71,7 @@ def _ours(
         known = again.fit(X, y, groups=given["groups"], **(given["fit_params"] or {})).risk_
     if claim.kept.common.data_fingerprint != known.data_fingerprint:
         raise BadData("X and y are not the rows that this search was fitted on: give the same.")
-    risk: RiskEstimate = known
-    return risk
+    return known
 
 
 def _is_fixed_grid(search: Any) -> bool:
@@ -106,8 +105,7 @@ def _inner(claim: Claim, y: Any) -> Method:
     pairs = list(claim.cv)
     if not pairs:
         raise Refusal(USED_UP)
-    method: Method = replace(as_method(pairs), average="fold")  # type: ignore[type-var]
-    return method
+    return replace(as_method(pairs), average="fold")  # type: ignore[type-var]
 
 
 def _by_clones(

@@ -59,8 +59,7 @@ def _by_class(data: Data, rows: np.ndarray) -> np.ndarray:
     """1 − balanced accuracy of a set is the mean of 1{wrong} n / (K n_class)."""
     codes = data.codes_of(rows)
     sizes = np.bincount(codes, minlength=data.n_classes)
-    share: np.ndarray = len(rows) / (np.count_nonzero(sizes) * sizes[codes])
-    return share
+    return len(rows) / (np.count_nonzero(sizes) * sizes[codes])
 
 
 @dataclass(frozen=True)

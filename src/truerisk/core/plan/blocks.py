@@ -45,8 +45,7 @@ class Blocks:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        sizes: np.ndarray = self.offsets[1:] - self.offsets[:-1]
-        return sizes
+        return self.offsets[1:] - self.offsets[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +116,7 @@ def among(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
     if not len(block):
         return np.zeros(len(rows), dtype=bool)
     at = np.minimum(np.searchsorted(block, rows), len(block) - 1)
-    found: np.ndarray = block[at] == rows
-    return found
+    return block[at] == rows
 
 
 def places_among(some: np.ndarray | None, kept: np.ndarray) -> np.ndarray | None:

@@ -58,5 +58,4 @@ def _with_keys(
     removed = [plan.blocks[int(b)] for b in plan.train.without(fit)]
     # blocks may overlap: a row taken away twice is gone once
     outside = np.sort(keys[np.unique(np.concatenate(removed))]) if removed else keys[:0]
-    left: np.ndarray = totals[asked] - occurrences(outside, asked)
-    return left
+    return totals[asked] - occurrences(outside, asked)

@@ -173,8 +173,7 @@ class Plan:
         removed = taken[self.train.offsets[1:]] - taken[self.train.offsets[:-1]]
         base = self.train.base
         whole = np.where(base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base])
-        least: np.ndarray = whole - removed
-        return least
+        return whole - removed
 
     @cached_property
     def free_fits(self) -> np.ndarray:
@@ -359,11 +358,9 @@ class Plan:
     def _sizes(self, sets: RowSets) -> np.ndarray:
         """Distinct rows of every set; only sets that lack several blocks are listed to count."""
         if sets.leave_one_block_out:
-            rest: np.ndarray = self.n_rows - self.blocks.sizes[sets.minus]
-            return rest
+            return self.n_rows - self.blocks.sizes[sets.minus]
         if not len(sets.minus):
-            sizes: np.ndarray = np.append(self.blocks.sizes, self.n_rows)[sets.base]  # ALL is last
-            return sizes
+            return np.append(self.blocks.sizes, self.n_rows)[sets.base]  # ALL is last
         whole = np.where(sets.base == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[sets.base])
         n_minus = np.diff(sets.offsets)
         one = np.flatnonzero((sets.base == ALL) & (n_minus == 1))

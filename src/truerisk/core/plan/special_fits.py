@@ -68,8 +68,7 @@ class Moves:
         noise = np.random.default_rng(int(self.seed[at[0]])).standard_normal(
             (len(self.row_scale), len(self.column_scale))
         )
-        found: np.ndarray = noise[rows] * self.row_scale[rows, None] * self.column_scale
-        return found
+        return noise[rows] * self.row_scale[rows, None] * self.column_scale
 
     def only(self, questions: np.ndarray) -> Moves | None:
         """Of these questions, which are numbered anew."""

@@ -101,8 +101,7 @@ def _bins(p: np.ndarray) -> np.ndarray:
     """Bin of every row, numbered from 0 without gaps; equal probabilities share a bin."""
     n_bins = int(np.clip(len(p) // ROWS_PER_BIN, 1, MOST_BINS))
     edges = np.unique(np.quantile(p, np.arange(1, n_bins) / n_bins)) if n_bins > 1 else np.zeros(0)
-    bins: np.ndarray = np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
-    return bins
+    return np.unique(np.searchsorted(edges, p, side="left"), return_inverse=True)[1]
 
 
 def _wilson(share: np.ndarray, n: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:

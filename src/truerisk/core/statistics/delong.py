@@ -32,8 +32,7 @@ def placements(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
     up, down = np.bincount(level, positive), np.bincount(level, ~positive)
     below = np.cumsum(down) - down / 2
     above = up.sum() - np.cumsum(up) + up / 2
-    shares: np.ndarray = np.where(positive, below[level] / down.sum(), above[level] / up.sum())
-    return shares
+    return np.where(positive, below[level] / down.sum(), above[level] / up.sum())
 
 
 def covariance(

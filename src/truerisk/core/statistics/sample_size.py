@@ -89,8 +89,7 @@ def _chance_of_width(
 
     few = last(middle, lambda k: np.maximum(k, 0))
     many = last(n - middle - 1, lambda k: n - np.maximum(k, 0))
-    chance: np.ndarray = binom.cdf(few, n, error) + binom.sf(n - many - 1, n, error)
-    return chance
+    return binom.cdf(few, n, error) + binom.sf(n - many - 1, n, error)
 
 
 def expected_measures(error: float, n: int, level: float, prior: Prior) -> dict[str, float]:

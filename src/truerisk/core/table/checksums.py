@@ -78,5 +78,4 @@ def mixed(x: np.ndarray) -> np.ndarray:
     x = (x.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)).astype(np.uint64)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    found: np.ndarray = x ^ (x >> np.uint64(31))
-    return found
+    return x ^ (x >> np.uint64(31))

@@ -111,8 +111,7 @@ class Data:
     def codes_of(self, rows: np.ndarray) -> np.ndarray:
         """Class codes of these rows; only classification has them."""
         assert self.codes is not None
-        codes: np.ndarray = self.codes[rows]
-        return codes
+        return self.codes[rows]
 
     def rows(self, rows: np.ndarray) -> Any:
         return take_rows(self.X, rows)

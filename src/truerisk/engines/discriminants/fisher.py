@@ -142,8 +142,7 @@ class _Line:
             weighty = np.isfinite(means).all(axis=1)
             centre = means[weighty].mean(axis=0)
             level = class_codes(np.flatnonzero(weighty), len(self.present)).mean(axis=0)
-        found: np.ndarray = (rows - centre) @ self.slopes + level
-        return found
+        return (rows - centre) @ self.slopes + level
 
     def without_each(self, rows: np.ndarray, threshold: str) -> tuple[np.ndarray, np.ndarray]:
         """What the regressions without a row say of it, and which can be trusted."""

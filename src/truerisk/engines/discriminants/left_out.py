@@ -92,8 +92,7 @@ class Without:
 
     def _gaps(self, c: int) -> np.ndarray:
         """From each mean to that of class c."""
-        gaps: np.ndarray = self.classes.means[c] - self.classes.means
-        return gaps
+        return self.classes.means[c] - self.classes.means
 
     def _plain(self, centred: np.ndarray, c: int) -> _Products | None:
         """By the root: nothing is shrunk."""
@@ -178,8 +177,7 @@ class _Products:
     @cached_property
     def kept(self) -> np.ndarray:
         """1 − leverage."""
-        kept: np.ndarray = 1 - self.part * self.own
-        return kept
+        return 1 - self.part * self.own
 
     def distances(self, c: int, n_c: float) -> np.ndarray:
         """The D_k of the head of this file."""

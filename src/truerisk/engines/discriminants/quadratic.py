@@ -166,8 +166,7 @@ def _without_own(fewer: Shape, squares: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 def _log_priors(setting: Mapping[str, Any], sizes: np.ndarray) -> np.ndarray:
     priors = setting["priors"]
-    logs: np.ndarray = np.log(sizes / sizes.sum() if priors is None else np.asarray(priors))
-    return logs
+    return np.log(sizes / sizes.sum() if priors is None else np.asarray(priors))
 
 
 def _has_all_priors(setting: Mapping[str, Any], classes: Classes) -> bool:

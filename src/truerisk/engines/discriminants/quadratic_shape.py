@@ -61,8 +61,7 @@ class Shape:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        weights: np.ndarray = 1 / self._variances(self.divisor)
-        return weights
+        return 1 / self._variances(self.divisor)
 
     @cached_property
     def log_determinants(self) -> np.ndarray:
@@ -110,22 +109,19 @@ class Shape:
 
     def log_densities_of(self, squares: np.ndarray) -> np.ndarray:
         """Of every candidate, but for a common summand."""
-        found: np.ndarray = -(self.distances(squares) + self.log_determinants[:, None]) / 2
-        return found
+        return -(self.distances(squares) + self.log_determinants[:, None]) / 2
 
     def distances(self, squares: np.ndarray) -> np.ndarray:
         """Squared distances in the metric of every candidate."""
         weights = self.weights[:, :1] if isinstance(self.axes, Root) else self.weights
-        found: np.ndarray = weights @ squares.T
-        return found
+        return weights @ squares.T
 
     def log_densities(self, rows: np.ndarray) -> np.ndarray:
         return self.log_densities_of(self.squares(rows - self.mean))
 
     def _variances(self, divisor: float) -> np.ndarray:
         regs = self.regs[:, None]
-        variances: np.ndarray = (1 - regs) * self.values / divisor + regs
-        return variances
+        return (1 - regs) * self.values / divisor + regs
 
 
 def shape_of(

@@ -73,8 +73,7 @@ class Rule:
     def log_priors(self, sizes: np.ndarray) -> np.ndarray:
         if self.priors is not None:
             return np.broadcast_to(np.log(self.priors), sizes.shape)
-        logs: np.ndarray = np.log(sizes / sizes.sum(axis=-1, keepdims=True))
-        return logs
+        return np.log(sizes / sizes.sum(axis=-1, keepdims=True))
 
     def factor(self, sizes: np.ndarray) -> Any:
         """By which squared distances are multiplied where the divisor is not n."""
@@ -84,8 +83,7 @@ class Rule:
     def of_classes(self, sizes: np.ndarray) -> np.ndarray:
         """What the scatter of each class is multiplied by."""
         if self.priors is not None and self.weighs_classes:
-            weighted: np.ndarray = self.priors / sizes
-            return weighted
+            return self.priors / sizes
         return np.broadcast_to(1 / sizes.sum(axis=-1, keepdims=True), sizes.shape)
 
     def has_full_rank(self, least: np.ndarray) -> np.ndarray:
@@ -169,8 +167,7 @@ class Rule:
         centre = classes.means.mean(axis=0)
         offsets = classes.means - centre
         distances = (rows - centre) @ slopes.T - np.einsum("kj,kj->k", offsets, slopes) / 2
-        found: np.ndarray = self.log_priors(classes.sizes) + self.factor(classes.sizes) * distances
-        return found
+        return self.log_priors(classes.sizes) + self.factor(classes.sizes) * distances
 
 
 def shrunk_solution(
@@ -205,8 +202,7 @@ def spreads(products: np.ndarray, shares: np.ndarray, tol: float) -> np.ndarray:
     values = np.linalg.eigvalsh(weighed)
     largest = values[:, -1:]
     dropped = (values > NOISE * largest) & (values <= tol**2 * CLEARLY * largest)
-    found: np.ndarray = usable & ~dropped.any(axis=1)
-    return found
+    return usable & ~dropped.any(axis=1)
 
 
 def shrinkage_of(setting: Mapping[str, Any]) -> float:

@@ -104,8 +104,7 @@ class _Fitted:
         shift = np.einsum("fkj,fkj->fk", centre + offsets / 2, self.slopes)
         distances = (products - shift).transpose(1, 0, 2)
         factors, priors = self.rule.factor(self.sizes), self.rule.log_priors(self.sizes)
-        found: np.ndarray = factors[:, None, None] * distances + priors[:, None]
-        return found
+        return factors[:, None, None] * distances + priors[:, None]
 
 
 def _scatters(

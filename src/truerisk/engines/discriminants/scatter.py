@@ -86,8 +86,7 @@ class Classes:
         block = self.block(place)
         if np.array_equal(rows, self.order[block]):
             return self.centred[block]  # all of them: no copy
-        found: np.ndarray = self.centred[self.at[rows]]
-        return found
+        return self.centred[self.at[rows]]
 
     def seen_from(self, place: int, of: int, out: np.ndarray) -> np.ndarray:
         """Rows of class `of` less the mean of another (or their own), written into `out`."""
@@ -113,15 +112,13 @@ class Classes:
         block = self.block(place)
         if self.times is None:
             return self.centred[block]
-        weighed: np.ndarray = np.sqrt(self.times[block])[:, None] * self.centred[block]
-        return weighed
+        return np.sqrt(self.times[block])[:, None] * self.centred[block]
 
     @cached_property
     def largest(self) -> np.ndarray:
         """No cell of a column is larger, whatever its sign."""
         spread = np.sqrt(self.squares.sum(axis=0))  # no cell lies farther out
-        largest: np.ndarray = np.abs(self.means).max(axis=0) + spread
-        return largest
+        return np.abs(self.means).max(axis=0) + spread
 
     @property
     def farthest(self) -> float:
@@ -189,8 +186,7 @@ class Root:
 
     def solve(self, rows: np.ndarray) -> np.ndarray:
         """The inverse of the scatter times each row."""
-        found: np.ndarray = self.whiten(rows) @ self.triangle
-        return found
+        return self.whiten(rows) @ self.triangle
 
     @cached_property
     def log_determinant(self) -> float:

@@ -75,15 +75,13 @@ def _fits(plan: Plan, single: np.ndarray) -> np.ndarray:
     if plan.blocks.counts is not None or not len(fits):
         return fits[:0]
     apart: np.ndarray = covered(plan.n_rows, plan.blocks, plan.train, fits) == _sums(plan, fits)
-    found: np.ndarray = fits[apart]
-    return found
+    return fits[apart]
 
 
 def _sums(plan: Plan, fits: np.ndarray) -> np.ndarray:
     """How many rows the blocks of each fit have together."""
     total = np.concatenate([[0], np.cumsum(plan.blocks.sizes[plan.train.minus])])
-    found: np.ndarray = total[plan.train.offsets[fits + 1]] - total[plan.train.offsets[fits]]
-    return found
+    return total[plan.train.offsets[fits + 1]] - total[plan.train.offsets[fits]]
 
 
 def _serves(task: Task, manner: Manner) -> bool:

@@ -139,8 +139,7 @@ class TrainSet:
     @property
     def wide(self) -> bool:
         """Whether ZZ' is decomposed: where scikit-learn would, or its rounding would be another."""
-        found: bool = self.n_given < self.Z.shape[1]
-        return found
+        return self.n_given < self.Z.shape[1]
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
@@ -161,8 +160,7 @@ class TrainSet:
     @property
     def shifted(self) -> float:
         """Rounding of the centred rows, over EPS."""
-        found: float = self.far * self.total**0.5
-        return found
+        return self.far * self.total**0.5
 
     @cached_property
     def far(self) -> float:

@@ -22,10 +22,7 @@ def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -
     from sklearn.metrics.pairwise import pairwise_kernels
 
     given = {name: setting[name] for name in ("gamma", "degree", "coef0")}
-    found: np.ndarray = pairwise_kernels(
-        X, Y, metric=setting["kernel"], filter_params=True, **given
-    )
-    return found
+    return pairwise_kernels(X, Y, metric=setting["kernel"], filter_params=True, **given)
 
 
 def rounding_of(setting: Mapping[str, Any], X: np.ndarray) -> float:
@@ -78,8 +75,7 @@ class KernelPart:
 
     @cached_property
     def targets(self) -> np.ndarray:
-        found: np.ndarray = self.Y * self.root[:, None]
-        return found
+        return self.Y * self.root[:, None]
 
     @cached_property
     def scale(self) -> np.ndarray:
@@ -91,14 +87,12 @@ class KernelPart:
         values = self.spectrum.values
         smallest = min(float(values.min(initial=0.0)), 0.0)
         largest = float(np.abs(values).max(initial=0.0))
-        found: np.ndarray = MANNER.works_on(smallest, largest, self.n_given, penalties)
-        return found
+        return MANNER.works_on(smallest, largest, self.n_given, penalties)
 
     def own_doubts(self, penalties: np.ndarray) -> np.ndarray:
         """Rounding of the kernel of the rows asked about, times the solution."""
         solved = longest((self.spectrum.right / self.scale).T, self.spectrum, penalties)
-        found: np.ndarray = EPS * self.rounding * float(self.root.max()) * solved
-        return found
+        return EPS * self.rounding * float(self.root.max()) * solved
 
     def answers(self, across: np.ndarray, penalties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`(penalty, row, target)`, and at which penalties rounding could move one of them."""

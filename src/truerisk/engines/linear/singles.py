@@ -79,8 +79,7 @@ class Singles:
 
     def _hopeless(self, found: LeftOut) -> np.ndarray:
         """Penalties at which rounding could move every row."""
-        hopeless: np.ndarray = found.doubts.min(axis=1) > DOUBT
-        return hopeless
+        return found.doubts.min(axis=1) > DOUBT
 
     def _by_product(self, part: Part) -> LeftOut | None:
         penalties, spectrum = self.table.penalties, part.spectrum

@@ -55,8 +55,7 @@ class Table:
     def column_means(self) -> np.ndarray:
         X = self.task.X
         assert X is not None
-        found: np.ndarray = np.full(len(X), 1 / len(X)) @ X
-        return found
+        return np.full(len(X), 1 / len(X)) @ X
 
     def _lies_near(self, mean: np.ndarray, every: int) -> bool:
         """Whether zero is near the means: what some rows have of the squares may be enough."""
@@ -81,8 +80,7 @@ class Table:
         """The columns less their origin."""
         X = self.task.X
         assert X is not None
-        found: np.ndarray = X - self.origin if self.origin.any() else X
-        return found
+        return X - self.origin if self.origin.any() else X
 
     @property
     def n(self) -> int:
@@ -97,15 +95,13 @@ class Table:
         rooted = self.moved
         if self.task.weights is not None:
             rooted = rooted * np.sqrt(self.weights)[:, None]
-        found: np.ndarray = rooted.T @ rooted
-        return found
+        return rooted.T @ rooted
 
     @cached_property
     def kernel(self) -> np.ndarray:
         if self.kernel_as_given is not None:
             return self.kernel_as_given
-        found: np.ndarray = self.moved @ self.moved.T
-        return found
+        return self.moved @ self.moved.T
 
     @cached_property
     def shares_kernel(self) -> bool:
@@ -179,20 +175,16 @@ class Part:
             return np.zeros(self.table.moved.shape[1])
         table = self.table
         if self.weights is table.weights and table.task.weights is None:
-            of_all: np.ndarray = table.column_means - table.origin
-            return of_all
-        found: np.ndarray = self.weights @ table.moved / self.total
-        return found
+            return table.column_means - table.origin
+        return self.weights @ table.moved / self.total
 
     @property
     def wide(self) -> bool:
-        found: bool = self.n_given < self.table.moved.shape[1]
-        return found
+        return self.n_given < self.table.moved.shape[1]
 
     @cached_property
     def root(self) -> np.ndarray:
-        found: np.ndarray = np.sqrt(self.weights[self.rows])
-        return found
+        return np.sqrt(self.weights[self.rows])
 
     @property
     def total(self) -> float:
@@ -200,8 +192,7 @@ class Part:
 
     @cached_property
     def targets(self) -> np.ndarray:
-        found: np.ndarray = self.Y[self.rows] * self.root[:, None]
-        return found
+        return self.Y[self.rows] * self.root[:, None]
 
     @cached_property
     def scale(self) -> np.ndarray:
@@ -216,8 +207,7 @@ class Part:
         if self.wide and self.table.shares_kernel:
             own = self.weights[self.rows] @ self.table.kernel[self.rows]
             square = float(own[self.rows] @ self.weights[self.rows])
-            found: float = origin + max(square, 0.0) ** 0.5 / self.total
-            return found
+            return origin + max(square, 0.0) ** 0.5 / self.total
         return origin + float(np.linalg.norm(self.mean))
 
     @cached_property
@@ -229,8 +219,7 @@ class Part:
         return contrasts(self.root) if self.table.manner.intercept else None
 
     def _shifted(self, trace: float) -> float:
-        found: float = self.far * (self.total * trace) ** 0.5
-        return found
+        return self.far * (self.total * trace) ** 0.5
 
     def _primal(self) -> Spectrum:
         table = self.table
@@ -271,8 +260,7 @@ class Part:
             squares = self.table.kernel[rows, rows]
         else:
             squares = (self.table.moved[rows] ** 2).sum(axis=1)
-        found: np.ndarray = squares * self.weights[rows]
-        return found
+        return squares * self.weights[rows]
 
     def _cross(self, asked: np.ndarray) -> np.ndarray:
         """Products of rows asked about, centred, with the rows of the fit (their contrasts)."""
@@ -340,5 +328,4 @@ class Part:
         left = self.left(asked)
         if (self.doubts(left, penalties) > DOUBT).any():
             return None
-        found: np.ndarray = answers_at(left, self.spectrum, penalties) + self.mean_y
-        return found
+        return answers_at(left, self.spectrum, penalties) + self.mean_y

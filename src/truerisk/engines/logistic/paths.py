@@ -232,8 +232,7 @@ class _Rule:
         """For which candidates rounding decides a label, or the order of two rows."""
         response = task.request.response
         if response == "label":
-            close: np.ndarray = least_margin(scores).min(axis=1, initial=np.inf) < self.sure
-            return close
+            return least_margin(scores).min(axis=1, initial=np.inf) < self.sure
         if response != "score" or task.data.codes is None:
             return np.zeros(len(scores), dtype=bool)
         codes = task.data.codes[task.plan.test_rows(question)[0]]

@@ -72,8 +72,7 @@ class Subsets:
         log = self._choose(ranks - 1, np.array(k - 1))
         log += self._choose(self.n - ranks, np.array(self.size - k))
         log -= self._choose(np.array(self.n), np.array(self.size))
-        chance: np.ndarray = np.exp(log).astype(np.float64)
-        return chance
+        return np.exp(log).astype(np.float64)
 
     def _choose(self, n: np.ndarray, k: np.ndarray) -> np.ndarray:
         """Logarithms of binomial coefficients, −∞ where there is no way."""

@@ -234,8 +234,7 @@ def nearest(group: Group, queries: np.ndarray, rows: np.ndarray, length: int) ->
     options: dict[str, Any] = {"p": group.p} if group.metric == "minkowski" else {}
 
     def distances(block: slice) -> np.ndarray:
-        given: np.ndarray = pairwise_distances(queries[block], rows, metric=group.metric, **options)
-        return given
+        return pairwise_distances(queries[block], rows, metric=group.metric, **options)
 
     rounding = _cosine_rounding(rows.shape[1]) if group.metric == "cosine" else 0.0
     return by_distances(distances, len(queries), len(rows), length, rounding)

@@ -142,8 +142,7 @@ def counts_of(model: Any, data: Data, test: Asked, n_rows: int) -> np.ndarray:
             "Swapping(n0=math.inf), which takes every probability as 1/2."
         )
     sizes = rows_behind(model, test.X, n_rows)
-    counts: np.ndarray = sizes[:, None] * _probabilities(model, data, test)
-    return counts
+    return sizes[:, None] * _probabilities(model, data, test)
 
 
 def _positive_scores(model: Any, data: Data, test: Asked) -> np.ndarray:

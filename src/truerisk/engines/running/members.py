@@ -126,8 +126,7 @@ class _Members:
         member, X = self.model.estimators_[number], self.X[rows]
         if self.is_forest:
             asked = member.predict if self.n_classes is None else member.predict_proba
-            of_tree: np.ndarray = asked(X, check_input=False)
-            return of_tree
+            return asked(X, check_input=False)
         X = X[:, self.model.estimators_features_[number]]
         if self.n_classes is None:
             return np.asarray(member.predict(X), dtype=np.float64)
@@ -223,7 +222,5 @@ def _divided(
             f"out-of-bag answer: use n_estimators of {max(enough, 2 * size)} or more"
         )
     if members.n_classes is not None and not members.is_forest:
-        shares: np.ndarray = total / total.sum(axis=1)[:, None]  # as BaggingClassifier has it
-        return shares
-    of_row: np.ndarray = total / times.reshape(-1, *[1] * (total.ndim - 1))
-    return of_row
+        return total / total.sum(axis=1)[:, None]  # as BaggingClassifier has it
+    return total / times.reshape(-1, *[1] * (total.ndim - 1))

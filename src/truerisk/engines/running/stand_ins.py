@@ -33,8 +33,7 @@ class SaidShares(Said):
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest probability, of equal ones the first."""
         assert self.classes_ is not None
-        labels: np.ndarray = self.classes_.take(self.answers.argmax(axis=1), axis=0)
-        return labels
+        return self.classes_.take(self.answers.argmax(axis=1), axis=0)
 
 
 class SaidScores(Said):
@@ -51,8 +50,7 @@ class SaidDecisions(SaidScores):
     def predict(self, X: Any) -> np.ndarray:
         """The second class where they are for it."""
         assert self.classes_ is not None
-        labels: np.ndarray = self.classes_[codes_of_scores(self.answers[:, None])]
-        return labels
+        return self.classes_[codes_of_scores(self.answers[:, None])]
 
 
 class SaidLogOdds(SaidDecisions):

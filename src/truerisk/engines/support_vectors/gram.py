@@ -51,8 +51,7 @@ class Products:
     @cached_property
     def inner(self) -> np.ndarray:
         if not self.exact:
-            found: np.ndarray = self.every[: len(self.rows)] @ self.every.T
-            return found
+            return self.every[: len(self.rows)] @ self.every.T
         return inner_products(self.every, len(self.rows))
 
     @cached_property

@@ -107,8 +107,7 @@ class Decisions:
 def _counted(told: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """How many pairs say so, for every class that is theirs: (candidate, row, class)."""
     flat = told.reshape(len(told), -1).astype(np.float64)
-    found: np.ndarray = (flat.T @ classes).reshape(*told.shape[1:], -1)
-    return found
+    return (flat.T @ classes).reshape(*told.shape[1:], -1)
 
 
 def decisions(
@@ -187,8 +186,7 @@ def machines(
 
 
 def most_steps(n_rows: np.ndarray) -> np.ndarray:
-    most: np.ndarray = np.maximum(200_000, STEPS_PER_ROW * n_rows)
-    return most
+    return np.maximum(200_000, STEPS_PER_ROW * n_rows)
 
 
 def _until(setting: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,8 +203,7 @@ def shares_of(rows: Rows, setting: Mapping[str, Any], classes: Any) -> np.ndarra
     every = every if rows.times is None else np.repeat(every, rows.times)
     found = class_weights(rows.codes[every], setting, classes)
     first = np.unique(every, return_index=True)[1]
-    result: np.ndarray = share * found[first]
-    return result
+    return share * found[first]
 
 
 def class_weights(codes: np.ndarray, setting: Mapping[str, Any], classes: Any) -> np.ndarray:

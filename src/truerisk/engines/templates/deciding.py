@@ -25,11 +25,9 @@ def respond(
             best = (scores[..., 1] > scores[..., 0]).astype(np.intp)
         else:
             best = scores.argmax(axis=-1)
-        labels: np.ndarray = present.astype(code_type(n_classes))[best]
-        return labels
+        return present.astype(code_type(n_classes))[best]
     if request.response == "score":
-        score: np.ndarray = scores[..., 1] - scores[..., 0]
-        return score
+        return scores[..., 1] - scores[..., 0]
     joint = np.exp(scores - scores.max(axis=-1, keepdims=True))
     shares = np.zeros((*scores.shape[:-1], n_classes))
     shares[..., present] = joint / joint.sum(axis=-1, keepdims=True)
@@ -44,5 +42,4 @@ def undecided(scores: np.ndarray, request: Request) -> np.ndarray:
     gap, largest = np.abs(best[..., 1] - best[..., 0]), np.abs(scores[..., 0])
     for k in range(1, scores.shape[-1]):
         largest = np.maximum(largest, np.abs(scores[..., k]))
-    close: np.ndarray = gap <= CLOSE * (1 + largest)
-    return close
+    return gap <= CLOSE * (1 + largest)

@@ -39,8 +39,7 @@ class LeftOut:
         """In which of the fits the candidate at this place of the group is asked."""
         if task.run.only is None:
             return np.ones(len(self.fits), dtype=bool)
-        mine: np.ndarray = task.run.only[self.fits] == task.group.candidates[place]
-        return mine
+        return task.run.only[self.fits] == task.group.candidates[place]
 
     def answer(self, task: Task, place: int, scores: np.ndarray, present: np.ndarray) -> None:
         """Answer each fit's questions from its row's scores; what rounding decides stays open."""

@@ -21,8 +21,7 @@ def squares_fit(table: Any) -> bool:
     (False, False)
     """
     if hasattr(table, "tocsr"):
-        found: bool = bool((np.abs(table.data) <= MOST).all())
-        return found
+        return bool((np.abs(table.data) <= MOST).all())
     columns = np.asarray(table).reshape(len(table), -1)
     if not columns.size:
         return True

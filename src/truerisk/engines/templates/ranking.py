@@ -32,5 +32,4 @@ def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.nd
     codes = data.codes[plan.positions[0][order]]
     mixed = np.maximum.reduceat(codes, starts) > np.minimum.reduceat(codes, starts)
     tied = order[np.repeat(mixed, np.diff(np.append(starts, len(order))))]
-    found: np.ndarray = np.unique(np.repeat(plan.fit, sizes)[tied])
-    return found
+    return np.unique(np.repeat(plan.fit, sizes)[tied])

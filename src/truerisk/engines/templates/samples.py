@@ -82,8 +82,7 @@ class Samples:
         only = self.task.run.only
         if only is None:
             return np.ones(len(self.fits), dtype=bool)
-        mine: np.ndarray = only[self.fits] == self.task.group.candidates[place]
-        return mine
+        return only[self.fits] == self.task.group.candidates[place]
 
     def answer(self, place: int, answers: np.ndarray, open_: np.ndarray) -> None:
         """Put one candidate's answers, in the order of `asked`, in their place."""

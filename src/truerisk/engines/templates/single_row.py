@@ -54,7 +54,6 @@ def _row_of(blocks: Blocks, which: np.ndarray) -> np.ndarray:
     if not len(which):
         return np.empty(0, dtype=np.int64)
     if len(blocks.rows) == len(blocks) and (blocks.sizes == 1).all():
-        rows: np.ndarray = blocks.rows[which].astype(np.int64)
-        return rows
+        return blocks.rows[which].astype(np.int64)
     first = blocks.rows[np.minimum(blocks.offsets[which], len(blocks.rows) - 1)]
     return np.where(blocks.sizes[which] == 1, first, NOTHING)

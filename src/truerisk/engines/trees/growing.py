@@ -187,8 +187,7 @@ def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
     counts = grown.nodes.counts
     shares: np.ndarray = counts / grown.nodes.weighted_n_node_samples[:, None]
     if request.response == "label":
-        labels: np.ndarray = shares.argmax(axis=1)
-        return labels
+        return shares.argmax(axis=1)
     if request.response == "value":
         return shares[:, 0]
     return shares if request.response == "probability" else shares[:, 1]

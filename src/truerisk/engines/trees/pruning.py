@@ -125,8 +125,7 @@ def _parents(tree: Any) -> list[int]:
     for children in (tree.children_left, tree.children_right):
         inner = np.flatnonzero(children != NO_CHILD)
         parent[children[inner]] = inner
-    found: list[int] = parent.tolist()
-    return found
+    return parent.tolist()
 
 
 def _levels(tree: Any) -> list[np.ndarray]:

@@ -106,8 +106,7 @@ class Trees(OneFit):
     ) -> np.ndarray:
         alphas = group.values("ccp_alpha").astype(np.float64)
         nodes = nodes_at(model.tree_, alphas, model.apply(asked.X))
-        answers: np.ndarray = _of_nodes(model, data, asked, request)[nodes]
-        return answers
+        return _of_nodes(model, data, asked, request)[nodes]
 
 
 def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
@@ -135,13 +134,11 @@ def _of_nodes(model: Any, data: Data, asked: Asked, request: Request) -> np.ndar
     """What each node would answer, were it a leaf."""
     values = model.tree_.value
     if request.response == "value":
-        means: np.ndarray = values[:, :, 0].reshape(-1, *asked.y.shape[1:])
-        return means
+        return values[:, :, 0].reshape(-1, *asked.y.shape[1:])
     shares = values[:, 0, :]
     codes = coded(model.classes_, data)
     if request.response == "label":
-        labels: np.ndarray = codes[shares.argmax(axis=1)]
-        return labels
+        return codes[shares.argmax(axis=1)]
     full = np.zeros((len(shares), data.n_classes))
     full[:, codes[codes >= 0]] = shares[:, codes >= 0]
     return full if request.response == "probability" else full[:, 1]

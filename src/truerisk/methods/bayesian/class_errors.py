@@ -192,8 +192,7 @@ def _log_wedge(h: np.ndarray, alpha: np.ndarray, start: np.ndarray) -> np.ndarra
         if those.any():
             columns = (part[those, None] for part in (k, alpha, log_first, least, width))
             total[those] = width[those] * _fallen(rule, *columns)
-    found: np.ndarray = np.where(sure, -np.inf, np.log(total / np.pi) - alpha * log_first)
-    return found
+    return np.where(sure, -np.inf, np.log(total / np.pi) - alpha * log_first)
 
 
 def _fallen(

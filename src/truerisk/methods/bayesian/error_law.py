@@ -68,8 +68,7 @@ class ScoreLaw:
             log_r = a * np.log(r / root) - (r**2 - self.alpha)
         log_z = -self.nu * (w[:, None] - t * r) ** 2 / 2
         scale = 2 * np.exp(constant) / root * np.sqrt(self.nu / (2 * np.pi))
-        found: np.ndarray = scale * (half * np.exp(log_r + log_z)) @ _INNER_WEIGHTS
-        return found
+        return scale * (half * np.exp(log_r + log_z)) @ _INNER_WEIGHTS
 
     @cached_property
     def _cumulative(self) -> np.polynomial.Chebyshev:

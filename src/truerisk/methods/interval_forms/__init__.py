@@ -62,5 +62,4 @@ def as_form(word: str) -> IntervalForm:
     """The interval with this name."""
     if not isinstance(word, str):
         raise BadArgument(f"interval={shown(word)} is no name: use one of {', '.join(registry)}.")
-    form: IntervalForm = registry.load(word)()
-    return form
+    return registry.load(word)()

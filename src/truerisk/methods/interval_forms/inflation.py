@@ -60,8 +60,7 @@ class Enlarged:
     @property
     def std_error(self) -> float:
         """The usual one, of independent units; the interval rests on `variance`."""
-        usual: float = self.plain**0.5
-        return usual
+        return self.plain**0.5
 
 
 def enlarged(evidence: Evidence, form: IntervalForm, stable: float = 1.0) -> Enlarged:

@@ -314,12 +314,10 @@ def mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
         _positive(1.0 if weights is None else float(weights.min()))
         return losses
     if weights is None:
-        means: np.ndarray = np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
-        return means
+        return np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
     totals = np.add.reduceat(weights, starts)
     _positive(totals.min())
-    weighted: np.ndarray = np.add.reduceat(losses * weights, starts, axis=1) / totals
-    return weighted
+    return np.add.reduceat(losses * weights, starts, axis=1) / totals
 
 
 def _by_row(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

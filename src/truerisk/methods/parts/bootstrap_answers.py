@@ -56,8 +56,7 @@ class Replicated:
         """`(n_candidates, len(tested))` mean loss of each row over the samples that were asked."""
         rows, losses = self._rows[: self._cut], self._losses[:, : self._cut]
         sums = [np.bincount(rows, of_one, self.data.n_rows) for of_one in losses]
-        means: np.ndarray = np.array(sums)[:, self.tested] / self._times_tested[self.tested]
-        return means
+        return np.array(sums)[:, self.tested] / self._times_tested[self.tested]
 
     @cached_property
     def test(self) -> np.ndarray:
@@ -120,15 +119,13 @@ class Replicated:
         """The summed losses of what each sample was asked."""
         sizes = self.answers.plan.test_sizes[: self.n_samples]
         starts = np.cumsum(sizes) - sizes
-        found: np.ndarray = np.add.reduceat(self._losses[candidate, : self._cut], starts)
-        return found
+        return np.add.reduceat(self._losses[candidate, : self._cut], starts)
 
     def _rated(self, rows: np.ndarray, times: np.ndarray, where: slice) -> np.ndarray:
         if isinstance(self.loss, RowLoss):
             weights = self.data.weights(rows)
             weights = times if weights is None else times * weights
-            weighted: np.ndarray = self._losses[:, where] @ weights / weights.sum()
-            return weighted
+            return self._losses[:, where] @ weights / weights.sum()
         answers = np.repeat(self.answers.values[:, where], times, axis=1)
         rows = np.repeat(rows, times)
         rated = np.full(len(answers), np.nan)
@@ -160,5 +157,4 @@ class Replicated:
             return np.asarray(losses.mean(axis=1))
         if weights.sum() <= 0:
             raise Refusal("the rows that were left out have no sample weight at all.")
-        mean: np.ndarray = losses @ weights / weights.sum()
-        return mean
+        return losses @ weights / weights.sum()

@@ -29,8 +29,7 @@ def directions(
     n = times.shape[1]
     centred = times - _mean_times(times, n_samples)
     moved = centred.T @ of_samples * (_inverse_share(n) / n_samples)
-    found: np.ndarray = (2 + 1 / (n - 1)) * (of_rows - of_rows.mean()) / n + moved
-    return found
+    return (2 + 1 / (n - 1)) * (of_rows - of_rows.mean()) / n + moved
 
 
 def jackknife_error(
@@ -47,8 +46,7 @@ def jackknife_error(
 
 def _mean_times(times: np.ndarray, n_samples: int) -> np.ndarray:
     """Mean times drawn; samples that are not among them hold every row once."""
-    mean: np.ndarray = (times.sum(axis=0) + (n_samples - len(times))) / n_samples
-    return mean
+    return (times.sum(axis=0) + (n_samples - len(times))) / n_samples
 
 
 def _inverse_share(n: int) -> float:

@@ -93,5 +93,4 @@ def exchanged(labels: np.ndarray) -> float:
 def _sizes(labels: np.ndarray) -> np.ndarray:
     """For each row the number of rows with its label."""
     _, member, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    of_row: np.ndarray = sizes[member.ravel()]
-    return of_row
+    return sizes[member.ravel()]

@@ -56,8 +56,7 @@ def squares(
 ) -> np.ndarray:
     """The (weighted) residual sum of squares of every candidate."""
     residuals = (answers - data.y[rows]) ** 2
-    sums: np.ndarray = residuals.sum(axis=1) if weights is None else residuals @ weights
-    return sums
+    return residuals.sum(axis=1) if weights is None else residuals @ weights
 
 
 def has_exact_fit(
@@ -66,5 +65,4 @@ def has_exact_fit(
     """Whether the residuals are those of rounding: no more than 2^-46 of the labels."""
     y = data.y[rows].astype(np.float64)
     size = (y**2).sum() if weights is None else (y**2 * weights).sum()
-    exact: np.ndarray = rss <= size * 2.0**-92
-    return exact
+    return rss <= size * 2.0**-92

@@ -39,8 +39,7 @@ class PairSpread:
         if correction is None:
             return self.outer
         factor = 1 + ((self.k - 2) / self.k) ** POWERS[correction]
-        carried: np.ndarray = self.inner - factor * (self.inner - self.outer)
-        return carried
+        return self.inner - factor * (self.inner - self.outer)
 
     def of(self, candidate: int) -> Pairs:
         """The standard error of one candidate, kept between the floor and √K times it."""
@@ -109,8 +108,7 @@ def _variances_of_means(
     w = np.ones(len(question)) if weights is None else weights[place]
     sums, units = _squares(residuals, w, question, plan, data, place)
     total = np.bincount(question, w)
-    found: np.ndarray = sums * units / np.maximum(units - 1, 1) / total**2
-    return found
+    return sums * units / np.maximum(units - 1, 1) / total**2
 
 
 def _squares(
@@ -167,5 +165,4 @@ def _floors(
         residuals[:, order], w[order], part[order], plan, data, np.flatnonzero(outside)[order]
     )
     total = np.bincount(part, w)
-    found: np.ndarray = (sums * units / np.maximum(units - 1, 1) / total**2).mean(axis=1)
-    return found
+    return (sums * units / np.maximum(units - 1, 1) / total**2).mean(axis=1)

@@ -39,8 +39,7 @@ def no_information(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray
     total = np.zeros(len(answers))
     for row, weight in zip(stand, theirs, strict=True):  # whole numbers stay whole
         total += weight * (loss.of_rows(data, np.full(len(rows), row), answers) @ weights)
-    found: np.ndarray = total / weights.sum() ** 2
-    return found
+    return total / weights.sum() ** 2
 
 
 def _squared(y: np.ndarray, answers: np.ndarray, share: np.ndarray) -> np.ndarray:
@@ -50,8 +49,7 @@ def _squared(y: np.ndarray, answers: np.ndarray, share: np.ndarray) -> np.ndarra
     mean, means = share @ y, np.einsum("j,cjt->ct", share, answers)
     spread = share @ (y - mean) ** 2
     spreads = np.einsum("j,cjt->ct", share, (answers - means[:, None]) ** 2)
-    found: np.ndarray = (spread + spreads + (means - mean) ** 2).mean(axis=1)
-    return found
+    return (spread + spreads + (means - mean) ** 2).mean(axis=1)
 
 
 def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -64,5 +62,4 @@ def _over_shifts(loss: Loss, data: Data, rows: np.ndarray, answers: np.ndarray) 
         )
     shifts = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SHIFTS)).astype(int))
     found = [loss.of_set(data, np.roll(rows, int(s)), answers, None) for s in shifts]
-    mean: np.ndarray = np.mean(found, axis=0)
-    return mean
+    return np.mean(found, axis=0)

@@ -147,8 +147,7 @@ def _information(model: Any, X: Any, columns: np.ndarray, weights: np.ndarray | 
     p = np.asarray(model.predict_proba(X))
     w = np.ones(len(p)) if weights is None else weights
     if p.shape[1] == 2:
-        two: np.ndarray = columns.T @ (columns * (w * p[:, 0] * p[:, 1])[:, None])
-        return two
+        return columns.T @ (columns * (w * p[:, 0] * p[:, 1])[:, None])
     n_classes, size = p.shape[1], columns.shape[1]
     full = np.empty((n_classes * size, n_classes * size))
     for a in range(n_classes):

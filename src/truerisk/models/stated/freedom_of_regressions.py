@@ -85,8 +85,7 @@ def _seen(model: Any, X: Any, weights: np.ndarray | None) -> np.ndarray:
     if weights is None:
         return rows
     scale = len(rows) / weights.sum() if hasattr(model, "l1_ratio") else 1.0
-    weighted: np.ndarray = rows * np.sqrt(weights * scale)[:, None]
-    return weighted
+    return rows * np.sqrt(weights * scale)[:, None]
 
 
 def _shrunken(seen: np.ndarray, penalty: float) -> float:

@@ -24,8 +24,7 @@ def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
     """
     own = getattr(model, "rows_behind", None)
     if callable(own):
-        said: np.ndarray = np.asarray(own(X))
-        return said
+        return np.asarray(own(X))
     if is_exactly(model, PIPELINE):
         return rows_behind(model[-1], model[:-1].transform(X) if len(model) > 1 else X, n_rows)
     if answers_by_its_best(model):
@@ -36,23 +35,19 @@ def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
         near = model.radius_neighbors(X)[0]
         return np.array([_with_weight(model.weights, each[None])[0] for each in near])
     if is_exactly(model, *TREES):
-        of_leaf: np.ndarray = model.tree_.n_node_samples[model.apply(X)]
-        return of_leaf
+        return model.tree_.n_node_samples[model.apply(X)]
     if is_exactly(model, "truerisk.models.interval_classifier:IntervalClassifier"):
-        of_interval: np.ndarray = model.counts_.sum(axis=1)[model.apply(X)]
-        return of_interval
+        return model.counts_.sum(axis=1)[model.apply(X)]
     return np.full(_length(X), n_rows)
 
 
 def _with_weight(weights: Any, distances: np.ndarray) -> np.ndarray:
     """Neighbours whose weight is not 0; by distance, those at x itself silence the others."""
     if callable(weights):
-        heard: np.ndarray = (np.asarray(weights(distances)) > 0).sum(axis=1)
-        return heard
+        return (np.asarray(weights(distances)) > 0).sum(axis=1)
     if weights == "distance":
         here = (distances == 0).sum(axis=1)
-        loud: np.ndarray = np.where(here > 0, here, distances.shape[1])
-        return loud
+        return np.where(here > 0, here, distances.shape[1])
     return np.full(len(distances), distances.shape[1])
 
 

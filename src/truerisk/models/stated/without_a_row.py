@@ -124,8 +124,7 @@ def _step(
             f"row {alone[0]} alone decides a coefficient (its leverage is 1): there is no fit "
             "without it to first order. Penalise more, or use 'loo'."
         )
-    found: np.ndarray = scores + leverage * gradient / left
-    return found
+    return scores + leverage * gradient / left
 
 
 def _quadratic_forms(X: np.ndarray, bend: np.ndarray, curvature: np.ndarray) -> np.ndarray:
