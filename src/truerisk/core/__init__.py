@@ -17,4 +17,5 @@
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
 | `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |
 | `arguments.py`, `version.py` | checks of arguments; the version |
+| `moved.py` | documented places of modules that have moved |
 """

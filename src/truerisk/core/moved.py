@@ -1,0 +1,47 @@
+"""Documented places of modules that have moved: an import of the old place gives the new module."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+__all__ = ["MOVED", "follow"]
+
+MOVED = {
+    "truerisk.api.assessment": "truerisk.api.assessing.assessment",
+    "truerisk.api.auditing.finding": "truerisk.api.findings.finding",
+    "truerisk.api.outer": "truerisk.api.road.outer_splits",
+    "truerisk.core.calibration": "truerisk.core.statistics.calibration",
+    "truerisk.core.data": "truerisk.core.table.data",
+    "truerisk.core.operating": "truerisk.core.statistics.operating_points",
+    "truerisk.core.planning": "truerisk.core.plan.builder",
+    "truerisk.core.posterior": "truerisk.core.statistics.error_posterior",
+    "truerisk.core.roc": "truerisk.core.statistics.roc",
+    "truerisk.methods.averages": "truerisk.methods.parts.averages",
+}
+
+
+class _Moved:
+    """Finds the old places, after all other finders have failed, and loads the new ones."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return ModuleSpec(name, self) if name in MOVED else None  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(MOVED[spec.name])
+        self.own = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.own  # the import system has put that of the old place there
+
+
+def follow() -> None:
+    """Let imports of the old places find the new modules."""
+    if not any(type(finder) is _Moved for finder in sys.meta_path):
+        sys.meta_path.append(_Moved())
