@@ -1,0 +1,121 @@
+"""The public face: every name with its signature, as written in `public_api.txt`.
+
+A change of the face is a change of that file, seen in a diff. To write it anew:
+
+    python tests/test_public_api.py
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import truerisk as tr
+
+SNAPSHOT = Path(__file__).with_name("public_api.txt")
+INDEX = Path(__file__).parent.parent / "docs" / "api" / "index.md"
+OF_SCIKIT_LEARN = re.compile(r"_|set_\w+_request$")  # what each release adds to an estimator
+INSIDE = {"as_method", "registry", "choose_engine", "default_words", "Learner"}
+ROOMS = ("datasets", "engines", "intervals", "losses", "methods", "models", "selection", "testing")
+
+
+def signature_of(thing: Any) -> str:
+    """Names, kinds and defaults of the parameters; annotations are for type checkers."""
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return ""
+    plain = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return re.sub(r" at 0x\w+", "", str(inspect.Signature(plain)))
+
+
+def members_of(cls: type) -> Iterator[str]:
+    """Public attributes that the package itself gives a class, with signatures of its methods."""
+    own = [base for base in cls.__mro__ if base.__module__.startswith("truerisk")]
+    fields = {name for base in own for name in getattr(base, "__annotations__", {})}
+    given = {name for base in own for name in vars(base)} | fields
+    for name in sorted(name for name in given if not OF_SCIKIT_LEARN.match(name)):
+        member = inspect.getattr_static(cls, name, None)
+        if isinstance(member, staticmethod | classmethod):
+            member = getattr(cls, name)
+        if inspect.isroutine(member):
+            yield f"    {name}{signature_of(member)}"
+        else:
+            yield f"    {name}"
+
+
+def lines_of(name: str, thing: Any) -> Iterator[str]:
+    """One line, and one for every member of a class."""
+    if inspect.isclass(thing):
+        yield f"class {name}{signature_of(thing)}"
+        if not issubclass(thing, enum.Enum):
+            yield from members_of(thing)
+    elif callable(thing):
+        yield f"{name}{signature_of(thing)}"
+    else:
+        yield name
+
+
+def public_names() -> Iterator[tuple[str, Any]]:
+    """Every name of the face and of the rooms that it shows."""
+    for name in sorted(tr.__all__):
+        if name not in ROOMS:
+            yield f"truerisk.{name}", getattr(tr, name)
+    for room in ROOMS:
+        for name in dir(getattr(tr, room)) if room == "methods" else getattr(tr, room).__all__:
+            yield f"truerisk.{room}.{name}", getattr(getattr(tr, room), name)
+
+
+def face() -> str:
+    """The whole face as text."""
+    lines = [line for name, thing in public_names() for line in lines_of(name, thing)]
+    return "\n".join(lines) + "\n"
+
+
+def test_the_face_is_as_written():
+    """No public name, parameter or default changes unseen: `python tests/test_public_api.py`."""
+    assert face().splitlines() == SNAPSHOT.read_text("utf-8").splitlines()
+
+
+def test_a_changed_default_is_seen():
+    """Two signatures that differ in a default differ as text; annotations do not count."""
+    assert signature_of(lambda a, *, b=1: a) != signature_of(lambda a, *, b=2: a)
+
+    def typed(a: int, *, b: int = 1) -> None: ...
+
+    assert signature_of(typed) == "(a, *, b=1)"
+
+
+def test_members_of_a_class_are_seen():
+    """Fields, properties and methods of the package's classes are on the face, others are not."""
+    members = "\n".join(members_of(tr.RiskEstimate))
+    assert "    value" in members
+    assert "    frame(" in members or "    to_dict(" in members
+    assert "_repr_html_" not in members
+
+
+def listed() -> set[str]:
+    """The last names of all entries of the API page."""
+    return set(re.findall(r"^ +truerisk\.[\w.]*?(\w+)$", INDEX.read_text("utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("room", ["", "methods", "engines", "models", "losses", "testing"])
+def test_the_api_page_lists_every_class_and_verb(room):
+    """Every public class and function of the face, all methods and engines, has its entry."""
+    holder = getattr(tr, room) if room else tr
+    names = {
+        name
+        for name in (dir(holder) if room == "methods" else holder.__all__)
+        if callable(getattr(holder, name)) and name not in INSIDE
+    }
+    assert names - listed() == set()
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(face(), "utf-8")
