@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.api.comparing.words import registry
+from truerisk.api.comparing.contract import registry
 from truerisk.core.errors import UnknownName
 
 A, B = np.random.default_rng(0).random((2, 10))

@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from truerisk.core import present
 from truerisk.core.interval import Interval
+from truerisk.core.present import signed, unsigned
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,21 @@ def test_sureness() -> None:
 def test_seconds() -> None:
     """Short times with hundredths, long ones without."""
     assert [present.seconds(s) for s in (0.123, 123.4)] == ["0.12 s", "123 s"]
+
+
+@pytest.mark.parametrize(
+    ("value", "beside", "expected"),
+    [
+        (0.01234, 0.2, "+0.0123"),
+        (-0.01234, 0.2, "-0.0123"),
+        (0.0, 0.2, "+0.0000"),
+        (-0.00001, 0.2, "+0.0000"),
+        (7.6448, 3012.0, "+7.6"),
+        (-0.04, 3012.0, "+0.0"),
+        (0.5, None, "+0.5000"),
+    ],
+)
+def test_differences(value, beside, expected):
+    """Four decimals, one beside large risks; a zero is never negative."""
+    assert signed(value, beside) == expected
+    assert unsigned(value, beside) == expected.lstrip("+")

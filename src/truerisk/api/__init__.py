@@ -9,7 +9,6 @@
 | `compare.py` | `compare`: paired tests of two rules |
 | `bayesian_error.py` | `bayesian_error` of a linear rule given by its coefficients |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |
-| `sample_plan.py` | what it found |
 | `study.py` | `Study`: many replicates in a store |
 | `skore_check.py` | the audit as a check of skore reports |
 | `road/` | from what a user gave to an evaluation |

@@ -18,12 +18,11 @@ from truerisk.api.assessing.ranking import by_text, ranked
 from truerisk.api.assessing.risk_of_choice import risk_of_choice
 from truerisk.api.road.compute import Computed, Problem, compute, curve_of, pose, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
-from truerisk.api.road.naming import named
 from truerisk.api.road.outer_splits import outer_folds, stability
 from truerisk.api.road.provenance import as_seed
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
-from truerisk.core.errors import BadArgument, BadData, UnknownName
+from truerisk.core.errors import BadArgument, BadData, UnknownName, named
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve
 from truerisk.engines.running.executors import workers_of

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.on_risks import risk_findings
 from truerisk.api.auditing.on_scores import (
+    risk_findings,
     rough_correction,
     score_findings,
     within_one_error,

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.comparing.contract import Asked, PairedTest
+from truerisk.api.comparing.contract import Asked, PairedTest, registry
 from truerisk.api.comparing.pairing import pair
 from truerisk.api.comparing.result import Comparison
-from truerisk.api.comparing.words import registry
 from truerisk.core.errors import UnknownName
 
 __all__ = ["Comparison", "compare"]

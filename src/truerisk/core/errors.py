@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from truerisk.core.present import clean
 
 __all__ = [
     "BadArgument",
@@ -27,6 +31,7 @@ __all__ = [
     "first_line",
     "is_failure",
     "kind_of",
+    "named",
     "said_by",
 ]
 
@@ -157,3 +162,15 @@ def said_by(error: BaseException) -> str:
 def kind_of(error: BaseException) -> str:
     """The word of the built-in kind that callers may expect, for `FitFailed.like`."""
     return next((k.__name__ for k in (ValueError, TypeError) if isinstance(error, k)), "")
+
+
+@contextmanager
+def named(learner: str) -> Iterator[None]:
+    """Put the learner's name before what truerisk says of an error inside; the kind is kept."""
+    try:
+        yield
+    except TrueRiskError as error:
+        again = type(error)(f"{clean(learner, 40)}: {error}")
+        for note in getattr(error, "__notes__", ()):
+            again.add_note(note)
+        raise again from error

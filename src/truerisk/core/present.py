@@ -21,8 +21,10 @@ __all__ = [
     "plain",
     "risk",
     "seconds",
+    "signed",
     "sureness",
     "text_table",
+    "unsigned",
     "without_folders",
 ]
 
@@ -196,3 +198,23 @@ def honest_risk(word: str) -> str:
     if word.startswith(SEES_ITS_ROWS):
         return "risk of tuning and fitting, in part on rows that were used for it"
     return "risk of tuning and fitting on rows without part in either"
+
+
+def unsigned(value: float, beside: float | None) -> str:
+    """As many decimals as the risk it stands beside; a zero is never −0.
+
+    >>> unsigned(-0.00001, 0.2), unsigned(7.6448, 3012.0)
+    ('0.0000', '7.6')
+    """
+    decimals = 4 if beside is None or abs(beside) < 100 else 1
+    return number(round(value, decimals) + 0.0, decimals)
+
+
+def signed(value: float, beside: float | None) -> str:
+    """The same with its sign.
+
+    >>> signed(-0.00001, 0.2), signed(-7.6448, 3012.0)
+    ('+0.0000', '-7.6')
+    """
+    text = unsigned(value, beside)
+    return text if text.startswith("-") else f"+{text}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truerisk.api.road.wording import unsigned
-from truerisk.core.present import clean, honest_risk, number
+from truerisk.core.present import clean, honest_risk, number, unsigned
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves

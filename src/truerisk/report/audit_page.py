@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truerisk.api.road.wording import signed
-from truerisk.core.present import clean, number
+from truerisk.core.present import clean, number, signed
 from truerisk.report.audit_document import AuditDocument, Risk, read_audit
 from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.report.audit_text import audited, audited_again, audited_on

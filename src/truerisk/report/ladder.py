@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.api.road.wording import signed
-from truerisk.core.present import clean, number
+from truerisk.core.present import clean, number, signed
 from truerisk.report.document import Document, Estimate, Learner
 from truerisk.report.figure import Figure, Key, Table, columns_of
 from truerisk.report.scale import Scale

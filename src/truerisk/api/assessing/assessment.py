@@ -20,10 +20,10 @@ from truerisk.api.assessing.ranking import ranked
 from truerisk.api.findings.finding import Finding
 from truerisk.api.road.compute import Problem
 from truerisk.api.road.outer_splits import OuterFold, Stability
-from truerisk.api.road.wording import signed
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Winners
+from truerisk.core.present import signed
 from truerisk.core.results import RiskCurve, RiskEstimate, displays, frame_of
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from truerisk.api.assessing.assessment import Assessed, Assessment
-from truerisk.api.road.wording import signed, unsigned
-from truerisk.core.present import clean, number, params_text
+from truerisk.core.present import clean, number, params_text, signed, unsigned
 from truerisk.core.results import RiskEstimate
 
 __all__ = ["conclude"]

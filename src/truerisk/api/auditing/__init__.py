@@ -11,7 +11,6 @@ Findings and the checks of tables and splits are in `api/findings`.
 | `replay.py` | the same splits again: out-of-fold losses of every candidate |
 | `ranked.py` | the bootstrap for AUC, which rows do not add up to |
 | `repeat.py` | the whole search inside outer folds |
-| `on_scores.py`, `on_state.py` | checks of scores, and of the search |
-| `on_risks.py` | checks of the claim against the honest risk |
+| `on_scores.py`, `on_state.py` | checks of scores and of the claim, and of the search |
 | `outcome.py` | the audit: claim, honest risk, findings, conclusion |
 """

@@ -12,9 +12,18 @@ from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.scale import Scale
 from truerisk.api.findings.finding import Finding
 from truerisk.core.present import clean, number
+from truerisk.core.results import RiskEstimate
 from truerisk.methods.bootstrapped_choice import corrected_by_splits
 
-__all__ = ["rough_correction", "score_findings", "within_one_error"]
+__all__ = [
+    "LARGE",
+    "risk_findings",
+    "rough_correction",
+    "score_findings",
+    "within_one_error",
+]
+
+LARGE = 0.1  # of the honest risk
 
 FEWEST_VALUES = 3  # of a parameter that has an inside and an edge
 SHARES = ("ratio", "subsample", "max_samples", "max_features")  # parameters that end at 1
@@ -156,4 +165,27 @@ def _flat(claim: Claim) -> Iterator[Finding]:
             "flat-curve",
             f"{near} of {total} settings are within one standard error of the best.",
             "Take the simplest of them; these rows cannot tell them apart.",
+        )
+
+
+def risk_findings(claimed: float, honest: RiskEstimate) -> Iterator[Finding]:
+    """A claim outside the interval is refuted; one inside may still flatter."""
+    value, interval = honest.value, honest.interval
+    if value is None:
+        return
+    if interval is not None and claimed not in interval:
+        side = "better" if claimed < interval.low else "worse"
+        yield Finding(
+            "claim-refuted",
+            f"The claimed risk {number(claimed)} is {side} than anything in the "
+            f"{100 * interval.confidence_level:g} % interval {interval}.",
+            "Report the honest risk with its interval.",
+        )
+    noise = honest.std_error or 0.0
+    if value - claimed > max(LARGE * value, noise / 2):
+        yield Finding(
+            "optimism-large",
+            f"The claimed risk {number(claimed)} is {number(value - claimed)} too small, "
+            f"{(value - claimed) / value:.0%} of the honest {number(value)}.",
+            "Report the honest risk; more rows or fewer settings make the two alike.",
         )

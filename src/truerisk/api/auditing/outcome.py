@@ -11,9 +11,9 @@ from typing import Any
 
 from truerisk.api.auditing.scale import Scale
 from truerisk.api.findings.finding import Finding
-from truerisk.api.road.wording import unsigned
 from truerisk.core import present
 from truerisk.core.interval import Interval
+from truerisk.core.present import unsigned
 from truerisk.core.results import RiskEstimate, displays
 from truerisk.core.writing import place_of, write_text
 

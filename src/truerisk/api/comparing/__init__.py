@@ -2,7 +2,6 @@
 
 | file | what it holds |
 |---|---|
-| `words.py` | word → test |
 | `contract.py` | what a test is, and what it is told |
 | `pairing.py` | two estimates or two arrays as paired differences, or why they do not pair |
 | `result.py` | what a test found: a frozen value that prints itself |

@@ -1,4 +1,4 @@
-"""What a paired test is: pairs in, a comparison out."""
+"""What a paired test is: pairs in, a comparison out; and the words for them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from typing import ClassVar
 
 from truerisk.api.comparing.pairing import Pairs
 from truerisk.api.comparing.result import Comparison
+from truerisk.core.registry import Line, Registry
 
-__all__ = ["Asked", "PairedTest"]
+__all__ = [
+    "Asked",
+    "PairedTest",
+    "registry",
+]
 
 
 @dataclass(frozen=True)
@@ -32,3 +37,21 @@ class PairedTest(ABC):
     @abstractmethod
     def of(self, pairs: Pairs, asked: Asked) -> Comparison:
         """What the pairs say."""
+
+
+_ROOM = "truerisk.api.comparing"
+
+registry = Registry(
+    "test",
+    {
+        "nadeau-bengio": Line(
+            f"{_ROOM}.nadeau_bengio:NadeauBengio", "corrected resampled t of the split differences"
+        ),
+        "bayes": Line(
+            f"{_ROOM}.bayes:CorrelatedBayes",
+            "P(practically better, equivalent, worse), correlated t",
+        ),
+        "mcnemar": Line(f"{_ROOM}.mcnemar:McNemar", "rows that one got wrong and the other right"),
+        "5x2": Line(f"{_ROOM}.five_by_two:FiveByTwo", "Dietterich's t of five times two folds"),
+    },
+)

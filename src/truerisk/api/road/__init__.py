@@ -8,5 +8,4 @@
 | `default_interval.py` | the interval of a tuned learner where none was asked for |
 | `outer_splits.py` | what happened in the outer splits, and how stable the choices are |
 | `provenance.py` | seeds, versions, fingerprints: what a result says of its making |
-| `naming.py`, `wording.py` | errors that name the learner; differences of risks in words |
 """

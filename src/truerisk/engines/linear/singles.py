@@ -15,7 +15,7 @@ import numpy as np
 from truerisk.engines.linear.fit import DOUBT, TrainSet, location_doubts
 from truerisk.engines.linear.table import Part, Table
 from truerisk.engines.linear.targets import Coding
-from truerisk.engines.templates.single_answers import place_singles, winners
+from truerisk.engines.templates.single_row import place_singles, winners
 from truerisk.kernels.leverage import LeftOut, leave_out_dual, leave_out_primal
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
 

@@ -5,9 +5,8 @@
 | `one_pass.py` | the template of engines that answer a group of candidates in one pass |
 | `one_fit.py` | the template of engines that fit one model and read all candidates off it |
 | `samples.py` | many fits on rows of one table, as weights |
-| `single_row.py` | fits that differ from all rows by one row |
+| `single_row.py` | fits that differ from all rows by one row, and where their answers go |
 | `left_out.py` | fits that lack one row: which they are |
-| `single_answers.py` | where the answers go of fits that are asked about one row |
 | `ranking.py` | scores that rounding would rank |
 | `magnitude.py` | numbers whose squares are numbers |
 | `deciding.py` | scores turned into answers, and which of them rounding would decide |

@@ -32,7 +32,9 @@ _FORMULAS = {
     "sklearn.linear_model:LogisticRegression": "freedom_of_classifiers:logistic",
     "truerisk.models.logistic_path:LogisticPath": "freedom_of_classifiers:logistic_path",
     "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": "freedom_of_classifiers:linear",
-    "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": "freedom_of_classifiers:quadratic",
+    "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": (
+        "freedom_of_classifiers:quadratic"
+    ),
     "sklearn.naive_bayes:GaussianNB": "freedom_of_classifiers:naive_bayes",
 }
 SCALER = "sklearn.preprocessing:StandardScaler"

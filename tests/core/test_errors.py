@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truerisk.api.road.naming import named
-from truerisk.core.errors import BadData, FitFailed, MissingExtra, Refusal
+from truerisk.core.errors import BadData, FitFailed, MissingExtra, Refusal, named
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from truerisk.api.auditing.on_risks import risk_findings
+from truerisk.api.auditing.on_scores import risk_findings
 from truerisk.core.interval import Interval
 
 
