@@ -55,6 +55,14 @@ demo: .venv/.package ## assess four tuned learners on a bundled data set
 test: .venv/.package browser ## the whole suite (ARGS="-k votes", WORKERS=2)
 	$(PYTEST) $(PARALLEL) $(ARGS)
 
+.PHONY: check
+check: .venv/.package ## the loop of a person at work: lint, types, architecture, tests of what was touched
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(PYTEST) $(PARALLEL) tests/test_architecture.py tests/test_maps.py $$($(BIN)/python tests/support/touched.py) $(ARGS)
+
 .PHONY: browser
 browser: .venv/.lock ## find the chromium that the report is tested in, or install one
 	@$(BIN)/python tests/report/chromium.py
@@ -151,7 +159,7 @@ wheel: .venv/.package ## build a wheel into dist and try it in a clean environme
 .PHONY: lock
 lock: ## resolve the lock files anew (needs uv on the PATH)
 	@command -v uv >/dev/null || { echo "make lock needs uv on the PATH" >&2; exit 1; }
-	$(RESOLVE) pyproject.toml --group dev --extra dask --extra io --extra plot --extra rich -o requirements/dev.lock
+	$(RESOLVE) pyproject.toml --group dev --extra dask --extra io --extra plot -o requirements/dev.lock
 	$(RESOLVE) pyproject.toml --group test --group build -c requirements/floor.in -o requirements/floor.lock
 	$(RESOLVE) pyproject.toml --group partners --group build -c requirements/dev.lock -o requirements/partners.lock
 	$(RESOLVE) pyproject.toml -c requirements/dev.lock -o requirements/runtime.lock

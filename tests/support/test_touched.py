@@ -1,0 +1,31 @@
+"""`make check` runs the tests of what was touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.support.touched import chosen, places_of_tests
+
+
+@pytest.mark.parametrize(
+    ("touched", "tests"),
+    [
+        ("src/truerisk/selection/minimum.py", ["tests/selection/test_minimum.py"]),
+        ("src/truerisk/selection/__init__.py", ["tests/selection"]),
+        ("tests/selection/test_minimum.py", ["tests/selection/test_minimum.py"]),
+        ("tests/selection/test_gone.py", []),
+        ("src/truerisk/kernels/_tree.cpp", []),
+        ("src/truerisk/__init__.py", []),
+        ("README.md", []),
+    ],
+)
+def test_a_file_leads_to_its_tests(touched, tests):
+    """The test file of its name, else the tests of its room; itself if it is a test that exists."""
+    assert [path.as_posix() for path in places_of_tests(Path(touched))] == tests
+
+
+def test_a_room_holds_the_places_of_tests_its_files():
+    """Nothing is run twice."""
+    paths = ["src/truerisk/selection/__init__.py", "src/truerisk/selection/minimum.py"]
+    assert chosen([Path(path) for path in paths]) == [Path("tests/selection")]
