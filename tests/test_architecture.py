@@ -436,7 +436,7 @@ def test_no_file_is_long():
     """A file that outgrows 400 lines holds two ideas: split it."""
     sizes = {
         name_of(path): len(path.read_text("utf-8").splitlines())
-        for path in [*SOURCES, *PACKAGE.rglob("*.cpp")]
+        for path in [*SOURCES, *PACKAGE.rglob("*.?pp")]
     }
     assert sizes
     assert not {name: size for name, size in sizes.items() if size > LONGEST_FILE}
@@ -457,7 +457,7 @@ def bare_marks(text: str) -> list[str]:
 
 def test_no_todo_without_a_reason():
     """Work left undone says why in at least four words."""
-    files = [*SOURCES, *PACKAGE.rglob("*.cpp"), *(ROOT / "tests").rglob("*.py")]
+    files = [*SOURCES, *PACKAGE.rglob("*.?pp"), *(ROOT / "tests").rglob("*.py")]
     found = {
         name_of(path): marks
         for path in files
