@@ -280,7 +280,7 @@ private:
         if (!(slope < 0.0)) return false;
         const double former = value;
         const double usual = 2 * EPSILON * std::max(1.0, std::fabs(former));
-        const double noise = std::max(usual, 2 * EPSILON * problem.value_size(x, former));
+        const double doubt = std::max(NOISE, 2 * EPSILON * problem.value_size(x, former));
         before = gradient;
         Search search(former, slope, outcome.iterations ? 1.0 : 1.0 / std::sqrt(product(d, d, shaking)));
         for (int trial = 0; trial < MOST_TRIALS; ++trial) {
@@ -290,8 +290,8 @@ private:
             }
             value = problem(x, gradient, shaking);
             slope_now = product(gradient, d, shaking);
-            if (search.close(value, noise)) return false;
-            const bool branches = search.branches(value, slope_now, noise);
+            if (search.close(value, doubt)) return false;
+            const bool branches = search.branches(value, slope_now, doubt);
             if (search.ends(value, slope_now)) return true;
             if (branches) return false;
             const double part = usual / std::max(std::fabs(value - former), usual);
