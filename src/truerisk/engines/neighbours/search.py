@@ -206,7 +206,8 @@ def _doubts(near: Lists, group: Group, n_columns: int, n_rows: int) -> np.ndarra
     What is left of |x|² − 2x'y + |y|², or of 1, has lost its first digits.
     """
     if group.metric == "cosine":
-        return np.maximum(near.ties, (_cosine_rounding(n_columns) / DIGITS) ** 2)
+        found: np.ndarray = np.maximum(near.ties, (_cosine_rounding(n_columns) / DIGITS) ** 2)
+        return found
     if group.is_euclidean and group.searches_all(n_columns, n_rows):
         return np.divide(near.ties, DIGITS)
     return near.ties
