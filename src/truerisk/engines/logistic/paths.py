@@ -4,7 +4,7 @@ It serves LogisticPath over `at` and scikit-learn's LogisticRegression over `C`.
 are picked out of one column-major X inside the kernel.
 
 LogisticPath is answered with the very iterations that its own fit goes through, to the bit.
-LogisticRegression is answered with the place where its solver stops (`paths/stops.py`, decision
+LogisticRegression is answered with the place where its solver stops (`stops.py`, decision
 21), or, with `minimiser`, with the minimum of its objective, to about ten digits, whichever solver
 is set. The penalty is λ = 1 / (C Σ w), C as it stands in every train set, whatever its size.
 """
