@@ -87,3 +87,14 @@ def test_an_engine_without_coefficients_is_not_asked_for_rules() -> None:
     assert found.refusals["knn"] == "it does not give the coefficients of its models."
     with pytest.raises(Refusal, match="engine 'knn' cannot answer: it does not give the coeff"):
         tr.estimate_risk(model, X, Y, method="bee", engine="knn")
+
+
+def test_a_classifier_that_warns_of_its_labels_is_fitted():
+    """Where half of the rows of a train set have labels of their own, scikit-learn warns: heard."""
+    X, y = np.arange(44.0)[:, None], np.repeat(np.arange(22), 2)
+    model = KNeighborsClassifier(1)
+    with pytest.warns(UserWarning, match="number of unique classes is greater than 50%"):
+        found = tr.estimate_risk(model, X, y, method=tr.methods.KFold(2, stratify=False))
+    assert found.engine == "generic"
+    assert "warns of so many classes" in found.refusals["knn"]
+    assert tr.estimate_risk(model, X, y % 11, method="2-fold").engine == "knn"

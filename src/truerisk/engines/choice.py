@@ -78,6 +78,8 @@ LACKING = {
     "taken_out": "it does not take single rows out of a fitted model.",
 }
 
+MOST_OF_FEW_ROWS = 10  # classes: half of the largest train set that scikit-learn says nothing of
+
 
 def choose_engine(
     asked: Any, family: Family, data: Data, plan: Plan, request: Request
@@ -99,7 +101,15 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
             return sentence
     if not engine.cuts_columns and _takes_pairs(family, data):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
+    if engine.word != "generic" and _warns_of_classes(data, plan):
+        return "scikit-learn warns of so many classes in so few rows."
     return engine.refuse(family, data, plan, request)
+
+
+def _warns_of_classes(data: Data, plan: Plan) -> bool:
+    """Whether a classifier may take so many labels for numbers, and say so when it is fitted."""
+    many = data.n_classes > MOST_OF_FEW_ROWS  # train sets of at most 20 rows never warn
+    return many and 2 * data.n_classes > int(plan.least_train_sizes.min())
 
 
 def _takes_pairs(family: Family, data: Data) -> bool:
