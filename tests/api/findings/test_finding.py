@@ -11,7 +11,7 @@ import pytest
 from truerisk.api.findings.finding import CODES, Finding, by_severity
 
 ROOT = Path(__file__).parents[3]
-TESTS = ROOT / "tests" / "api" / "auditing"
+ROOMS = ("auditing", "findings")
 
 
 def test_a_finding_prints_what_is_wrong_and_what_to_do():
@@ -47,7 +47,8 @@ def test_every_code_stands_on_the_page(code):
 
 def shown(code: str) -> tuple[bool, bool]:
     """Whether some test asserts that a code is found, and some that it is not."""
-    text = "\n".join(p.read_text("utf-8") for p in TESTS.glob("test_*.py"))
+    tests = (p for room in ROOMS for p in (ROOT / "tests" / "api" / room).glob("test_*.py"))
+    text = "\n".join(p.read_text("utf-8") for p in tests)
     return f'"{code}" in' in text, f'"{code}" not in' in text
 
 
@@ -64,10 +65,11 @@ def test_an_untested_code_is_seen():
 
 def test_every_code_is_used():
     """No line of the table is dead: some check makes the finding."""
-    folder = ROOT / "src" / "truerisk" / "api" / "auditing"
+    folder = ROOT / "src" / "truerisk" / "api"
     made = {
         node.args[0].value
-        for path in folder.glob("*.py")
+        for room in ROOMS
+        for path in (folder / room).glob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", "") == "Finding"
