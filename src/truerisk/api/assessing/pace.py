@@ -26,6 +26,7 @@ __all__ = ["Pace", "line_of", "mean_of", "pace_of"]
 
 ENOUGH = 0.25  # seconds; a longer timing is not repeated with more fits
 LONG = 2.0  # seconds; so long a timing is not made in two numbers for each pass
+LONGEST = 10.0  # seconds; so long a fit is not made again for the next pass
 FEWEST = 3  # single fits of an engine that makes one per setting: cheap, middling and dear ones
 FACTOR = 4  # by which the number of timed fits grows
 
@@ -61,10 +62,13 @@ def pace_of(
 ) -> Pace:
     """The pace of the fits of a plan, each with all settings; with `winners` with one of them.
 
-    Where one fit is long, what is done once is taken to have the share that it has in `like`.
+    Where one fit is long, what is done once is taken to have the share that it has in `like`, and
+    where it is very long, `like` is the answer.
     """
     request = Request.of(problem.loss, plan)
     engine, _ = choose_engine(problem.engine, problem.family, problem.data, plan, request)
+    if like is not None and like.engine == engine.word and like.seconds(1) >= LONGEST:
+        return like
     settings = len(problem.family)
     if isinstance(engine, Generic):
         times = 1 if winners else settings
