@@ -15,7 +15,7 @@ def test_assess_writes_a_page(call, table, quick, tmp_path):
     text = page.read_text("utf-8")
     assert said.code == 0
     assert f"wrote {page}" in said.sentences
-    assert f">truerisk assess {table} --target y --models knn,lda" in text
+    assert f">truerisk assess {table.name} --target y --models knn,lda" in text
     assert "--report" not in text
     assert said.out.splitlines()[0] == call(*words).out.splitlines()[0]
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pickle import PicklingError
 from typing import ClassVar
 
 import numpy as np
 import pytest
 
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadData, FitFailed
 from truerisk.core.plan.plan import ALL, Plan, RowSets
 from truerisk.methods import KFold
 from truerisk.testing import NotConforming, check_method, method_checks
@@ -76,7 +75,7 @@ class Unsendable(Double):
     """Its plan holds what no other process can be sent."""
 
     breaks = "same_result_on_any_executor"
-    raises = PicklingError
+    raises = FitFailed  # by the door of all failures
 
     def plan(self, data, streams):
         plan = super().plan(data, streams)
@@ -149,6 +148,7 @@ class ClearsAnswers(Double):
 
 class NotesAWarning(Double):
     breaks = "estimates_survive_json"
+    raises = TypeError
 
     def reduce(self, answers, data, loss, setting):
         tested = super().reduce(answers, data, loss, setting)

@@ -6,8 +6,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from truerisk.core.present import clean
-
 __all__ = [
     "BadArgument",
     "BadData",
@@ -167,6 +165,8 @@ def kind_of(error: BaseException) -> str:
 @contextmanager
 def named(learner: str) -> Iterator[None]:
     """Put the learner's name before what truerisk says of an error inside; the kind is kept."""
+    from truerisk.core.present import clean  # which needs NumPy, and errors are everywhere
+
     try:
         yield
     except TrueRiskError as error:

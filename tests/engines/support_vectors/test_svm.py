@@ -248,7 +248,7 @@ def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
             with monkeypatch.context() as patch:
                 patch.setattr(one_pass.Task, "leave_open", leaving)
                 ENGINE.run(family, data, plan, request, RunOptions())
-            assert sorted(left) == list(range(plan.n_fits))
+            assert sorted(set(left)) == list(range(plan.n_fits))
 
 
 SPLITS = {

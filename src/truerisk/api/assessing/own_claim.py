@@ -42,7 +42,7 @@ def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
         model = model.fit(data.X, data.y, **data.fit_params)
     except Exception as error:  # noqa: BLE001  whatever a model raises: it then claims nothing
         return f"{name} cannot be fitted on all rows: {clean(str(error), 160)}"
-    fitted = model.steps[-1][1] if getattr(model, "steps", None) else model
+    fitted = model[-1] if family.is_piped else model
     try:
         claim = read_claim(fitted)
     except Refusal:

@@ -26,7 +26,8 @@ from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
-from truerisk.engines.templates.one_pass import OnePass, OwnArithmetic, Shown, Task, dense
+from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.engines.templates.prepared import OwnArithmetic, dense
 
 __all__ = ["LinearDiscriminants"]
 

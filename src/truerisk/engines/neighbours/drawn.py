@@ -16,7 +16,7 @@ from truerisk.engines.neighbours.family import Group, groups_of
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
 from truerisk.engines.neighbours.search import nearest, prepared
 from truerisk.engines.running.listed_draws import law_refusal
-from truerisk.engines.templates.one_pass import unless_it_fails
+from truerisk.engines.templates.prepared import unless_it_fails
 from truerisk.kernels.neighbours import is_moderate
 
 __all__ = ["answer_drawn", "drawn_refusal"]

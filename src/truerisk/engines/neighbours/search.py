@@ -12,7 +12,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.family import Group
-from truerisk.engines.templates.one_pass import unless_it_fails
+from truerisk.engines.templates.prepared import unless_it_fails
 from truerisk.kernels.neighbours import Lists, by_distances, euclidean, is_moderate
 from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
 

@@ -22,6 +22,7 @@ from truerisk.core.errors import (
     said_by,
 )
 from truerisk.core.family import Family
+from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
@@ -338,7 +339,8 @@ def _sentence(family: Family, candidate: int, place: str, n_rows: int, data: Dat
 
 def _step_of(model: Any, error: BaseException) -> str:
     """The step of a pipeline, before its learner, whose code raised the error; or nothing."""
-    names = {id(step): name for name, step in getattr(model, "steps", ())[:-1]}
+    steps = model.steps[:-1] if is_a(model, PIPELINE) else []
+    names = {id(step): name for name, step in steps}
     trace = error.__traceback__
     while trace is not None:
         name = names.get(id(trace.tb_frame.f_locals.get("self")))

@@ -8,6 +8,7 @@
 | `single_row.py` | fits that differ from all rows by one row, and where their answers go |
 | `left_out.py` | fits that lack one row: which they are |
 | `ranking.py` | scores that rounding would rank |
+| `prepared.py` | what steps before a learner give, or that they fail |
 | `magnitude.py` | numbers whose squares are numbers |
 | `deciding.py` | scores turned into answers, and which of them rounding would decide |
 """

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, RunOptions
-from truerisk.core.errors import is_failure
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan.plan import Plan
@@ -37,11 +36,10 @@ from truerisk.engines.settings import (
     settings_of,
 )
 from truerisk.engines.templates.magnitude import squares_fit
+from truerisk.engines.templates.prepared import OwnArithmetic, dense, unless_it_fails
 from truerisk.engines.templates.ranking import fits_ranked_by_rounding
 
-__all__ = ["OnePass", "OwnArithmetic", "Shown", "Task", "dense", "unless_it_fails"]
-
-T = TypeVar("T")
+__all__ = ["OnePass", "Shown", "Task"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -355,38 +353,6 @@ class OnePass(Engine):
             return
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
-
-
-def unless_it_fails(prepare: Callable[[], T]) -> T | None:
-    """What steps before a learner gave; None where they failed, or gave what it alone can judge.
-
-    The learner's own fit then says what is wrong, in its words.
-    """
-    try:
-        return prepare()
-    except BaseException as error:
-        if not is_failure(error):
-            raise
-        return None
-
-
-class OwnArithmetic(Exception):
-    """What a step gives out is computed with in another way, or refused, by the learner itself."""
-
-
-def dense(table: Any) -> np.ndarray:
-    """A step's output as one block of finite doubles."""
-    if hasattr(table, "toarray"):
-        raise OwnArithmetic("sparse")
-    array = np.asarray(table)
-    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
-        raise OwnArithmetic("in single precision")
-    array = np.ascontiguousarray(array, dtype=np.float64)
-    if not array.size or not np.isfinite(array.sum()):
-        raise OwnArithmetic("empty or not finite")
-    if not squares_fit(array):
-        raise OwnArithmetic("too large or too small")
-    return array
 
 
 def _weights(data: Data) -> np.ndarray | None:

@@ -1,0 +1,47 @@
+"""What steps before a learner give: one block of doubles, or the learner's own business."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from truerisk.core.errors import is_failure
+from truerisk.engines.templates.magnitude import squares_fit
+
+__all__ = ["OwnArithmetic", "dense", "unless_it_fails"]
+
+T = TypeVar("T")
+
+
+def unless_it_fails(prepare: Callable[[], T]) -> T | None:
+    """What steps before a learner gave; None where they failed, or gave what it alone can judge.
+
+    The learner's own fit then says what is wrong, in its words.
+    """
+    try:
+        return prepare()
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        return None
+
+
+class OwnArithmetic(Exception):
+    """What a step gives out is computed with in another way, or refused, by the learner itself."""
+
+
+def dense(table: Any) -> np.ndarray:
+    """A step's output as one block of finite doubles."""
+    if hasattr(table, "toarray"):
+        raise OwnArithmetic("sparse")
+    array = np.asarray(table)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        raise OwnArithmetic("in single precision")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not array.size or not np.isfinite(array.sum()):
+        raise OwnArithmetic("empty or not finite")
+    if not squares_fit(array):
+        raise OwnArithmetic("too large or too small")
+    return array
