@@ -55,7 +55,7 @@ class Registry(Mapping[str, Line]):
     >>> rooms.names()
     ['family']
     >>> print(rooms)
-    plan  which fit sees what
+    family  a learner with its candidates
     """
 
     def __init__(self, kind: str, lines: Mapping[str, Line]) -> None:

@@ -35,13 +35,16 @@ UNSURE = "no formula is known for the standard error of this estimate."
 class Bootstrap(Method):
     r"""Models fitted on samples of n rows drawn with replacement, B = `replicates` of them.
 
-    | kind | estimate |
-    |---|---|
-    | bootstrap | mean risk of the B models on all rows, most of which they saw: optimistic |
-    | oob | Err₁: each row's mean loss over the models that missed it, then the mean over rows |
-    | .632 | .368 apparent + .632 Err₁ |
-    | .632+ | (1 − w) apparent + w Err₁, the weight by how much the model overfits |
-    | optimism | apparent + mean over models of (risk on all rows − risk on its own sample) |
+    ``bootstrap``
+        Mean risk of the B models on all rows, most of which they saw: optimistic.
+    ``oob``
+        Err₁: each row's mean loss over the models that missed it, then the mean over rows.
+    ``.632``
+        .368 apparent + .632 Err₁.
+    ``.632+``
+        (1 − w) apparent + w Err₁, the weight by how much the model overfits.
+    ``optimism``
+        Apparent + mean over models of (risk on all rows − risk on its own sample).
 
     .. math:: w = \frac{.632}{1 - .368 R}, \quad
               R = \frac{\mathrm{Err}_1 - \overline{\mathrm{err}}}{\gamma - \overline{\mathrm{err}}}
