@@ -101,8 +101,6 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
             return sentence
     if not engine.cuts_columns and _takes_pairs(family, data):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
-    if engine.word != "generic" and _warns_of_classes(data, plan):
-        return "scikit-learn warns of so many classes in so few rows."
     return engine.refuse(family, data, plan, request)
 
 
@@ -124,6 +122,8 @@ def _first_willing(
     for word in registry:
         engine: Engine = registry.load(word)()
         reason = _reason(engine, family, data, plan, request)
+        if reason is None and word != "generic" and _warns_of_classes(data, plan):
+            reason = "scikit-learn warns of so many classes in so few rows."
         if reason is None:
             return engine, refusals
         refusals[word] = reason
