@@ -196,6 +196,7 @@ BAD = {
     "libsvm twice": ("t.svm", "1 1:3 1:4\n", "line 1 names column 1 twice"),
     "libsvm empty": ("t.svm", "# nothing\n", "no row with a label"),
     "libsvm wide": ("t.svm", "1 99999999:1\n", "with its zeros the table has more than"),
+    "parquet begun otherwise": ("t.parquet", b"\xa9" * 9, "not UTF-8.* damaged; write it anew"),
     "parquet cut": ("t.parquet", b"PAR1" + b"\0" * 50, "is damaged: "),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path, PurePath
 
+from truerisk.core.errors import BadData
 from truerisk.datasets.arff import looks_like_arff, read_arff
 from truerisk.datasets.columnar import READERS, read_columnar
 from truerisk.datasets.content import read_text, refuse_large
@@ -16,6 +17,7 @@ __all__ = ["read_columns"]
 _DELIMITER_OF = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _COMPRESSED = {".gz", ".bz2", ".xz", ".zip"}
 _LIBSVM = {".libsvm", ".svmlight", ".svm"}
+_COLUMNAR = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
 
 
 def read_columns(
@@ -26,7 +28,7 @@ def read_columns(
     if kind is not None:
         refuse_large(path, max_bytes)
         return read_columnar(path, kind, max_cells=max_cells, max_bytes=max_bytes)
-    text = read_text(path, max_bytes=max_bytes)
+    text = _text(path, max_bytes)
     if looks_like_arff(text):
         return read_arff(text, max_cells=max_cells)
     extension = _extension(path)
@@ -34,6 +36,20 @@ def read_columns(
         return read_libsvm(text, max_cells=max_cells)
     separator = delimiter or _DELIMITER_OF.get(extension)
     return cut(text, delimiter=separator, max_cells=max_cells).columns
+
+
+def _text(path: str | os.PathLike[str], max_bytes: int) -> str:
+    """The file as text; where it is none and has the name of a file of columns, that is said."""
+    try:
+        return read_text(path, max_bytes=max_bytes)
+    except BadData as error:
+        kind = _COLUMNAR.get(_extension(path))
+        if kind is None:
+            raise
+        raise BadData(
+            f"{error} It is named like a file of {kind} and does not begin like one: if it should "
+            "be one, it is damaged; write it anew."
+        ) from error
 
 
 def _columnar(path: str | os.PathLike[str]) -> str | None:
