@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Engine
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.registry import Line, Registry
 from truerisk.engines import choice
 from truerisk.engines.generic import Generic
@@ -105,3 +105,10 @@ def test_a_classifier_that_warns_of_its_labels_is_fitted():
     assert found.engine == "generic"
     assert "warns of so many classes" in found.refusals["knn"]
     assert tr.estimate_risk(model, X, y % 11, method="2-fold").engine == "knn"
+
+
+@pytest.mark.parametrize("engine", [tr.engines.LogisticPaths, tr.engines.SupportVectors])
+def test_an_option_that_is_no_flag_is_refused(engine):
+    """A word such as "no" would count as True."""
+    with pytest.raises(BadArgument, match="minimiser='no': use True or False"):
+        engine(minimiser="no")

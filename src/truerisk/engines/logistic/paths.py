@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from truerisk.core.arguments import check_flag
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
@@ -62,6 +63,9 @@ class LogisticPaths(OnePass):
     along: ClassVar[tuple[str, ...]] = ("at", "C")
     serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules", "taken_out"})
     minimiser: bool = False
+
+    def __post_init__(self) -> None:
+        check_flag("minimiser", self.minimiser)
 
     def learners(self) -> Sequence[type]:
         from sklearn.linear_model import LogisticRegression

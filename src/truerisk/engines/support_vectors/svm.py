@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from truerisk.core.arguments import check_flag
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
@@ -71,6 +72,9 @@ class SupportVectors(OnePass):
     along: ClassVar[tuple[str, ...]] = ("C", *KERNEL)
     cuts_columns: ClassVar[bool] = True
     minimiser: bool = False
+
+    def __post_init__(self) -> None:
+        check_flag("minimiser", self.minimiser)
 
     def learners(self) -> Sequence[type]:
         from sklearn.svm import SVC
