@@ -21,7 +21,7 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=0, help="the first case; the others follow")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
-    parser.add_argument("--only", choices=sorted(LEARNERS), help="draw this learner alone")
+    parser.add_argument("--only", metavar="LEARNER", choices=sorted(LEARNERS), help="alone")
     parser.add_argument("--case", type=int, help="repeat this case")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one side of a case")
     parser.add_argument("--as-drawn", action="store_true", help="print failing cases as drawn")
