@@ -150,6 +150,18 @@ def test_rows_of_the_fit_itself_are_those_of_the_definition(both) -> None:
         assert plan.own_rows[q] == (bool(train) and train == test and once)
 
 
+def test_copies_that_are_left_out_leave_plain_rows() -> None:
+    """What is left of a block once its repeated rows are gone: each row once, with no counts."""
+    builder = PlanBuilder(2)
+    block, minus = builder.block(np.array([0, 0, 1])), builder.block(np.array([0]))
+    both = (block, (minus,))
+    builder.ask(both, both, part="test", repeat=0, fold=0, unit=0)
+    plan = builder.build()
+    assert plan.train_rows(0)[1] is None
+    assert plan.test_rows(0)[1] is None
+    assert plan.own_rows.tolist() == [True]
+
+
 @pytest.mark.parametrize(
     ("word", "own"),
     [("apparent", [True]), ("oob", [False]), ("alo", [False]), ("loo", [False] * 5)],

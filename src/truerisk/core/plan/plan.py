@@ -338,7 +338,7 @@ class Plan:
         for block in without:
             keep = ~among(self.blocks[int(block)], rows)
             rows, counts = rows[keep], None if counts is None else counts[keep]
-        return rows, counts
+        return rows, None if counts is None or (counts == 1).all() else counts
 
     def _positions_of_blocks(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Rows and counts of test sets that lack no block, all at once."""
