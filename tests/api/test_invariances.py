@@ -97,7 +97,8 @@ def said(found, renamed=None):
         "ranking": [names[name] for name in found.ranking],
         "risks": {name: numbers(one) for name, one in sorted(risks.items())},
         "notes": {name: [old(note) for note in one.notes] for name, one in sorted(risks.items())},
-        "selected": {names[n]: found.learners[n].selected.value for n in mine},
+        "curve": {names[n]: list(found.learners[n].curve.values) for n in mine},
+        "optimism": {names[n]: found.learners[n].optimism for n in mine},
         "settings": {names[n]: found.learners[n].curve.best_params for n in mine},
         "conclusion": old(found.conclusion),
         "findings": [old(str(one)) for one in found.findings],
@@ -171,7 +172,7 @@ def test_names_of_classes_and_columns_change_nothing(loss, outer):
     if isinstance(wanted, str):
         assert found == wanted
         return
-    for name in ("risks", "notes", "selected", "ranking", "roc", "baseline"):
+    for name in ("risks", "notes", "curve", "optimism", "ranking", "roc", "baseline"):
         the_same(said(found)[name], said(wanted)[name], name)
     assert [f.code for f in found.findings] == [f.code for f in wanted.findings]
 

@@ -148,6 +148,14 @@ def test_optimism_is_honest_minus_selected():
     assert search.stability_.agreement == np.mean(same) == float(search.stability_)
     assert sum(search.stability_.frequencies.values()) == 5
     assert "of the outer splits" in str(search.stability_)
+
+
+def test_one_setting_has_no_optimism():
+    """Nothing was selected: what lies between the two risks is the noise of the folds."""
+    search = HonestSearchCV(KNeighborsClassifier(), {}, select_by=5, outer=7)
+    search.fit(*load_wine(return_X_y=True))
+    assert search.selected_risk_.value != search.risk_.value
+    assert search.optimism_ is None
     assert "procedure" in search.risk_.notes[0]
 
 

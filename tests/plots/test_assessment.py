@@ -51,7 +51,8 @@ def test_the_ladder_is_at_the_risks(found):
     order = found.ranking
     honest = [found.risks[name].value for name in order]
     assert points(ax, "honest") == [*honest, found.choice.value]
-    assert points(ax, "selected") == [found.learners[name].selected.value for name in order]
+    tuned = [found.learners[name].selected for name in order if found.learners[name].selected]
+    assert points(ax, "selected") == [selected.value for selected in tuned]
     assert points(ax, "apparent") == [found.learners[name].apparent.value for name in order]
     assert [t.get_text() for t in ax.get_yticklabels()] == [*order, "whole search"]
 

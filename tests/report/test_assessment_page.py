@@ -141,7 +141,8 @@ def test_a_page_needs_no_rows(found):
     """What is drawn is recorded without the losses of rows; the JSON has them."""
     light, whole = recorded(found, rows=False), found.to_dict()
     for name, one in light["learners"].items():
-        estimates = [one["risk"], one["selected"], one["apparent"], *one["curve"]["estimates"]]
+        estimates = [one["risk"], one["apparent"], *one["curve"]["estimates"]]
+        estimates += [one["selected"]] if one["selected"] else []
         assert {estimate["losses"] is None for estimate in estimates} == {True}
         assert len(whole["learners"][name]["risk"]["losses"]) == found.n_rows
     assert draw_page(light) == found.to_html()

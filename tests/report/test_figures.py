@@ -37,7 +37,8 @@ def test_the_ladder_has_every_learner_and_the_whole_search(document, found):
     assert [row[0] for row in table.rows] == [*found.ranking, "whole search"]
     for row in table.rows[:-1]:
         one = found.learners[row[0]]
-        expected = (one.apparent.value, one.selected.value, one.risk.value)
+        selected = None if one.selected is None else one.selected.value
+        expected = (one.apparent.value, selected, one.risk.value)
         assert row[1:4] == tuple(number(v) for v in expected)
         assert row[4] == str(one.risk.interval)
     assert table.rows[-1][3] == number(found.choice.value)

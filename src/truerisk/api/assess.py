@@ -12,7 +12,7 @@ from truerisk.api.assessing.assessment import Assessed, Assessment, Kept
 from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude
 from truerisk.api.assessing.families import families_of
-from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
+from truerisk.api.assessing.own_claim import NOTHING_CHOSEN, claimed_by, tunes_inside
 from truerisk.api.assessing.plans import Schedule
 from truerisk.api.assessing.ranking import by_text, ranked
 from truerisk.api.assessing.risk_of_choice import risk_of_choice
@@ -24,7 +24,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, BadData, UnknownName, named
 from truerisk.core.progress import Count, counting, stage
-from truerisk.core.results import RiskCurve
+from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.engines.running.executors import workers_of
 
 __all__ = ["Assessment", "Interrupted", "assess"]
@@ -206,7 +206,7 @@ def _test(
         inside = tunes_inside(problem.family)  # one more fit, on all rows
         risk = procedure_of(honest)
         assert risk is not None
-        claim = claimed_by(problem, curve[0]) if inside else None
+        claim = _claim(problem, curve, inside=inside)
     every = [*tuned, honest]
     return Assessed(
         curve=curve,
@@ -221,6 +221,13 @@ def _test(
         problem=problem,
         claim=claim,
     )
+
+
+def _claim(problem: Problem, curve: RiskCurve, *, inside: bool) -> RiskEstimate | str | None:
+    """What a learner of one setting claims for itself; None where the curve has several."""
+    if inside:
+        return claimed_by(problem, curve[0])
+    return NOTHING_CHOSEN if len(curve) == 1 else None
 
 
 def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:

@@ -90,7 +90,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         The risk that was minimised: the flattering number.
     optimism_ : float or None
         ``risk_.value - selected_risk_.value``; positive when the search flatters. None where the
-        two are in different losses (a search by AIC).
+        two are in different losses (a search by AIC), and where one setting left no choice.
     outer_ : tuple of OuterFold
         Per outer split: chosen `params`, `risk`, `inner_risk`, sizes.
     stability_ : Stability
@@ -216,7 +216,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         assert self.selected_risk_.value is not None
         comparable = self.selected_risk_.loss == procedure.loss
         gap = procedure.value - self.selected_risk_.value
-        self.optimism_ = gap if comparable else None
+        self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
         self.outer_ = outer_folds(honest)
         self.stability_ = stability(honest, self.best_index_)
 

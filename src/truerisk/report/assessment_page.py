@@ -113,7 +113,9 @@ def _beside(best: Learner) -> str:
     """What is said of the selected risk."""
     if best.optimism is not None:
         return f"optimism {signed_text(best.optimism, best.honest.value)}"
-    return "not known" if best.selected is None else "of another loss"
+    if best.selected is not None:
+        return "of another loss"
+    return clean(best.no_selected, 100) or "not known"
 
 
 def _sure(estimate: Estimate) -> str:

@@ -84,6 +84,11 @@ def _compared(document: Document) -> str:
 
 def _nested(document: Document) -> str:
     outer, inner = _method(document.tested_by), _method(document.tuned_by)
+    if all(len(one.curve.settings) == 1 for one in document.learners):
+        return (
+            f"The risk of each learner was estimated by {outer}, on rows that took no part in its "
+            "fit and on the same splits for all."
+        )
     return (
         "The risk of each tuned learner was estimated by nested resampling (outer "
         f"{outer}, inner {inner}): tuning was repeated inside every outer training set and tested "

@@ -41,10 +41,22 @@ def test_the_best_is_the_smallest_honest_risk(found):
 
 
 def test_optimism_is_honest_minus_selected(found):
-    """For every learner, with its sign."""
+    """For every learner that had a choice, with its sign."""
     for one in found.learners.values():
-        assert one.selected.value == one.curve.values[one.curve.best]
-        assert one.optimism == one.risk.value - one.selected.value
+        if len(one.curve) > 1:
+            assert one.selected.value == one.curve.values[one.curve.best]
+            assert one.optimism == one.risk.value - one.selected.value
+
+
+def test_one_setting_was_not_selected(found):
+    """No selected risk, no optimism, and a sentence that says why; the curve has its risk."""
+    fixed = [name for name, one in found.learners.items() if len(one.curve) == 1]
+    for name in fixed:
+        one = found.learners[name]
+        assert (one.selected, one.optimism) == (None, None)
+        assert one.no_selected == "one setting: nothing was selected"
+        assert one.curve[0].value is not None
+    assert f"{', '.join(fixed)}: one setting: nothing was selected" in str(found)
 
 
 def test_a_difference_is_that_of_the_row_losses(found):
@@ -142,8 +154,9 @@ def test_the_printed_table(found):
         "(4-fold; 95 % interval: beta-cv)"
     )
     assert lines[10] == "optimism: honest − selected"
-    end = lines.index("", 12)
-    assert " ".join(lines[12:end]) == found.conclusion
+    assert lines[11] == "guess, bayes: one setting: nothing was selected"
+    end = lines.index("", 13)
+    assert " ".join(lines[13:end]) == found.conclusion
     assert " ".join(lines[end + 1 :]) == " ".join(map(str, found.findings))
     assert max(map(len, lines)) <= WIDEST
 
@@ -161,7 +174,8 @@ def test_long_settings_are_cut_in_print_and_whole_elsewhere():
 
 def test_a_zero_is_not_negative():
     """An optimism of nothing has a plus."""
-    found = tr.assess({"a": GaussianNB()}, X, Y, methods=["4-fold"], outer=[*splits_of("4-fold")])
+    both = GaussianNB(), {"var_smoothing": [1e-9, 1e-8]}
+    found = tr.assess({"a": both}, X, Y, methods=["4-fold"], outer=[*splits_of("4-fold")])
     assert found.learners["a"].optimism == 0
     assert found.rows()[0][HEAD.index("optimism")] == "+0.0000"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -42,8 +42,8 @@ NARROWEST_SETTING = 14
 class Assessed:
     """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
 
-    `claim` is what a learner that tunes inside its own fit says of itself: a risk, or a sentence
-    on why there is none; None for all others.
+    `claim` is what a learner of one setting says of itself: the risk behind the score by which it
+    tunes inside its own fit, or a sentence on why there is none; None where the curve has several.
     """
 
     curve: RiskCurve
@@ -331,8 +331,17 @@ class Assessment(Plots):
             f"selected: the score that tuning maximised, as an error ({tuning})",
             f"honest: {present.honest_risk(self.tested_by)} {tested}",
             "optimism: honest − selected",
-            *(f"{present.clean(n, 40)}: {o.claimed}" for n, o in self.learners.items() if o.claim),
+            *self._claims,
         )
+
+    @property
+    def _claims(self) -> Iterator[str]:
+        """What `selected` is where it is not the least of the curve: a line for each sentence."""
+        said: dict[str, list[str]] = {}
+        for name, one in self.learners.items():
+            if one.claimed:
+                said.setdefault(one.claimed, []).append(present.clean(name, 40))
+        return (f"{', '.join(names)}: {sentence}" for sentence, names in said.items())
 
     def __str__(self) -> str:
         table = present.text_table(HEAD, _narrowed(self.rows()))

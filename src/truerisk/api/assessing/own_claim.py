@@ -1,7 +1,8 @@
-"""What a learner that tunes inside its own fit claims: its score as a risk, or why there is none.
+"""What a learner of one setting claims: its own score as a risk, or why there is none.
 
-Cross-validation of the whole search, which every single setting gets, minimised nothing. What the
-search minimised is the error behind its own score, read as the audit reads it.
+Cross-validation of a single setting minimised nothing: it is no selected risk, and what lies
+between it and the honest one is the noise of folds. A search that tunes inside its own fit
+minimised the error behind its own score, which is read as the audit reads it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from truerisk.core.family import Family
 from truerisk.core.present import clean
 from truerisk.core.results import RiskEstimate
 
-__all__ = ["claimed_by", "tunes_inside"]
+__all__ = ["NOTHING_CHOSEN", "claimed_by", "tunes_inside"]
 
+NOTHING_CHOSEN = "one setting: nothing was selected"
 CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
 
 
