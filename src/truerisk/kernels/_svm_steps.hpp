@@ -150,7 +150,7 @@ class Solver {
         }
     }
 
-    // beta by row, and the intercept; how many steps it took.
+    // beta by row, and the intercept; how many steps it took. Without number where one overflows.
     std::int64_t solve(double* beta, double& intercept) {
         const std::size_t often = std::min<std::size_t>(p_.m, 1000);
         std::size_t left = often + 1;
@@ -169,7 +169,13 @@ class Solver {
                 if (is_done(worst, partner)) break;
                 left = 1;
             }
+            if (!std::isfinite(F_[worst.at_largest] - F_[partner.at])) break;  // it would never end
             worst = step(worst.at_largest, partner.at);
+        }
+        if (!std::all_of(F_.begin(), F_.end(), [](double F) { return std::isfinite(F); })) {
+            std::fill_n(beta, p_.m, std::numeric_limits<double>::quiet_NaN());
+            intercept = beta[0];
+            return steps;
         }
         for (std::size_t t = 0; t < p_.m; ++t) beta[place_[t]] = beta_[t];
         intercept = middle();

@@ -76,7 +76,8 @@ def steps_of_each(
 
     Problem p has rows `starts[p]` to `starts[p + 1]`, those of sign +1 first, a copy of a row once
     more; its β are the slice from `len(Cs) * starts[p]` on, in the shape (len(Cs), m). The box of a
-    row is wᵢ (C vᵢ), `weights` being w (of rows) and v (of their classes).
+    row is wᵢ (C vᵢ), `weights` being w (of rows) and v (of their classes). The β of a problem of
+    which a step overflows are not numbers.
     """
     rows = np.ascontiguousarray(rows, dtype=np.int32)
     starts = np.ascontiguousarray(starts, dtype=np.int64)

@@ -13,11 +13,13 @@ from tests.engines.closed_forms import both, counted, data_of, drawn, family_of
 
 import truerisk as tr
 from truerisk.core.contracts import Request, Streams
+from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
 from truerisk.engines.support_vectors import agreement
 from truerisk.engines.support_vectors.svm import SupportVectors
+from truerisk.kernels.svm_steps import steps_of_each
 from truerisk.testing import engine_checks
 
 ENGINE = SupportVectors()
@@ -124,6 +126,42 @@ def test_hostile_tables_are_answered_to_the_last_bit(part):
         np.testing.assert_array_equal(found, expected)
         served += 1
     assert served >= 5
+
+
+@pytest.mark.parametrize("gamma", [0.01, 1.0, "scale"])
+def test_rows_far_from_0_are_answered_as_svc_answers_them(gamma):
+    """A d² from inner products may be negative there, and a cell of the matrix more than 1."""
+    X, y = drawn(37, 40, 2)
+    family, data = family_of(SVC(), {"gamma": [gamma]}), data_of(X + 1e8, y)
+    plan = tr.methods.MonteCarlo(4).plan(data, Streams(0))
+    np.testing.assert_array_equal(*both(ENGINE, family, data, plan, SCORE))
+
+
+@pytest.mark.parametrize("engine", [ENGINE, "generic"])
+def test_a_matrix_that_overflows_far_from_0_is_left_to_svc(engine):
+    """SVC itself says that there is no solution."""
+    X, y = drawn(37, 40, 2)
+    with pytest.raises(FitFailed, match="not finite"):
+        tr.risk_curve(SVC(gamma=1.0), None, X + 1e9, y, method="4-fold", engine=engine)
+
+
+def test_a_step_that_overflows_ends_without_a_number():
+    """Nothing compared with what is not a number would ever end."""
+    gram = np.full((4, 4), np.inf, dtype=np.float32)
+    one = np.ones(4)
+    beta, intercept = steps_of_each(
+        gram,
+        np.diagonal(gram).astype(float),
+        np.arange(4),
+        np.array([0, 4]),
+        np.array([1.0, 1.0, -1.0, -1.0]),
+        (one, one),
+        np.array([1.0]),
+        tolerance=1e-3,
+        shrinking=True,
+    )
+    assert np.isnan(beta).all()
+    assert np.isnan(intercept).all()
 
 
 @pytest.mark.parametrize("kind", ["definite", "indefinite", "rounded"])

@@ -76,7 +76,9 @@ class Products:
         if setting["kernel"] == "rbf":
             single, diagonal, double = room = self.passing if passing else self._room()
             gaussian(self.inner, self.apart, gamma, room)
-            return Gram(double, single, diagonal, bool(np.isfinite(double.sum())))
+            # Far from 0 a d² from inner products may be negative, and its exponential overflow.
+            finite = np.isfinite(double.sum()) and np.isfinite(single.max(initial=0.0))
+            return Gram(double, single, diagonal, bool(finite))
         return self._gram(setting, gamma)
 
     def _gram(self, setting: Mapping[str, Any], gamma: float) -> Gram:

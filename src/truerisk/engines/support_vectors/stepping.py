@@ -43,7 +43,7 @@ def stepped(
 ) -> Stepped | None:
     """Decision values of the asked columns of the Gram matrix; None where SVC must be asked.
 
-    It is where one class is left, a row counts for nothing, or the matrix overflows.
+    It is where one class is left, a row counts for nothing, or the matrix or a step overflows.
     """
     copies = np.arange(len(rows.codes))
     copies = copies if rows.times is None else np.repeat(copies, rows.times)
@@ -75,6 +75,8 @@ def stepped(
         tolerance=float(setting["tol"]),
         shrinking=bool(setting["shrinking"]),
     )
+    if not np.isfinite(beta).all():
+        return None
     values = np.empty((len(pairs), len(Cs), len(asked)))
     for p, (start, end) in enumerate(pairwise(starts)):
         own = beta[len(Cs) * start : len(Cs) * end].reshape(len(Cs), -1)
