@@ -60,11 +60,12 @@ def test_imports_go_down_and_form_no_cycle():
         ("kernels/votes.py", "def late():\n    from truerisk.methods import kfold"),
         ("core/data.py", "from truerisk.core import plan"),
         ("attic/__init__.py", ""),
+        ("api/assess.py", "from truerisk.engines import choice"),
     ],
-    ids=["up", "sideways", "late", "cycle", "forgotten room"],
+    ids=["up", "sideways", "late", "cycle", "forgotten room", "engine chosen"],
 )
 def test_the_contracts_can_fail(tmp_path, where, statement):
-    """An import up, sideways or in a circle, or a room without a row, breaks a contract."""
+    """An import up, sideways, in a circle or of a guarded module, or a room without a row."""
     package = tmp_path / "src" / "truerisk"
     for source in SOURCES:
         depth = len(source.relative_to(PACKAGE).parts)
@@ -74,6 +75,7 @@ def test_the_contracts_can_fail(tmp_path, where, statement):
             copy.touch()
     (package / "core" / "plan.py").write_text("from truerisk.core import data\n")
     (package / "core" / "data.py").touch()
+    (package / "engines" / "choice.py").touch()
     (tmp_path / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text("utf-8"), "utf-8")
     command = [sys.executable, "-S", "-c", LINT]  # -S: not the installed package
     paths = f"{tmp_path / 'src'}{os.pathsep}{sysconfig.get_path('platlib')}"

@@ -10,7 +10,8 @@ import numpy as np
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
-from truerisk.api.road.compute import Computed, Problem, compute, curve_of, pose
+from truerisk.api.road.compute import Computed, compute, curve_of
+from truerisk.api.road.problem import Problem, pose
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms, Tested
 from truerisk.core.family import Family

@@ -11,20 +11,22 @@ from typing import Any
 from truerisk.api.assessing.assessment import Assessed, Assessment, Kept
 from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude
-from truerisk.api.assessing.families import families_of
+from truerisk.api.assessing.families import families_of, read_learners, task_of
 from truerisk.api.assessing.own_claim import NOTHING_CHOSEN, claimed_by, tunes_inside
 from truerisk.api.assessing.plans import Schedule
 from truerisk.api.assessing.ranking import by_text, ranked
 from truerisk.api.assessing.risk_of_choice import risk_of_choice
-from truerisk.api.road.compute import Computed, Problem, compute, curve_of, pose, procedure_of
+from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import outer_folds, stability
+from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.provenance import as_seed
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
-from truerisk.core.errors import BadArgument, BadData, UnknownName, named
+from truerisk.core.errors import BadArgument, UnknownName, named
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.core.table.data import Data
 from truerisk.engines.running.executors import workers_of
 
 __all__ = ["Assessment", "Interrupted", "assess"]
@@ -108,25 +110,23 @@ def assess(
         )
     if mixed_versions and store is None:
         raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
-    seed = as_seed(random_state)  # once: None and a Generator would give each learner its own
-    problems = {
-        name: pose(
-            family,
-            X,
-            y,
-            loss=loss,
-            rule=rule,
-            groups=groups,
-            sample_weight=sample_weight,
-            interval=interval,
-            confidence_level=confidence_level,
-            engine=engine,
-            executor=executor,
-            random_state=seed,
-        )
-        for name, family in families_of(learners, X, y).items()
+    named_learners = read_learners(learners)
+    task = task_of(named_learners, y)
+    data = Data.check(X, y, task=task, groups=groups, sample_weight=sample_weight)
+    asked = {
+        "loss": loss,
+        "rule": rule,
+        "sample_weight": sample_weight,
+        "interval": interval,
+        "confidence_level": confidence_level,
+        "engine": engine,
+        "executor": executor,
+        "random_state": as_seed(random_state),  # None and a Generator would draw for each learner
     }
-    _refuse_mixed(problems)
+    problems = {
+        name: problem_on(data, family, **asked)
+        for name, family in families_of(named_learners, data).items()
+    }
     first = next(iter(problems.values()))
     schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
     problems = {
@@ -263,10 +263,3 @@ def _concluded(
         kept=None if keeper is None else Kept(keeper.n_found, keeper.n_added),
     )
     return replace(found, conclusion=conclude(found))
-
-
-def _refuse_mixed(problems: Mapping[str, Problem]) -> None:
-    tasks = {name: p.family.task for name, p in problems.items()}
-    if len(set(tasks.values())) > 1:
-        listed = ", ".join(f"{name}: {task}" for name, task in tasks.items())
-        raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")

@@ -29,7 +29,7 @@ from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
 from truerisk.api.findings.on_splits import row_findings, split_findings
 from truerisk.api.findings.selected_columns import selection_findings
-from truerisk.api.road.compute import Problem, pose
+from truerisk.api.road.problem import Problem, pose
 from truerisk.api.road.provenance import versions
 from truerisk.core.errors import (
     BadData,

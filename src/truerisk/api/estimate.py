@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.api.road.compute import compute, curve_of, pose
+from truerisk.api.road.compute import compute, curve_of
+from truerisk.api.road.problem import pose
 from truerisk.core.family import Family
 from truerisk.core.results import RiskCurve, RiskEstimate
 

@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from truerisk.api.road.compute import Computed, Problem, compute, curve_of, pose, procedure_of
+from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import outer_folds, stability
+from truerisk.api.road.problem import Problem, pose
 from truerisk.api.searching.cv_results import cv_results
 from truerisk.api.searching.missing_result import Missing
 from truerisk.api.searching.routing import route

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,9 @@ from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.stores import in_a_folder, store_path, terminated
 from truerisk.core.writing import write_text
+
+if TYPE_CHECKING:
+    from truerisk.api.road.problem import Problem
 
 __all__ = ["assess"]
 
@@ -122,11 +125,10 @@ def _say_cost(
     """Say so before very many fits are made, and how many the usual methods would need."""
     from truerisk.api.assessing.forecast import MANY, planned_fits
     from truerisk.api.assessing.plans import usual_method
-    from truerisk.api.road.compute import pose
 
     sizes = [len(family) for family in families.values()]
     with worded_warnings():
-        problem = pose(next(iter(families.values())), source.X, source.y, **options)
+        problem, *_ = _problems(source, families, options).values()
     fits = planned_fits(problem, sizes, methods, outer)
     if fits <= MANY:
         return
@@ -135,6 +137,17 @@ def _say_cost(
         fewer = planned_fits(problem, sizes, None, None)
         usual = f"; {usual_method(n_rows)}, the usual way, needs {fewer:,}"
     say(f"note: {fits:,} fits are planned{usual}. --dry-run guesses the seconds.")
+
+
+def _problems(
+    source: Source, families: dict[str, Any], options: dict[str, Any]
+) -> dict[str, Problem]:
+    from truerisk.api.road.problem import problem_on
+    from truerisk.core.table.data import Data
+
+    asked = {name: value for name, value in options.items() if name != "groups"}
+    data = Data.check(source.X, source.y, task=source.task, groups=source.groups)
+    return {name: problem_on(data, family, **asked) for name, family in families.items()}
 
 
 def _families(source: Source, models: str | None) -> dict[str, Any]:
@@ -207,12 +220,10 @@ def _dry_run(
     from dataclasses import asdict
 
     from truerisk.api.assessing.forecast import forecast
-    from truerisk.api.road.compute import pose
     from truerisk.core.present import seconds, text_table
 
     with worded_warnings():
-        problems = {n: pose(f, source.X, source.y, **options) for n, f in families.items()}
-        expected = forecast(problems, methods, outer)
+        expected = forecast(_problems(source, families, options), methods, outer)
     fits, time = sum(f.fits for f in expected), sum(f.seconds for f in expected)
     if as_json:
         content = {

@@ -2,6 +2,7 @@
 
 | place | what it holds |
 |---|---|
+| `asking.py` | the one way from a plan to answers: engine, seed of the pass, run |
 | `choice.py` | which engine answers, and why others do not |
 | `generic.py` | clone, fit, predict: the reference every other engine must equal |
 | `neighbours/` | nearest neighbours: one sorted list per row |

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Evaluation, Method, Request, RunOptions, Streams, Terms
+from truerisk.core.contracts import Evaluation, Method, Streams, Terms
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.choice import choose_engine
+from truerisk.engines.asking import Asking
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["answered", "evaluated", "terms_of", "values_of"]
@@ -30,21 +30,16 @@ def answered(
 
     `by` is the word of an engine, or "auto" for the first that does not refuse.
     """
-    request = Request.of(loss, plan)
-    engine, _ = choose_engine(by, family, data, plan, request)
-    return engine.run(family, data, plan, request, RunOptions(only=only))
+    return Asking(family, data, loss, engine=by)(plan, only)
 
 
 def evaluated(
     method: Method, family: Family, data: Data, loss: Loss, seed: int, by: str = "auto"
 ) -> Evaluation:
     """What the method finds, the candidate with the smallest risk being chosen."""
-
-    def ask(plan: Plan, only: np.ndarray | None = None) -> Answers:
-        return answered(family, data, loss, plan, only, by)
-
+    asking = Asking(family, data, loss, engine=by)
     plan = method.plan(data, Streams(seed))
-    return method.evaluate(ask, data, loss, plan, terms_of(family))
+    return method.evaluate(asking, data, loss, plan, terms_of(family))
 
 
 def values_of(evaluation: Evaluation) -> np.ndarray:

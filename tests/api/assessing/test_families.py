@@ -9,8 +9,9 @@ import pytest
 from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from tests.support.families import families_on
 
-from truerisk.api.assessing.families import families_of, word_families
+from truerisk.api.assessing.families import word_families
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
 
@@ -24,7 +25,7 @@ def test_a_model_a_pair_a_list_and_a_family():
     grid = {"n_neighbors": [1, 3]}
     ready = Family.of(knn, grid)
     given = {"model": GaussianNB(), "pair": (knn, grid), "list": [knn, grid], 7: ready}
-    families = families_of(given, X, Y)
+    families = families_on(given, X, Y)
     assert list(families) == ["model", "pair", "list", "7"]
     assert [len(family) for family in families.values()] == [1, 2, 2, 2]
     assert families["7"] is ready
@@ -32,7 +33,7 @@ def test_a_model_a_pair_a_list_and_a_family():
 
 def test_words_have_their_grids():
     """Settings keep the grid's order and fit the number of rows."""
-    families = families_of(["knn", "tree"], X, Y)
+    families = families_on(["knn", "tree"], X, Y)
     ks = [c["model__n_neighbors"] for c in families["knn"].candidates]
     assert ks == sorted(ks)
     assert max(ks) <= len(Y) // 4
@@ -53,7 +54,7 @@ def test_words_have_their_grids():
 )
 def test_the_task_follows_from_y(y, expected):
     """Labels and up to ten whole numbers are classes, as in files; other numbers are regressed."""
-    assert {family.task for family in families_of(None, X, y).values()} == {expected}
+    assert {family.task for family in families_on(None, X, y).values()} == {expected}
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -70,7 +71,7 @@ def test_holes_are_imputed_inside_the_folds(dtype):
     """An array with NaN gets pipelines that impute; one without gets none."""
     holes = X.astype(dtype)
     holes[3, 1] = np.nan
-    families = families_of(["lda"], holes, Y)["lda"], families_of(["lda"], X, Y)["lda"]
+    families = families_on(["lda"], holes, Y)["lda"], families_on(["lda"], X, Y)["lda"]
     assert ["Imputer" in str(family.estimator) for family in families] == [True, False]
 
 
@@ -90,22 +91,22 @@ def test_holes_are_imputed_inside_the_folds(dtype):
 def test_other_things_are_refused_with_the_remedy(learners, error, sentence):
     """What was given, and what to give instead."""
     with pytest.raises(error, match=sentence):
-        families_of(learners, X, Y)
+        families_on(learners, X, Y)
 
 
 def test_words_need_a_target_and_columns():
     """Without y there is no task; without columns no grid."""
     with pytest.raises(BadData, match="y is None"):
-        families_of(None, X, None)
+        families_on(None, X, None)
     with pytest.raises(BadData):
-        families_of(["knn"], X[:, 0], Y)
+        families_on(["knn"], X[:, 0], Y)
 
 
 def test_text_columns_of_a_frame_become_indicators():
     """As those of a file do, inside the folds; the words then serve a frame as it is."""
     columns = {"a": X[:, 0], "b": ["uv"[c] for c in Y], "c": [None, *X[1:, 2]]}
     for table in (pd.DataFrame(columns), pl.DataFrame(columns)):
-        model = families_of(["tree"], table, Y)["tree"].make(0)
+        model = families_on(["tree"], table, Y)["tree"].make(0)
         assert model.fit(table, Y).score(table, Y) == 1.0
         assert model[:-1].transform(table).shape == (40, 4)
 
@@ -121,4 +122,4 @@ def test_text_columns_of_a_frame_become_indicators():
 def test_what_the_words_cannot_prepare_is_said(table, sentence):
     """Equal names, dates and sparse tables, before anything is fitted."""
     with pytest.raises(BadData, match=sentence):
-        families_of(None, table, Y)
+        families_on(None, table, Y)

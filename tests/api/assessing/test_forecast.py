@@ -9,11 +9,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.api.assessing.families import families_of
 from truerisk.api.assessing.forecast import forecast
-from truerisk.api.road.compute import pose
+from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadData, Refusal
 
 X, Y = tr.datasets.make_simple(36, random_state=0)
@@ -26,7 +26,7 @@ LEARNERS = {
 
 def expected(learners, methods, outer, **options):
     """The forecast of what assess would do."""
-    problems = {n: pose(f, X, Y, **options) for n, f in families_of(learners, X, Y).items()}
+    problems = {n: pose(f, X, Y, **options) for n, f in families_on(learners, X, Y).items()}
     return forecast(problems, methods, outer)
 
 

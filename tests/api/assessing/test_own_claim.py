@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
-from truerisk.api.road.compute import pose
+from truerisk.api.road.problem import pose
 from truerisk.core.family import Family
 from truerisk.report.document import read_document
 

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
 from truerisk.api.assessing.pace import Pace, line_of, mean_of, pace_of
-from truerisk.api.road.compute import pose
+from truerisk.api.road.problem import pose
 from truerisk.core.contracts import Engine, Streams
 from truerisk.core.family import Family
 from truerisk.engines.generic import Generic

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
 from truerisk.api.assessing.plans import Schedule
-from truerisk.api.road.compute import pose
+from truerisk.api.road.problem import pose
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 

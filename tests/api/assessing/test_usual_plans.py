@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.api.assessing.families import families_of
 from truerisk.api.assessing.plans import usual_method
 
 
@@ -42,4 +42,4 @@ def test_slow_learners_are_no_default_for_many_rows():
     rng = np.random.default_rng(0)
     for n, word in ((5_000, "svm"), (5_001, "lasso")):
         X = rng.normal(size=(n, 2))
-        assert word in families_of(None, X, X[:, 0] + rng.normal(size=n))
+        assert word in families_on(None, X, X[:, 0] + rng.normal(size=n))

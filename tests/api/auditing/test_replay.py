@@ -23,7 +23,7 @@ import truerisk as tr
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.replay import replay
 from truerisk.api.auditing.scale import scale_of
-from truerisk.api.road.compute import pose
+from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 

@@ -18,8 +18,8 @@ from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, out_of
 from truerisk.api.assessing.paired_difference import Paired, paired_difference
 from truerisk.api.assessing.ranking import ranked
 from truerisk.api.findings.finding import Finding
-from truerisk.api.road.compute import Problem
 from truerisk.api.road.outer_splits import OuterFold, Stability
+from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Winners

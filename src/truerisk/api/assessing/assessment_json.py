@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.road.compute import Problem, compute, curve_of
+from truerisk.api.road.compute import compute, curve_of
+from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.family import Family

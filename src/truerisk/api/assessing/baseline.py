@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.api.road.compute import Problem
+from truerisk.api.road.problem import Problem
 from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal
 from truerisk.core.losses import AUC, RowLoss

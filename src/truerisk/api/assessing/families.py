@@ -1,4 +1,8 @@
-"""The learners of an assessment: what a user named, or the usual four for the size of the data."""
+"""The learners of an assessment: what a user named, or the usual four for the size of the data.
+
+What was named is read before the data are checked, since it says whether y holds classes; words
+become models afterwards, since their grids depend on the size of the data.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +18,17 @@ from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_columns
 from truerisk.datasets.target import MOST_INTEGER_CLASSES
 
-__all__ = ["families_of", "word_families"]
+__all__ = ["families_of", "read_learners", "task_of", "word_families"]
 
 
-def families_of(learners: Any, X: Any, y: Any) -> dict[str, Family]:
-    """Families by name, from a dict of models or (model, grid) pairs, words, or None."""
+Named = Mapping[str, Family] | Sequence[str] | None
+"""Families by name, words of learners, or None for the usual ones."""
+
+
+def read_learners(learners: Any) -> Named:
+    """What was named: a dict of models or (model, grid) pairs, words, or None."""
     if learners is None or _are_words(learners):
-        return _by_size(learners, X, y)
+        return None if learners is None else tuple(learners)
     if not isinstance(learners, Mapping):
         raise UnknownName(
             "learners are given as a dict, {'knn': (KNeighborsClassifier(), {'n_neighbors': "
@@ -31,7 +39,36 @@ def families_of(learners: Any, X: Any, y: Any) -> dict[str, Family]:
     families = {str(name): _family(str(name), given) for name, given in learners.items()}
     if len(families) < len(learners):
         raise UnknownName("two learners have the same name as text: give each its own.")
+    _refuse_mixed(families)
     return families
+
+
+def task_of(named: Named, y: Any) -> Task:
+    """What the families predict; for words, what y looks like by the rule of table files.
+
+    Classes are labels, booleans, or whole numbers of few values.
+    """
+    if isinstance(named, Mapping):
+        return next(iter(named.values())).task
+    if y is None:
+        raise BadData("y is None: an assessment compares predictions with a target.")
+    target = np.asarray(y)
+    if target.dtype.kind not in "iuf":
+        return "classification"
+    whole = np.array_equal(target, np.round(target))
+    few = whole and len(np.unique(target)) <= MOST_INTEGER_CLASSES
+    return "classification" if few else "regression"
+
+
+def families_of(named: Named, data: Data) -> Mapping[str, Family]:
+    """Families by name; words, and None, stand for models with grids for the size of the data."""
+    if isinstance(named, Mapping):
+        return named
+    columns = n_columns(data.X)
+    if columns is None:
+        raise BadData("X has no columns to choose learners for; give learners as a dict.")
+    size = {"n_classes": data.n_classes, "n_rows": data.n_rows}
+    return word_families(named, data.task, columns=_layout(data.X, columns), **size)
 
 
 def word_families(
@@ -70,18 +107,6 @@ def _refuse_no_or_equal(words: Sequence[str]) -> None:
         raise UnknownName(f"learner {twice[0]!r} is named twice: name each once.")
 
 
-def _by_size(words: Any, X: Any, y: Any) -> dict[str, Family]:
-    if y is None:
-        raise BadData("y is None: an assessment compares predictions with a target.")
-    task = _task(np.asarray(y))
-    data = Data.check(X, y, task=task)
-    columns = n_columns(data.X)
-    if columns is None:
-        raise BadData("X has no columns to choose learners for; give learners as a dict.")
-    layout = _layout(data.X, columns)
-    return word_families(words, task, n_classes=data.n_classes, n_rows=data.n_rows, columns=layout)
-
-
 def _layout(X: Any, n_features: int) -> dict[str, Any]:
     """Which columns are numbers and which text, as `models.learner` takes it."""
     if hasattr(X, "tocsr"):
@@ -101,14 +126,6 @@ def _layout(X: Any, n_features: int) -> dict[str, Any]:
     }
 
 
-def _task(y: np.ndarray) -> Task:
-    """Classes are labels, booleans, or whole numbers of few values; the rule of table files."""
-    if y.dtype.kind not in "iuf":
-        return "classification"
-    whole = np.array_equal(y, np.round(y))
-    return "classification" if whole and len(np.unique(y)) <= MOST_INTEGER_CLASSES else "regression"
-
-
 def _family(name: str, given: Any) -> Family:
     if isinstance(given, Family):
         return given
@@ -117,3 +134,10 @@ def _family(name: str, given: Any) -> Family:
             raise UnknownName(f"learner {name!r}: give a model, or a pair (model, grid).")
         return Family.of(*given)
     return Family.of(given)
+
+
+def _refuse_mixed(families: Mapping[str, Family]) -> None:
+    tasks = {name: family.task for name, family in families.items()}
+    if len(set(tasks.values())) > 1:
+        listed = ", ".join(f"{name}: {task}" for name, task in tasks.items())
+        raise BadData(f"classifiers and regressors cannot be compared on one target ({listed}).")

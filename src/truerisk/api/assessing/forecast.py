@@ -9,7 +9,7 @@ from typing import Any
 
 from truerisk.api.assessing.pace import pace_of
 from truerisk.api.assessing.plans import Schedule
-from truerisk.api.road.compute import Problem
+from truerisk.api.road.problem import Problem
 from truerisk.core.errors import named
 
 __all__ = ["Forecast", "forecast", "planned_fits"]

@@ -7,16 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.api.road.compute import Problem
+from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request, RunOptions, Winners
+from truerisk.core.contracts import Request, Winners
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
-from truerisk.engines.choice import choose_engine
 from truerisk.methods.parts.choosing_inside import by_fit
 
 __all__ = ["OutOfFold", "calibration_of", "out_of_fold", "roc_of"]
@@ -122,11 +121,8 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
 
 def _ask(problem: Problem, plan: Plan, winners: Winners, response: Any) -> Answers:
     """The winners' answers, by whichever engine gives them, with the seed of that very pass."""
-    request = Request(response)
-    engine, _ = choose_engine("auto", problem.family, problem.data, plan, request)
-    seed = np.random.SeedSequence([problem.seed, int(winners.compared)]).generate_state(1)[0]
-    run = RunOptions(problem.executor, int(seed), by_fit(plan, winners.candidate))
-    return engine.run(problem.family, problem.data, plan, request, run)
+    asking = problem.asking(engine="auto", passes=int(winners.compared))
+    return asking.answers(plan, Request(response), by_fit(plan, winners.candidate))
 
 
 def _first(plan: Plan, values: np.ndarray, response: Any) -> OutOfFold | str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.scale import known_by, scale_of
-from truerisk.api.road.compute import Problem
+from truerisk.api.road.problem import Problem
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.present import clean

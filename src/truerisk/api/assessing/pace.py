@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.api.road.compute import Problem
+from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.plan.plan import Plan
-from truerisk.engines.choice import choose_engine
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.executors import workers_of
 from truerisk.engines.templates.one_fit import OneFit
@@ -66,7 +65,7 @@ def pace_of(
     where it is very long, `like` is the answer.
     """
     request = Request.of(problem.loss, plan)
-    engine, _ = choose_engine(problem.engine, problem.family, problem.data, plan, request)
+    engine = problem.asking().choose(plan, request)
     if like is not None and like.engine == engine.word and like.seconds(1) >= LONGEST:
         return like
     settings = len(problem.family)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.api.road.compute import Problem, loss_by, method_of
+from truerisk.api.road.problem import Problem, loss_by, method_of
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.plan.plan import Plan
 from truerisk.methods.nested import Nested

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.api.assessing.assessment import Assessed
-from truerisk.api.road.compute import Problem
+from truerisk.api.road.problem import Problem
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms
 from truerisk.core.results import RiskEstimate, dress

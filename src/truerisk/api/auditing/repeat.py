@@ -10,7 +10,8 @@ from typing import Any
 from truerisk.api.auditing.claim import USED_UP, Claim
 from truerisk.api.auditing.on_state import study_given
 from truerisk.api.auditing.scale import Scale
-from truerisk.api.road.compute import compute, curve_of, pose, procedure_of
+from truerisk.api.road.compute import compute, curve_of, procedure_of
+from truerisk.api.road.problem import pose
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family

@@ -16,7 +16,8 @@ from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.ranked import corrected_ranks
 from truerisk.api.auditing.scale import Scale
 from truerisk.api.findings.finding import Finding
-from truerisk.api.road.compute import Computed, Problem, compute, curve_of
+from truerisk.api.road.compute import Computed, compute, curve_of
+from truerisk.api.road.problem import Problem
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams, Tested
 from truerisk.core.errors import BadData, Refusal

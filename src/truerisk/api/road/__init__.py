@@ -2,7 +2,8 @@
 
 | file | what it holds |
 |---|---|
-| `compute.py` | family, data and method → plan → engine → answers → evaluation |
+| `problem.py` | one family on checked data, with all that was asked for |
+| `compute.py` | a problem and a method → plan → answers → evaluation, with its papers |
 | `weights.py` | how sample weights reach a fit |
 | `leak_warnings.py` | warnings about copies and groups on both sides of a split |
 | `default_interval.py` | the interval of a tuned learner where none was asked for |

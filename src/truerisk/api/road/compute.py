@@ -5,107 +5,30 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from truerisk.api.road.leak_warnings import warn_of_leaks
-from truerisk.api.road.provenance import as_seed, versions
-from truerisk.api.road.weights import fit_params_with_weight
-from truerisk.core.answers import Answers
+from truerisk.api.road.problem import Problem, loss_by, method_of
+from truerisk.api.road.provenance import versions
 from truerisk.core.contracts import (
     Evaluation,
     Keeper,
     Method,
-    Request,
-    Rule,
-    RunOptions,
     Streams,
     Terms,
     std_errors_of,
     values_of,
 )
-from truerisk.core.errors import NoEngine, UnknownName
-from truerisk.core.family import Family
-from truerisk.core.loss_words import as_loss
-from truerisk.core.losses import Loss
+from truerisk.core.errors import NoEngine
 from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
-from truerisk.core.table.data import Data
-from truerisk.engines.choice import choose_engine
-from truerisk.engines.running.executors import workers_of
 from truerisk.methods.interval_forms import as_form
-from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.choosing_inside import by_rule
-from truerisk.methods.words import as_method
-from truerisk.selection import as_rule
 
-__all__ = [
-    "Computed",
-    "Problem",
-    "compute",
-    "curve_of",
-    "loss_by",
-    "method_of",
-    "pose",
-    "procedure_of",
-]
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Everything a computation needs, checked."""
-
-    family: Family
-    data: Data
-    loss: Loss
-    rule: Rule
-    confidence_level: float
-    engine: Any
-    executor: Any
-    seed: int
-    loss_asked: bool = False
-    interval: str | None = None
-
-
-def pose(
-    family: Family,
-    X: Any,
-    y: Any,
-    *,
-    loss: Any = None,
-    rule: Any = "min",
-    groups: Any = None,
-    sample_weight: Any = None,
-    fit_params: Mapping[str, Any] | None = None,
-    interval: str | None = None,
-    confidence_level: float = 0.95,
-    engine: Any = "auto",
-    executor: Any = None,
-    random_state: Any = 0,
-) -> Problem:
-    """Check what a user gave."""
-    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
-        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
-    workers_of(executor)  # an unknown executor is refused by every engine alike
-    params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
-    data = Data.check(
-        X, y, task=family.task, groups=groups, sample_weight=sample_weight, fit_params=params
-    )
-    return Problem(
-        family=family,
-        data=data,
-        loss=as_loss(loss, data),
-        rule=as_rule(rule),
-        confidence_level=confidence_level,
-        engine=engine,
-        executor=executor,
-        seed=as_seed(random_state),
-        loss_asked=loss is not None,
-        interval=None if interval is None else as_form(interval).word,
-    )
+__all__ = ["Computed", "compute", "curve_of", "procedure_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +57,7 @@ def compute(
     if plan is None:
         plan = chosen.plan(data, Streams(problem.seed))
     warn_of_leaks(data, chosen, plan)
-    asking = _Asking(problem, keeper)
+    asking = problem.asking(keeper=keeper)
     terms = Terms(
         problem.confidence_level,
         problem.rule,
@@ -152,12 +75,6 @@ def compute(
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds)
 
 
-def method_of(problem: Problem, method: Any) -> Method:
-    """The method that was asked for, or the one that draws what the interval asked for needs."""
-    chosen = as_method(method)
-    return chosen if problem.interval is None else with_interval(chosen, problem.interval)
-
-
 def _instead(computed: Computed, reason: str) -> Computed:
     """The same, where every estimate says why another method took the place of the one asked."""
     note = f"'{computed.method.word}' took the place of the method asked for: {reason}"
@@ -167,11 +84,6 @@ def _instead(computed: Computed, reason: str) -> Computed:
     if procedure is not None:
         procedure = replace(procedure, notes=(note, *procedure.notes))
     return replace(computed, evaluation=replace(evaluation, tested=tested, procedure=procedure))
-
-
-def loss_by(method: Method, problem: Problem) -> Loss:
-    """The loss that a method reports in on this problem."""
-    return method.loss_of(problem.data, problem.loss, asked=problem.loss_asked)
 
 
 def curve_of(computed: Computed) -> RiskCurve:
@@ -210,31 +122,6 @@ def procedure_of(computed: Computed) -> RiskEstimate | None:
     if len({unit.candidate for unit in evaluation.units}) == 1:
         params = candidates[evaluation.units[0].candidate]
     return dress(evaluation.procedure, _common(computed), params)
-
-
-class _Asking:
-    """What a method asks through; it remembers which engine answered."""
-
-    def __init__(self, problem: Problem, keeper: Keeper | None) -> None:
-        self.problem = problem
-        self.keeper = keeper
-        self.engine = ""
-        self.asked = 0
-        self.refusals: dict[str, str] = {}
-
-    def __call__(self, plan: Plan, only: np.ndarray | None = None) -> Answers:
-        problem = self.problem
-        loss = problem.loss
-        request = Request.of(loss, plan)
-        engine, refusals = choose_engine(
-            problem.engine, problem.family, problem.data, plan, request
-        )
-        self.refusals |= refusals
-        self.engine = engine.word
-        seed = np.random.SeedSequence([problem.seed, self.asked]).generate_state(1)[0]
-        self.asked += 1  # passes of one computation (inner, outer) get seeds of their own
-        run = RunOptions(problem.executor, int(seed), only, self.keeper)
-        return engine.run(problem.family, problem.data, plan, request, run)
 
 
 def _common(computed: Computed) -> RiskEstimate:

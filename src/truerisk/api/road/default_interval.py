@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from truerisk.api.road.compute import Problem
+from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Method
 from truerisk.core.losses import Loss
 from truerisk.methods.nested import Nested

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.compute import Computed, compute, curve_of, pose
+from truerisk.api.road.compute import Computed, compute, curve_of
+from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.present import plain, without_folders

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -118,6 +118,15 @@ class Data:
 
     def weights(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.sample_weight is None else self.sample_weight[rows]
+
+    def fitted_with(self, fit_params: Mapping[str, Any]) -> Data:
+        """The same rows for fits that take these parameters; what is counted of rows is shared."""
+        if not fit_params and not self.fit_params:
+            return self
+        other = replace(self, fit_params=dict(fit_params))
+        for counted in ("_row_sums", "fingerprint", "row_keys"):
+            vars(other)[counted] = getattr(self, counted)
+        return other
 
     def subset(self, rows: np.ndarray) -> Data:
         """These rows as a problem of their own; the classes keep their codes."""

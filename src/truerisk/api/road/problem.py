@@ -1,0 +1,107 @@
+"""A problem: one family on checked data, with all that was asked for beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+from truerisk.api.road.provenance import as_seed
+from truerisk.api.road.weights import fit_params_with_weight
+from truerisk.core.contracts import Method, Rule
+from truerisk.core.errors import UnknownName
+from truerisk.core.family import Family
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import Loss
+from truerisk.core.table.data import Data
+from truerisk.engines.asking import Asking
+from truerisk.engines.running.executors import workers_of
+from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.words import as_method
+from truerisk.selection import as_rule
+
+__all__ = ["Problem", "loss_by", "method_of", "pose", "problem_on"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Everything a computation needs, checked."""
+
+    family: Family
+    data: Data
+    loss: Loss
+    rule: Rule
+    confidence_level: float
+    engine: Any
+    executor: Any
+    seed: int
+    loss_asked: bool = False
+    interval: str | None = None
+
+    def asking(self, **options: Any) -> Asking:
+        """What its plans are asked through; `options` are those of a single pass."""
+        given = {"engine": self.engine, "executor": self.executor, "seed": self.seed}
+        return Asking(self.family, self.data, self.loss, **{**given, **options})
+
+
+def pose(
+    family: Family,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    **asked: Any,
+) -> Problem:
+    """Check what a user gave: rows, and what `problem_on` is asked for."""
+    data = Data.check(X, y, task=family.task, groups=groups, sample_weight=sample_weight)
+    return problem_on(data, family, sample_weight=sample_weight, **asked)
+
+
+def problem_on(
+    data: Data,
+    family: Family,
+    *,
+    loss: Any = None,
+    rule: Any = "min",
+    sample_weight: Any = None,
+    fit_params: Mapping[str, Any] | None = None,
+    interval: str | None = None,
+    confidence_level: float = 0.95,
+    engine: Any = "auto",
+    executor: Any = None,
+    random_state: Any = 0,
+) -> Problem:
+    """Check what a user asks for on data that were checked before.
+
+    `sample_weight` goes to the fits as it was given, under the name that this family has for it.
+    """
+    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
+        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
+    workers_of(executor)  # an unknown executor is refused by every engine alike
+    params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
+    return Problem(
+        family=family,
+        data=data.fitted_with(params),
+        loss=as_loss(loss, data),
+        rule=as_rule(rule),
+        confidence_level=confidence_level,
+        engine=engine,
+        executor=executor,
+        seed=as_seed(random_state),
+        loss_asked=loss is not None,
+        interval=None if interval is None else as_form(interval).word,
+    )
+
+
+def method_of(problem: Problem, method: Any) -> Method:
+    """The method that was asked for, or the one that draws what the interval asked for needs."""
+    chosen = as_method(method)
+    return chosen if problem.interval is None else with_interval(chosen, problem.interval)
+
+
+def loss_by(method: Method, problem: Problem) -> Loss:
+    """The loss that a method reports in on this problem."""
+    return method.loss_of(problem.data, problem.loss, asked=problem.loss_asked)

@@ -1,0 +1,60 @@
+"""From a plan to answers: which engine, and the seed of each pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.core.contracts import Streams
+from truerisk.core.errors import NoEngine
+from truerisk.core.family import Family
+from truerisk.core.loss_words import as_loss
+from truerisk.core.table.data import Data
+from truerisk.engines.asking import Asking
+
+X, Y = tr.datasets.make_simple(40, random_state=2)
+DATA = Data.check(np.hstack([X, X[::-1]]), Y, task="classification")
+PLAN = tr.methods.KFold(4).plan(DATA, Streams(0))
+LOSS = as_loss(None, DATA)
+SPLITS = Family.of(DecisionTreeClassifier(splitter="random"))
+
+
+def of(family=SPLITS, **options):
+    return Asking(family, DATA, LOSS, **options)
+
+
+def test_passes_have_seeds_of_their_own():
+    """The second pass draws other trees than the first, and the same seed the same passes."""
+    one, again = of(seed=5), of(seed=5)
+    first, second = one(PLAN).values, one(PLAN).values
+    assert not np.array_equal(first, second)
+    np.testing.assert_array_equal(first, again(PLAN).values)
+    np.testing.assert_array_equal(second, again(PLAN).values)
+
+
+def test_a_pass_can_be_made_again_by_its_number():
+    """As the out-of-fold scores are those of the models that were tested."""
+    one = of(seed=5)
+    one(PLAN)
+    second = one(PLAN).values
+    np.testing.assert_array_equal(of(seed=5, passes=1)(PLAN).values, second)
+
+
+def test_it_says_who_answered_and_who_refused():
+    """The word of the engine, and a reason of each one before it."""
+    asking = of(Family.of(KNeighborsClassifier()))
+    asking(PLAN)
+    assert (asking.engine, asking.refusals) == ("knn", {})
+    asking = of()
+    asking(PLAN)
+    assert asking.engine == "tree"
+    assert "knn" in asking.refusals
+
+
+def test_an_engine_that_was_asked_for_answers_or_says_why_not():
+    """It is not replaced by another."""
+    with pytest.raises(NoEngine, match="engine 'knn' cannot answer"):
+        of(engine="knn")(PLAN)
