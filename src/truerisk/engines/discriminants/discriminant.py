@@ -92,7 +92,8 @@ class LinearDiscriminants(OnePass):
     ) -> list[np.ndarray] | None:
         classes = Classes.of(shown.X, shown.y, shown.times)
         rule = Rule.of(group.settings[0])
-        if not rule.can_fit(classes.sizes, classes.n_features):
+        quiet = rule.has_covariances(classes.sizes) and rule.tells_means(classes.means)
+        if not (quiet and rule.can_fit(classes.sizes, classes.n_features)):
             return None
         slopes = rule.slopes(classes, [shrinkage_of(setting) for setting in group.settings])
         open_ = np.array([slope is None for slope in slopes])
