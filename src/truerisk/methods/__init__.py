@@ -21,7 +21,7 @@
 | `ebic.py` | the extended BIC of linear models |
 | `bayesian_error.py` | the error of linear classifiers from one fit |
 | `bolstered.py`, `bolstered_sampling.py` | rows spread over Gaussians |
-| `interval_wanted.py` | the method that an interval asked for is made from |
+| `interval_wanted.py` | which intervals a method offers; the method that draws what one needs |
 | `parts/` | arithmetic that several methods share |
 | `bayesian/` | posteriors of the error of linear rules |
 | `interval_forms/` | intervals by name |

@@ -3,7 +3,8 @@
 | file | interval |
 |---|---|
 | `form.py` | what an interval declares, the check of its needs, shapes that several share |
-| `evidence.py`, `instability.py` | what an interval is made from |
+| `evidence.py` | what an interval is made from: rows, pairs of folds, halves, samples |
+| `instability.py` | how much a row's loss depends on where the folds were drawn |
 | `wald.py` | normal, rows tested once; by groups where there are some |
 | `corrected_t.py` | corrected resampled t of Nadeau and Bengio |
 | `beta.py` | posterior of an error rate |
