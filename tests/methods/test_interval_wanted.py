@@ -40,6 +40,27 @@ def test_no_method_ignores_it(method, word):
         assert word in offered(inside)
 
 
+OFFERED = [
+    (method, word)
+    for method in ["5-fold", "2x5-fold", *(m for m in tr.methods.names() if m != "K-fold")]
+    for word in offered(as_method(method))
+]
+
+
+@pytest.mark.parametrize(("method", "word"), OFFERED)
+def test_what_is_offered_is_made(method, word):
+    """An interval of that name, or a note why there is none, or what the plan lacks for it."""
+    given = {"method": method, "interval": word, "random_state": 0}
+    try:
+        found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
+    except Refusal as refusal:
+        assert str(refusal).startswith(f"interval '{word}' needs rows that are tested once")
+        assert "which this plan cannot give" in str(refusal)
+        assert method in ("2x5-fold", "monte-carlo")
+    else:
+        assert (found.interval.method == word) if found.interval else found.notes
+
+
 @pytest.mark.parametrize("word", [w for w in WORDS if w != "bootstrap-.632"])
 def test_searches_and_assessments_have_it(word):
     """HonestSearchCV and assess report it, and the risk of choosing among learners has it."""
