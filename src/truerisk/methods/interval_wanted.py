@@ -70,13 +70,8 @@ def _halves(method: KFold, word: str) -> PairedHalves:
     return PairedHalves(test_share=share, stratify=method.stratify)
 
 
-def _samples(method: OutOfBag, word: str) -> Bootstrap:
-    """The bootstrap that draws what the bags of a forest do not show."""
-    return Bootstrap("oob")
-
-
 DRAWN_INSTEAD: dict[tuple[type[Method], Basis], Callable[..., Method]] = {
     (KFold, Basis.PAIRS): _nested,
     (KFold, Basis.HALVES): _halves,
-    (OutOfBag, Basis.SAMPLES): _samples,
+    (OutOfBag, Basis.SAMPLES): lambda method, word: Bootstrap("oob"),
 }

@@ -8,14 +8,7 @@ import numpy as np
 
 from truerisk.core.interval import Basis
 from truerisk.methods.interval_forms.evidence import RowEvidence
-from truerisk.methods.interval_forms.form import (
-    NO_SPREAD,
-    IntervalForm,
-    Needs,
-    Sureness,
-    beta,
-    bounds_of,
-)
+from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Needs, Sureness
 from truerisk.methods.interval_forms.inflation import BENGIO, CALIBRATED, OF_FOLDS, enlarged
 
 __all__ = ["BetaCV"]
@@ -38,13 +31,13 @@ class BetaCV(IntervalForm[RowEvidence]):
 
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
         spread, value = enlarged(evidence, c), float(evidence.values[c])
-        low, span = bounds_of(evidence)
+        low, span = evidence.bounds
         share = float(np.clip((value - low) / span, 0, 1))
         alike = spread.plain == 0
         if spread.units < 1 or (alike and 0 < share < 1):
             return None, None, (NO_SPREAD,)
         name = evidence.named(self.word)
         if alike:
-            return None, beta(evidence, value, spread.units, name), (NO_SPREAD,)
+            return None, evidence.beta(value, spread.units, name), (NO_SPREAD,)
         size = share * (1 - share) * span**2 / spread.variance
-        return spread.std_error, beta(evidence, value, size, name), spread.notes
+        return spread.std_error, evidence.beta(value, size, name), spread.notes

@@ -6,15 +6,7 @@ from typing import ClassVar
 
 from truerisk.core.interval import Basis
 from truerisk.methods.interval_forms.evidence import PairEvidence
-from truerisk.methods.interval_forms.form import (
-    NO_SPREAD,
-    IntervalForm,
-    Needs,
-    Sureness,
-    beta,
-    bounds_of,
-    is_none,
-)
+from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Needs, Sureness, is_none
 from truerisk.methods.interval_forms.ncv import BATES, OF_PAIRS
 
 __all__ = ["NestedBeta"]
@@ -37,8 +29,8 @@ class NestedBeta(IntervalForm[PairEvidence]):
         pairs, value = evidence.pairs[c], float(evidence.values[c])
         name = evidence.named(self.word)
         if is_none(pairs.std_error, value):
-            return None, beta(evidence, value, float(pairs.n), name), (NO_SPREAD,)
-        low, span = bounds_of(evidence)
+            return None, evidence.beta(value, float(pairs.n), name), (NO_SPREAD,)
+        low, span = evidence.bounds
         mean = (pairs.mean - low) / span
         size = mean * (1 - mean) * (span / pairs.std_error) ** 2
-        return pairs.std_error, beta(evidence, value, size, name), ()
+        return pairs.std_error, evidence.beta(value, size, name), ()

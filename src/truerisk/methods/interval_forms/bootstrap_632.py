@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from truerisk.core.interval import Basis
 from truerisk.methods.interval_forms.evidence import SampleEvidence
-from truerisk.methods.interval_forms.form import OF_ROWS, IntervalForm, Needs, Sureness, normal
+from truerisk.methods.interval_forms.form import OF_ROWS, IntervalForm, Needs, Sureness
 
 __all__ = ["Bootstrap632"]
 
@@ -31,4 +31,4 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
         if error is None or risk <= 0:
             return None, None, ()  # the method says why
         scaled = error * value / risk
-        return scaled, normal(evidence, value, scaled, self.word), ()
+        return scaled, evidence.around(value, evidence.z * scaled, self.word), ()

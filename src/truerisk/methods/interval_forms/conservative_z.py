@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.interval import Basis
 from truerisk.methods.interval_forms.corrected_t import NADEAU_BENGIO
 from truerisk.methods.interval_forms.evidence import HalfEvidence
-from truerisk.methods.interval_forms.form import IntervalForm, Needs, Sureness, is_none, normal
+from truerisk.methods.interval_forms.form import IntervalForm, Needs, Sureness, is_none
 
 __all__ = ["ConservativeZ"]
 
@@ -33,4 +33,4 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
         error = float(np.sqrt((np.diff(evidence.halves[c], axis=1) ** 2).mean() / 2))
         if is_none(error, value):
             return None, None, ("all halves have the same risk: their spread is 0.",)
-        return error, normal(evidence, value, error, self.word), ()
+        return error, evidence.around(value, evidence.z * error, self.word), ()

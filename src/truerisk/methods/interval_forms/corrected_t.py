@@ -8,14 +8,7 @@ import numpy as np
 
 from truerisk.core.interval import Basis
 from truerisk.methods.interval_forms.evidence import RowEvidence
-from truerisk.methods.interval_forms.form import (
-    OF_A_MEAN,
-    IntervalForm,
-    Needs,
-    Sureness,
-    around,
-    is_none,
-)
+from truerisk.methods.interval_forms.form import OF_A_MEAN, IntervalForm, Needs, Sureness, is_none
 
 __all__ = ["NADEAU_BENGIO", "CorrectedT"]
 
@@ -50,4 +43,4 @@ class CorrectedT(IntervalForm[RowEvidence]):
         from scipy.special import stdtrit
 
         half = float(stdtrit(j - 1, (1 + evidence.terms.confidence_level) / 2)) * error
-        return error, around(evidence, value, half, self.word), ()
+        return error, evidence.around(value, half, self.word), ()

@@ -1,4 +1,4 @@
-"""What the values of a method rest on: all that an interval may be made from."""
+"""What the values of a method rest on, and the shapes that several intervals have around them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.contracts import Terms
-from truerisk.core.interval import Basis
+from truerisk.core.interval import Basis, Interval
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -39,9 +39,40 @@ class Evidence:
     groups: np.ndarray | None = None
     gives: ClassVar[frozenset[Basis]] = frozenset()
 
+    @property
+    def z(self) -> float:
+        """The quantile of the normal distribution that the level asks for."""
+        from scipy.special import ndtri
+
+        return float(ndtri((1 + self.terms.confidence_level) / 2))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest loss, and how far the largest lies above it: for `Basis.UPPER_BOUND`."""
+        low, high = self.loss.lower, self.loss.upper
+        assert low is not None and high is not None
+        return low, high - low
+
     def named(self, word: str) -> str:
         """The name of an interval that adds up groups first, where there are groups."""
         return word if self.groups is None else f"{word}-grouped"
+
+    def around(self, value: float, half: float, name: str) -> Interval:
+        """`value ± half`, cut to the values the loss can take."""
+        least, most = self.loss.lower, self.loss.upper
+        low = value - half if least is None else max(value - half, least)
+        high = value + half if most is None else min(value + half, most)
+        return Interval(float(low), float(high), name, self.terms.confidence_level)
+
+    def beta(self, value: float, size: float, name: str) -> Interval:
+        """Quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share of the bound."""
+        from scipy.special import betaincinv
+
+        (low, span), level = self.bounds, self.terms.confidence_level
+        share = float(np.clip((value - low) / span, 0, 1))
+        tails = np.array([1 - level, 1 + level]) / 2
+        ends = low + span * betaincinv(size * share + 0.5, size * (1 - share) + 0.5, tails)
+        return Interval(float(ends[0]), float(ends[1]), name, level)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,13 +97,11 @@ class RowEvidence(Evidence):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        given = {Basis.LOSSES, Basis.MEAN, Basis.SPLITS}
-        times = np.bincount(self.plan.positions[0]) if self.repeatedly else np.ones(1)
+        given = frozenset({Basis.LOSSES, Basis.MEAN, Basis.SPLITS})
         if not self.repeatedly:
-            given.add(Basis.ONCE)
-        if len(np.unique(times[times > 0])) == 1:
-            given.add(Basis.EQUALLY_OFTEN)
-        return frozenset(given)
+            return given | {Basis.ONCE, Basis.EQUALLY_OFTEN}
+        times = np.bincount(self.plan.positions[0])
+        return given | {Basis.EQUALLY_OFTEN} if np.ptp(times[times > 0]) == 0 else given
 
     @cached_property
     def marks(self) -> np.ndarray:

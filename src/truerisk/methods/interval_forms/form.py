@@ -1,10 +1,10 @@
-"""What an interval declares, the one check of what it needs, and the shapes that several share."""
+"""What an interval declares, and the one check of what it needs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from typing import ClassVar, Generic, NoReturn, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -22,12 +22,7 @@ __all__ = [
     "IntervalForm",
     "Needs",
     "Sureness",
-    "around",
-    "beta",
-    "bounds_of",
     "is_none",
-    "normal",
-    "z_of",
 ]
 
 Needs = Mapping[Basis, str]
@@ -47,15 +42,8 @@ OF_ROWS = {
 }
 OF_A_MEAN = {**OF_ROWS, Basis.MEAN: "use a K-fold word such as '10-fold'"}
 
-OF_LOSS_AND_DATA = frozenset(
-    {
-        Basis.ROW_LOSSES,
-        Basis.UPPER_BOUND,
-        Basis.NEVER_NEGATIVE,
-        Basis.ERROR_COUNT,
-        Basis.EQUAL_ROWS,
-    }
-)
+OF_LOSS = {Basis.ROW_LOSSES, Basis.UPPER_BOUND, Basis.NEVER_NEGATIVE, Basis.ERROR_COUNT}
+OF_DATA = {Basis.EQUAL_ROWS}
 
 E = TypeVar("E", bound=Evidence)
 
@@ -92,66 +80,26 @@ class IntervalForm(ABC, Generic[E]):
             Basis.ERROR_COUNT: loss.binary,
             Basis.EQUAL_ROWS: data.sample_weight is None,
         }
-        lacking = (need for need in self.needs if not given.get(need, True))
-        for need in lacking:
-            weighted = need is Basis.EQUAL_ROWS
-            self._refuse(need, "data with sample_weight" if weighted else f"loss '{loss.word}'")
+        for need in self.needs:
+            if not given.get(need, True):
+                who = f"loss '{loss.word}'" if need in OF_LOSS else "data with sample_weight"
+                raise self._refusal(need, who)
 
     def require(self, given: Collection[Basis], who: str) -> None:
         """Refuse a method, or answers, that lack something that it needs."""
         need = self.lacking(given)
         if need is not None:
-            self._refuse(need, who)
+            raise self._refusal(need, who)
 
     def lacking(self, given: Collection[Basis]) -> Basis | None:
         """The first of its needs that a method, or its answers, must give and do not."""
-        asked = (need for need in self.needs if need not in OF_LOSS_AND_DATA)
-        return next((need for need in asked if need not in given), None)
+        of_answers = (need for need in self.needs if need not in OF_LOSS | OF_DATA)
+        return next((need for need in of_answers if need not in given), None)
 
-    def _refuse(self, need: Basis, who: str) -> NoReturn:
-        """Say who lacks what, and what to do."""
-        raise Refusal(
-            f"interval '{self.word}' needs {need.value}, which {who} cannot give: "
-            f"{self.needs[need]}."
-        )
-
-
-def around(evidence: Evidence, value: float, half: float, name: str) -> Interval:
-    """`value ± half`, cut to the values the loss can take."""
-    loss = evidence.loss
-    low = value - half if loss.lower is None else max(value - half, loss.lower)
-    high = value + half if loss.upper is None else min(value + half, loss.upper)
-    return Interval(float(low), float(high), name, evidence.terms.confidence_level)
-
-
-def normal(evidence: Evidence, value: float, error: float, name: str) -> Interval:
-    """`value` ± z times its error, cut to the values the loss can take."""
-    return around(evidence, value, z_of(evidence) * error, name)
-
-
-def z_of(evidence: Evidence) -> float:
-    """The quantile of the normal distribution that the level asks for."""
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + evidence.terms.confidence_level) / 2))
-
-
-def bounds_of(evidence: Evidence) -> tuple[float, float]:
-    """The smallest loss, and how far the largest lies above it."""
-    low, high = evidence.loss.lower, evidence.loss.upper
-    assert low is not None and high is not None  # `Basis.UPPER_BOUND` is among the needs
-    return low, high - low
-
-
-def beta(evidence: Evidence, value: float, size: float, name: str) -> Interval:
-    """Quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share of the bound."""
-    from scipy.special import betaincinv
-
-    low, span = bounds_of(evidence)
-    share, level = float(np.clip((value - low) / span, 0, 1)), evidence.terms.confidence_level
-    tails = np.array([1 - level, 1 + level]) / 2
-    ends = low + span * betaincinv(size * share + 0.5, size * (1 - share) + 0.5, tails)
-    return Interval(float(ends[0]), float(ends[1]), name, level)
+    def _refusal(self, need: Basis, who: str) -> Refusal:
+        """The sentence that says who lacks what, and what to do."""
+        what, remedy = need.value, self.needs[need]
+        return Refusal(f"interval '{self.word}' needs {what}, which {who} cannot give: {remedy}.")
 
 
 def is_none(error: float, value: float) -> bool:

@@ -8,14 +8,7 @@ import numpy as np
 
 from truerisk.core.interval import Basis, Interval
 from truerisk.methods.interval_forms.evidence import RowEvidence
-from truerisk.methods.interval_forms.form import (
-    NO_SPREAD,
-    IntervalForm,
-    Needs,
-    Sureness,
-    is_none,
-    z_of,
-)
+from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Needs, Sureness, is_none
 from truerisk.methods.interval_forms.inflation import BENGIO, CALIBRATED, OF_FOLDS, enlarged
 
 __all__ = ["STABLE", "LogCV"]
@@ -43,7 +36,7 @@ class LogCV(IntervalForm[RowEvidence]):
         value, error = float(evidence.values[c]), spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
-        factor = float(np.exp(z_of(evidence) * error / value))
+        factor = float(np.exp(evidence.z * error / value))
         high, most = value * factor, evidence.loss.upper
         interval = Interval(
             value / factor,

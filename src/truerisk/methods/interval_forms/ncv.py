@@ -13,7 +13,6 @@ from truerisk.methods.interval_forms.form import (
     Needs,
     Sureness,
     is_none,
-    normal,
 )
 
 __all__ = ["BATES", "OF_PAIRS", "NestedNormal"]
@@ -36,4 +35,4 @@ class NestedNormal(IntervalForm[PairEvidence]):
         value, error = float(evidence.values[c]), evidence.pairs[c].std_error
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        return error, normal(evidence, value, error, evidence.named(self.word)), ()
+        return error, evidence.around(value, evidence.z * error, evidence.named(self.word)), ()

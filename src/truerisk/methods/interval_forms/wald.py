@@ -14,7 +14,6 @@ from truerisk.methods.interval_forms.form import (
     Needs,
     Sureness,
     is_none,
-    normal,
 )
 
 __all__ = ["Wald"]
@@ -45,4 +44,4 @@ class Wald(IntervalForm[RowEvidence]):
         value, error = float(evidence.values[c]), float(variances[c]) ** 0.5
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        return error, normal(evidence, value, error, evidence.named(self.word)), ()
+        return error, evidence.around(value, evidence.z * error, evidence.named(self.word)), ()
