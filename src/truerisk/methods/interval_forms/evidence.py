@@ -39,7 +39,7 @@ class Evidence:
     groups: np.ndarray | None = None
     gives: ClassVar[frozenset[Basis]] = frozenset()
 
-    @property
+    @cached_property
     def z(self) -> float:
         """The quantile of the normal distribution that the level asks for."""
         from scipy.special import ndtri
@@ -116,9 +116,10 @@ class RowEvidence(Evidence):
         return instabilities(self.by_position, self.losses, self.weights, self.plan)
 
     @cached_property
-    def variances(self) -> tuple[np.ndarray, int]:
+    def variances(self) -> tuple[list[float], int]:
         """Of the mean of independent rows, or groups, for every candidate; how many there are."""
-        return variances_of_means(self.losses, self.weights, self.values, self.groups)
+        variances, m = variances_of_means(self.losses, self.weights, self.values, self.groups)
+        return variances.tolist(), m
 
     def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
         """That of one candidate, of independent rows or of the groups that are named."""

@@ -41,7 +41,7 @@ class Wald(IntervalForm[RowEvidence]):
         variances, m = evidence.variances
         if m < 2:
             return None, None, (ONE_ROW,)
-        value, error = float(evidence.values[c]), float(variances[c]) ** 0.5
+        value, error = float(evidence.values[c]), variances[c] ** 0.5
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
         return error, evidence.around(value, evidence.z * error, evidence.named(self.word)), ()
