@@ -134,7 +134,7 @@ assert "hoeffding" in tr.intervals.names()
 for given in ({"method": "2x5-fold"}, {"method": ".632"}):
     try:
         tr.estimate_risk(KNeighborsClassifier(), X, y, interval="hoeffding", **given)
-    except tr.core.errors.Refusal as refusal:
+    except Refusal as refusal:
         print(refusal)
 told = tr.assess({"knn": (KNeighborsClassifier(), grid)}, X, y, interval="hoeffding").to_html()
 print("Hoeffding W (1963). Probability inequalities" in told, "to 0." in told)
