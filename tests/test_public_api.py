@@ -115,9 +115,7 @@ def test_the_api_page_lists_every_class_and_verb(room):
     """Every public class and function of the face, all methods and engines, has its entry."""
     holder = getattr(tr, room) if room else tr
     names = {
-        name
-        for name in names_in(holder)
-        if callable(getattr(holder, name)) and name not in INSIDE
+        name for name in names_in(holder) if callable(getattr(holder, name)) and name not in INSIDE
     }
     assert names - listed() == set()
 
