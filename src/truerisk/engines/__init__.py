@@ -20,62 +20,31 @@
 from importlib import import_module
 from typing import Any
 
-_NAMES = {
-    "FisherDiscriminants": "discriminants.fisher",
-    "Ensembles": "trees.ensemble",
-    "Generic": "generic",
-    "Intervals": "interval",
-    "KernelRidges": "linear.kernel_ridge",
-    "LeastSquares": "linear.least_squares",
-    "LinearDiscriminants": "discriminants.discriminant",
-    "LogisticPaths": "logistic.paths",
-    "NearestNeighbours": "neighbours.knn",
-    "QuadraticDiscriminants": "discriminants.quadratic",
-    "SupportVectors": "support_vectors.svm",
-    "Trees": "trees.tree",
-    "choose_engine": "choice",
-    "registry": "choice",
-}
+from truerisk.core.registry import no_attribute
 
-__all__ = [
-    "Ensembles",
-    "FisherDiscriminants",
-    "Generic",
-    "Intervals",
-    "KernelRidges",
-    "LeastSquares",
-    "LinearDiscriminants",
-    "LogisticPaths",
-    "NearestNeighbours",
-    "QuadraticDiscriminants",
-    "SupportVectors",
-    "Trees",
-    "choose_engine",
-    "names",
-    "registry",
-]
+__all__ = ["choose_engine", "names", "registry"]
 
 
 def names() -> list[str]:
     """The words that `engine=` takes, besides "auto".
 
     >>> import truerisk as tr
-    >>> tr.engines.names()
-    ['knn', 'interval', 'tree', 'discriminant', 'quadratic', 'fisher', 'logistic-path', 'svm',
-     'ensemble', 'least-squares', 'kernel-ridge', 'generic']
+    >>> tr.engines.names()[:2], tr.engines.names()[-1]
+    (['knn', 'interval'], 'generic')
     """
-    from truerisk.engines.choice import registry
-
-    return registry.names()
+    return import_module("truerisk.engines.choice").registry.names()
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAMES:
-        return getattr(import_module(f"truerisk.engines.{_NAMES[name]}"), name)
-    from truerisk.core.registry import no_attribute
-
-    raise no_attribute(__name__, name, __all__)
+    """The registry and every class that one of its lines names."""
+    choice = import_module("truerisk.engines.choice")  # `from` would ask here again
+    if name in ("choose_engine", "registry"):
+        return getattr(choice, name)
+    if name in (lines := choice.registry.by_name()):
+        return lines[name].load()
+    raise no_attribute(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    """What completion offers: the functions and every class."""
+    return sorted({*__all__, *import_module("truerisk.engines.choice").registry.by_name()})
