@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -69,6 +69,10 @@ class Intervals(OnePass):
             return f"y has {data.n_classes} classes, and intervals alternate between two."
         return None
 
+    def table(self, group: Group, data: Data) -> Any:
+        """All rows on the line, of which a fit takes its own."""
+        return _Line.of(super().table(group, data))
+
     def fits(self, numbers: Any) -> bool:
         return True  # their order matters, and their middles, not their size
 
@@ -89,25 +93,27 @@ class Intervals(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        line = _Line.of(shown.X)
-        counts = line.counts(shown.y, shown.times)
+        line, asked = cast("_Line", shown.X), cast("list[_Line]", tests)
+        everywhere = line.counts(shown.y, shown.times)
+        present = np.flatnonzero(everywhere.sum(axis=1))
+        counts, nearest = everywhere[present], line.nearest(present)
         said = labels = labels_for_every_k(counts, _ks(task, group))
         sizes, response = None, task.request.response
         if response != "label" or task.counts_rows_of(shown.fit):
             sizes, shares = _intervals(labels, counts)
             said = {"label": labels, "probability": shares}.get(response, shares[..., 1])
         answers = []
-        for question, rows in zip(task.questions(shown.fit), tests, strict=True):
-            nearest = line.nearest(rows[:, 0])
-            answers.append(said[:, nearest])
+        for question, rows in zip(task.questions(shown.fit), asked, strict=True):
+            groups = nearest[rows.group]
+            answers.append(said[:, groups])
             if sizes is not None:
-                task.count(int(question), group, (sizes[..., None] * shares)[:, nearest])
+                task.count(int(question), group, (sizes[..., None] * shares)[:, groups])
         return answers
 
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """Rows in groups of equal x, from left to right; `group` is that of each row."""
+    """Rows on the line: the distinct `x` of all rows, ascending, and the `group` of each row."""
 
     x: np.ndarray
     group: np.ndarray
@@ -117,24 +123,28 @@ class _Line:
         x, group = np.unique(X[:, 0], return_inverse=True)
         return cls(x, group.ravel())
 
+    def __getitem__(self, rows: np.ndarray) -> _Line:
+        """Some of the rows."""
+        return _Line(self.x, self.group[rows])
+
     def counts(self, codes: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
         """Rows of each class in each group."""
         places = 2 * self.group + codes
         counted = np.bincount(places, weights=times, minlength=2 * len(self.x))
         return counted.astype(np.int64).reshape(-1, 2)
 
-    def nearest(self, x: np.ndarray) -> np.ndarray:
-        """The group that each x goes with.
+    def nearest(self, present: np.ndarray) -> np.ndarray:
+        """For each group the place in `present` of the group that it goes with.
 
         It is the left neighbour up to the boundary between both, else the right one; where they
         have one label there is no boundary, and it does not matter.
         """
-        after = np.searchsorted(self.x, x)
-        right = np.minimum(after, len(self.x) - 1)
+        after = np.searchsorted(present, np.arange(len(self.x)))
+        right = np.minimum(after, len(present) - 1)
         left = np.maximum(after - 1, 0)
-        between = (right > left) & (self.x[right] > x)
-        ends = boundaries_between(self.x[left], self.x[right])
-        return np.where(between & (x <= ends), left, right)
+        between = (right > left) & (present[right] > np.arange(len(self.x)))
+        ends = boundaries_between(self.x[present[left]], self.x[present[right]])
+        return np.where(between & (self.x <= ends), left, right)
 
     def goes_right(self, group: np.ndarray) -> np.ndarray:
         """Where the boundary between the neighbours of a group lies left of the group."""
@@ -154,7 +164,7 @@ def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndar
     """`(candidate of the group, fit)`: what each fit calls the row that it lacks, or flips."""
     codes, flips = task.data.codes, task.plan.flips
     assert codes is not None
-    line = _Line.of(task.X)
+    line = task.X
     counts, group = line.counts(codes), line.group[row]
     instead = counts[group]
     instead[np.arange(len(fits)), codes[row]] -= 1
@@ -168,12 +178,10 @@ def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndar
 
 def _intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows in the interval of each group, and shares of the classes among them, for every k."""
-    sizes = np.empty(labels.shape, dtype=np.int64)
-    shares = np.empty((*labels.shape, 2))
-    for i, of_k in enumerate(labels):
-        starts = np.concatenate([[0], np.flatnonzero(np.diff(of_k)) + 1])
-        lengths = np.diff(np.append(starts, len(of_k)))
-        inside = np.add.reduceat(counts, starts, axis=0)
-        sizes[i] = np.repeat(inside.sum(axis=1), lengths)
-        shares[i] = np.repeat(inside / inside.sum(axis=1, keepdims=True), lengths, axis=0)
-    return sizes, shares
+    starts = np.ones(labels.shape, dtype=bool)
+    starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
+    every = np.tile(counts, (len(labels), 1))
+    inside = np.add.reduceat(every, np.flatnonzero(starts), axis=0)
+    sizes = inside.sum(axis=1)
+    interval = np.cumsum(starts.ravel()).reshape(labels.shape) - 1
+    return sizes[interval], (inside / sizes[:, None])[interval]
