@@ -14,8 +14,8 @@ import numpy as np
 from truerisk.engines.discriminants.rule import Rule, spreads
 from truerisk.engines.discriminants.scatter import FLAT
 from truerisk.engines.templates.deciding import respond, undecided
-from truerisk.engines.templates.one_pass import Task
 from truerisk.engines.templates.samples import Samples, products_of
+from truerisk.engines.templates.task import Task
 
 __all__ = ["answer_samples"]
 
