@@ -70,7 +70,7 @@ KIT = {
         for word, (model, grid) in KIT.items()
         # a fit of histograms takes as long as a dozen others, however few its rows
         for check in engine_checks(
-            Ensembles(), Family.of(model, grid), examples=2 if word == "histograms" else 4
+            Ensembles(), Family.of(model, grid), examples=3 if word == "histograms" else 4
         )
     ],
 )
