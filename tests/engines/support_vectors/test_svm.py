@@ -60,7 +60,7 @@ FAMILIES = {
     [
         pytest.param(check, id=f"{word}-{check}")
         for word, family in FAMILIES.items()
-        for check in engine_checks(Labels(minimiser=True), family, examples=15)
+        for check in engine_checks(Labels(minimiser=True), family, examples=8)
     ],
 )
 def test_conforms(check):
