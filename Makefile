@@ -20,7 +20,8 @@ COMPILERS := $(if $(filter default,$(origin CXX)),c++ g++ clang++,$(CXX))
 # One BLAS thread per worker: more would fight over the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := $(QUIET_BLAS) $(BIN)/python -m pytest
-PARALLEL := -n $(WORKERS) --maxprocesses 8
+# Each worker starts with its part of the listing, so a module makes what it shares once; then it helps.
+PARALLEL := -n $(WORKERS) --maxprocesses 8 --dist worksteal
 
 # $(call new_venv,DIR): an empty environment in DIR, or one sentence on what is missing.
 define new_venv

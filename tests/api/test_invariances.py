@@ -13,6 +13,7 @@ from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests.support.fitted_once import fitted_once
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
@@ -53,6 +54,16 @@ LOSSES = {
 }
 CASES = [(task, loss) for task, losses in LOSSES.items() for loss in losses]
 FEW = ["K-fold", ".632+", "monte-carlo"]
+FITTED = {}
+
+
+@pytest.fixture
+def each_fit_once():
+    """All losses and engines split alike: what one learns there, the others need not learn anew."""
+    learners = [KNeighborsClassifier, DecisionTreeClassifier, GaussianNB]
+    learners += [KNeighborsRegressor, DecisionTreeRegressor, Ridge]
+    with fitted_once(*learners, known=FITTED):
+        yield
 
 
 def assessed(task, loss, outer, *, reverse=False, names=None, y=None, table=None, **options):
@@ -139,6 +150,7 @@ def test_the_other_methods_cannot_be_outer_ones():
             tr.assess(CLASSIFIERS, X, Y, methods=["3-fold"], outer=word)
 
 
+@pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize(("task", "loss"), CASES)
 @pytest.mark.parametrize("outer", OUTER)
 def test_the_order_of_learners_changes_nothing(task, loss, outer):
@@ -146,6 +158,7 @@ def test_the_order_of_learners_changes_nothing(task, loss, outer):
     the_same(said(assessed(task, loss, outer, reverse=True)), said(base(task, loss, outer)))
 
 
+@pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize(("task", "loss"), CASES)
 @pytest.mark.parametrize("outer", OUTER)
 def test_the_engine_changes_nothing(task, loss, outer):
@@ -153,6 +166,7 @@ def test_the_engine_changes_nothing(task, loss, outer):
     the_same(said(assessed(task, loss, outer, engine="generic")), said(base(task, loss, outer)))
 
 
+@pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize("outer", OUTER)
 def test_names_of_learners_change_nothing(outer):
     """Also where two are alike, and the first in the alphabet is another."""
@@ -160,6 +174,7 @@ def test_names_of_learners_change_nothing(outer):
     the_same(said(found, NAMES), said(base("classification", "zero-one", outer)))
 
 
+@pytest.mark.usefixtures("each_fit_once")
 @pytest.mark.parametrize("outer", FEW)
 @pytest.mark.parametrize("loss", LOSSES["classification"])
 def test_names_of_classes_and_columns_change_nothing(loss, outer):

@@ -7,14 +7,20 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from tests.support.fitted_once import fitted_once
 
 from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.templates import task as tasks
+from truerisk.methods import KFold, LeaveOneOut
 from truerisk.testing import engine_checks
 
+LOO, FOLDS = LeaveOneOut(), KFold(5)
 RESPONSES = [Request("label"), Request("probability"), Request("score")]
 
 
@@ -68,19 +74,29 @@ def both(engine, family, data, plan, request, only=None):
     """Answers of the engine and of the generic one, without what scikit-learn warns of."""
     reason = engine.refuse(family, data, plan, request)
     assert reason is None, reason
+    return [values_of(e, family, data, plan, request, only) for e in (engine, Generic())]
+
+
+def values_of(engine, family, data, plan, request, only=None):
+    """The answers of one engine, without what scikit-learn warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = RunOptions(only=only)
-        return [e.run(family, data, plan, request, run).values for e in (engine, Generic())]
+        return engine.run(family, data, plan, request, RunOptions(only=only)).values
 
 
-def require_equal(engine, family, data, method, requests, only=None):
+def each_of_both(engine, family, data, plan, requests, only=None):
+    """What `both` answer to each request that there is; they fit the same, so it is fitted once."""
+    with fitted_once(type(family.last)):
+        for request in requests:
+            if request.response == "score" and data.n_classes != 2:
+                continue
+            yield request, *both(engine, family, data, plan, request, only)
+
+
+def require_equal(engine, family, data, method, requests, only=None, seed=0):
     """To 1e-8 relative; labels to the letter. The plan, for what follows."""
-    plan = method.plan(data, Streams(0))
-    for request in requests:
-        if request.response == "score" and data.n_classes != 2:
-            continue
-        found, expected = both(engine, family, data, plan, request, only)
+    plan = method.plan(data, Streams(seed))
+    for request, found, expected in each_of_both(engine, family, data, plan, requests, only):
         if request.response == "label":
             assert (found == expected).all()
         else:
@@ -88,6 +104,49 @@ def require_equal(engine, family, data, method, requests, only=None):
                 found - expected
             ).max()
     return plan
+
+
+def require_equal_or_failing(engine, family, data, seed, requests, equal_nan=False):
+    """Left-out rows and folds, to 1e-8 relative; where a fit of scikit-learn fails, so do both."""
+
+    def answered(one, *given):
+        assert one.refuse(*given) is None
+        try:
+            return values_of(one, *given)
+        except FitFailed:
+            return None
+
+    with fitted_once(type(family.last)):
+        for method in (LOO, KFold(3)):
+            plan = method.plan(data, Streams(seed))
+            for request in requests:
+                given = family, data, plan, request
+                found, expected = (answered(one, *given) for one in (engine, Generic()))
+                assert (found is None) == (expected is None)
+                if found is not None:
+                    near = np.isclose(found, expected, rtol=1e-8, atol=1e-11, equal_nan=equal_nan)
+                    assert near.all()
+
+
+def copies_and_flips(data, step=4):
+    """Bootstrap samples, and fits on all rows of which one is shown with another class."""
+    n, rng = data.n_rows, np.random.default_rng(0)
+    builder = PlanBuilder(n)
+    for _ in range(4):
+        sample = builder.block(rng.integers(0, n, n))
+        builder.ask((sample, ()), (ALL, (sample,)))
+    for row in range(0, n, step):
+        flip = [(row, (int(data.codes[row]) + 1) % data.n_classes)]
+        builder.ask((ALL, ()), (builder.block(np.array([row])), ()), part="flip", flips=flip)
+    return builder.build()
+
+
+def last_two_rows(n):
+    """A plan of one fit, on all rows but the last two, which it is asked about."""
+    builder = PlanBuilder(n)
+    train, two = builder.block(np.arange(n - 2)), builder.block(np.arange(n - 2, n))
+    builder.ask((train, ()), (two, ()))
+    return builder.build()
 
 
 def warnings_of(engine, family, data, plan, request=RESPONSES[1]):

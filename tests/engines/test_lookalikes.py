@@ -196,11 +196,11 @@ def require_as_given(name: str, model: Any, grid: Any = None) -> set[str]:
         own = [by_hand(family.make(c), table, y, loss).mean() for c in range(len(family))]
         np.testing.assert_allclose(curve.values, own, atol=1e-7)
         engines.add(curve.common.engine)
-        if alone:
-            one, other = (
-                tr.risk_curve(model, grid, table, y, method="loo", engine=engine, **given)
-                for engine in ("auto", "generic")
-            )
+        if not alone:
+            continue
+        one = tr.risk_curve(model, grid, table, y, method="loo", **given)
+        if one.common.engine != "generic":  # which the folds have held against fits by hand
+            other = tr.risk_curve(model, grid, table, y, method="loo", engine="generic", **given)
             np.testing.assert_allclose(one.values, other.values, atol=1e-7)
     return engines
 

@@ -36,7 +36,7 @@ def its_checks():
     if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
         without.append("check_sample_weight_equivalence")
     models = (
-        ThresholdClassifier(LogisticRegression(), random_state=0),
+        ThresholdClassifier(LogisticRegression(), cv=2, random_state=0),
         ThresholdClassifier(GaussianNB(), sensitivity=0.9, random_state=0),
     )
     for model in models:

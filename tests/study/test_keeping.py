@@ -118,7 +118,7 @@ def test_a_killed_assessment_goes_on(tmp_path, plain, executor):
         stderr=subprocess.PIPE, cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "NAP": "0.08"},
     ) as process:  # fmt: skip
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600  # of a machine that has much to do
         while n_results(path) < 8 and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         process.kill()

@@ -105,8 +105,8 @@ def _like_brute(engine: Engine, family: Family, data: Data, plan: Plan, request:
             require(told == (one is not None), f"answered[{c}, {q}] is {told}, wrongly.")
             if one is not None:
                 found = answers.of(q)[c]
-                same = np.shape(found) == one.shape and np.allclose(found, one, **NEAR)
-                require(same, f"candidate {c}, question {q}: {found} and not {one}.")
+                if np.shape(found) != one.shape or not np.allclose(found, one, **NEAR):
+                    require(False, f"candidate {c}, question {q}: {found} and not {one}.")
 
 
 def _alike(

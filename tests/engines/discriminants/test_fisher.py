@@ -10,6 +10,8 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.engines.closed_forms import (
+    FOLDS,
+    LOO,
     RESPONSES,
     both,
     counted,
@@ -17,18 +19,17 @@ from tests.engines.closed_forms import (
     drawn,
     family_of,
     kit,
+    last_two_rows,
     require_equal,
 )
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.discriminants.fisher import FisherDiscriminants
 from truerisk.models import FisherClassifier
 
 ENGINE = FisherDiscriminants()
-LOO, FOLDS = tr.methods.LeaveOneOut(), tr.methods.KFold(5)
 BOTH = {"threshold": ["least-squares", "balanced"]}
 LEARNERS = {
     "both": (FisherClassifier(), BOTH),
@@ -62,10 +63,7 @@ def test_equals_on_any_rows(seed, p, n_classes, rounded) -> None:
     X, y = drawn(24, p, n_classes, seed=seed)
     data = data_of(np.round(X) if rounded else X, y)
     for method in (LOO, tr.methods.KFold(3)):
-        plan = method.plan(data, Streams(seed))
-        for request in ASKED if n_classes == 2 else ASKED[:1]:
-            found, expected = both(ENGINE, FAMILY, data, plan, request)
-            assert np.allclose(found, expected, rtol=1e-8, atol=1e-11)
+        require_equal(ENGINE, FAMILY, data, method, ASKED, seed=seed)
 
 
 def test_leave_one_out_is_answered_together(monkeypatch) -> None:
@@ -129,10 +127,7 @@ def test_ties_are_asked() -> None:
     """A row on the boundary gets the label that the learner gives it, whatever rounding."""
     X = np.array([[-2.0, 0], [-1, 1], [-1, -1], [2, 0], [1, 1], [1, -1], [0, 3], [0, -3]])
     data = data_of(X, [0, 0, 0, 1, 1, 1, 0, 1])
-    builder = PlanBuilder(8)
-    six, two = builder.block(np.arange(6)), builder.block(np.array([6, 7]))
-    builder.ask((six, ()), (two, ()))
-    found, expected = both(ENGINE, FAMILY, data, builder.build(), RESPONSES[0])
+    found, expected = both(ENGINE, FAMILY, data, last_two_rows(8), RESPONSES[0])
     assert (found == expected).all()
 
 
