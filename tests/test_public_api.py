@@ -7,6 +7,7 @@ A change of the face is a change of that file, seen in a diff. To write it anew:
 
 from __future__ import annotations
 
+import ast
 import enum
 import inspect
 import re
@@ -115,6 +116,45 @@ def test_the_api_page_lists_every_class_and_verb(room):
         if callable(getattr(holder, name)) and name not in INSIDE
     }
     assert names - listed() == set()
+
+
+LAZY = (
+    "",
+    "datasets",
+    "engines",
+    "methods",
+    "models",
+    "testing",
+)  # import a name when asked for it
+
+
+def seen_by_type_checkers(source: str) -> set[str]:
+    """Names that a module imports or defines as it stands, without asking its `__getattr__`."""
+    tree = ast.parse(source)
+    blocks = [tree, *(node for node in tree.body if ast.unparse(node).startswith("if TYPE_CHECK"))]
+    nodes = [node for block in blocks for node in block.body]
+    found = {a.asname or a.name for n in nodes if isinstance(n, ast.ImportFrom) for a in n.names}
+    found |= {t.id for n in nodes if isinstance(n, ast.Assign) for t in n.targets}
+    return found | {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+
+
+@pytest.mark.parametrize("room", LAZY)
+def test_type_checkers_see_the_face(room):
+    """What a room imports for type checkers is what it gives, and nothing of `__all__` lacks.
+
+    A method may lack: its room answers for a name without a line that it makes some Method.
+    """
+    holder = getattr(tr, room) if room else tr
+    seen = seen_by_type_checkers(Path(holder.__file__).read_text("utf-8"))
+    assert set(holder.__all__) - seen == set()
+    given = {name for name in seen if name[0].isupper()} & set(dir(holder))
+    assert all(inspect.isclass(getattr(holder, name)) for name in given)
+
+
+def test_a_name_that_type_checkers_miss_is_seen():
+    """A name that only `__getattr__` gives is none for a type checker."""
+    source = "from a import b\nif TYPE_CHECKING:\n    from c import D as D\ndef __getattr__(n): ..."
+    assert seen_by_type_checkers(source) == {"b", "D", "__getattr__"}
 
 
 if __name__ == "__main__":

@@ -18,7 +18,27 @@
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same names, for type checkers
+    from truerisk.engines.choice import choose_engine as choose_engine
+    from truerisk.engines.choice import registry as registry
+    from truerisk.engines.discriminants.discriminant import (
+        LinearDiscriminants as LinearDiscriminants,
+    )
+    from truerisk.engines.discriminants.fisher import FisherDiscriminants as FisherDiscriminants
+    from truerisk.engines.discriminants.quadratic import (
+        QuadraticDiscriminants as QuadraticDiscriminants,
+    )
+    from truerisk.engines.generic import Generic as Generic
+    from truerisk.engines.interval import Intervals as Intervals
+    from truerisk.engines.linear.kernel_ridge import KernelRidges as KernelRidges
+    from truerisk.engines.linear.least_squares import LeastSquares as LeastSquares
+    from truerisk.engines.logistic.paths import LogisticPaths as LogisticPaths
+    from truerisk.engines.neighbours.knn import NearestNeighbours as NearestNeighbours
+    from truerisk.engines.support_vectors.svm import SupportVectors as SupportVectors
+    from truerisk.engines.trees.ensemble import Ensembles as Ensembles
+    from truerisk.engines.trees.tree import Trees as Trees
 
 _NAMES = {
     "FisherDiscriminants": "discriminants.fisher",
@@ -69,12 +89,14 @@ def names() -> list[str]:
     return registry.names()
 
 
-def __getattr__(name: str) -> Any:
-    if name in _NAMES:
-        return getattr(import_module(f"truerisk.engines.{_NAMES[name]}"), name)
-    from truerisk.core.registry import no_attribute
+if not TYPE_CHECKING:  # which would take every name for one that is there
 
-    raise no_attribute(__name__, name, __all__)
+    def __getattr__(name: str) -> Any:
+        if name in _NAMES:
+            return getattr(import_module(f"truerisk.engines.{_NAMES[name]}"), name)
+        from truerisk.core.registry import no_attribute
+
+        raise no_attribute(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:

@@ -61,14 +61,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    if name in _FILES:
-        return import_module(f"{__name__}.{name}")
-    from truerisk.core.registry import no_attribute
+if not TYPE_CHECKING:  # which would take every name for one that is there
 
-    raise no_attribute(__name__, name, __all__)
+    def __getattr__(name: str) -> Any:
+        if name in _PLACES:
+            return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+        if name in _FILES:
+            return import_module(f"{__name__}.{name}")
+        from truerisk.core.registry import no_attribute
+
+        raise no_attribute(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:
