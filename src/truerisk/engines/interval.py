@@ -87,10 +87,9 @@ class _Line:
     def __init__(
         self, data: Data, plan: Plan, request: Request, ks: list[int], only: np.ndarray | None
     ) -> None:
-        assert data.codes is not None
         self.plan, self.ks, self.only = plan, ks, only
         self.response = request.response
-        self.codes = data.codes
+        self.codes = data.class_codes
         column = _column(data.X)
         assert column is not None
         self.x, group = np.unique(column, return_inverse=True)
