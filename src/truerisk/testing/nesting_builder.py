@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +16,30 @@ __all__ = ["NestingBuilder"]
 class NestingBuilder(PlanBuilder):
     """A builder that also asks the questions of other plans, on rows of its own."""
 
+    def __init__(self, n_rows: int) -> None:
+        super().__init__(n_rows)
+        self._trained: list[RowSet] = []
+
+    def ask(self, train: RowSet, test: RowSet, **given: Any) -> None:
+        """As every builder does, and what was trained on is remembered."""
+        self._trained.append(train)
+        super().ask(train, test, **given)
+
+    def trained(self, question: int) -> RowSet:
+        """The train set of the fit that answers a question asked so far."""
+        return self._trained[question]
+
     def embed(self, plan: Plan, rows: np.ndarray, inside: RowSet, *, part: str, unit: int) -> None:
         """All questions of a plan drawn on `rows`, asked within the set `inside` they came from.
 
         A train set "all but b" becomes "`inside` but b": no row leaves or enters, and the copies
         of a bootstrap sample stay together, since blocks hold distinct rows.
         """
-        names = [
-            self._add(np.asarray(rows)[plan.blocks[b]].astype(np.int32), plan.blocks.counts_of(b))
-            for b in range(len(plan.blocks))
-        ]
+        names = []
+        for b in range(len(plan.blocks)):
+            counts = plan.blocks.counts_of(b)
+            mine = np.asarray(rows)[plan.blocks[b]]
+            names.append(self.block(np.repeat(mine, 1 if counts is None else counts)))
         for q in range(plan.n_questions):
             fit = int(plan.fit[q])
             flipped, codes = plan.flips_of(fit)
@@ -37,10 +52,6 @@ class NestingBuilder(PlanBuilder):
                 unit=unit,
                 flips=[(int(rows[r]), int(c)) for r, c in zip(flipped, codes, strict=True)],
             )
-
-    def trained(self, question: int) -> RowSet:
-        """The train set of the fit that answers a question asked so far."""
-        return list(self._fits)[self._questions[question][0]][0]
 
 
 def _translate(sets: RowSets, s: int, names: Sequence[int], inside: RowSet) -> RowSet:
