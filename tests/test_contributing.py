@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md adds a method to a copy of the package, and everything it says holds."""
+"""CONTRIBUTING.md adds variants to a copy of the package, and everything it says holds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,13 +15,13 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SOURCE, LINE, USE, TEST, SECTION = (code for _, code in FENCE.findall(PAGE))
+BLOCKS = FENCE.findall(PAGE)
 # The editable install stands before every path, in worker processes too: the copy is without it.
 CUSTOMIZE = """
 import sys
 sys.meta_path[:] = [f for f in sys.meta_path if "truerisk" not in type(f).__module__]
 """
-LAST_LINE = re.compile(r'^        "nested": Line\(', re.MULTILINE)
+A_LINE = re.compile(r'^ {8}"[\w.-]+": Line\(', re.MULTILINE)
 
 
 def place_of(code: str) -> str:
@@ -33,6 +34,35 @@ def body_of(code: str) -> str:
     return code.partition("\n")[2]
 
 
+@dataclass(frozen=True)
+class Example:
+    """A variant that the page adds, by its word; `page` is where its section goes."""
+
+    word: str
+    page: str
+    source: str
+    line: str
+    use: str
+    test: str
+    section: str
+
+
+WORDS = [("odd-even", "methods.md"), ("hoeffding", "intervals.md"), ("constant", "idea.md")]
+EXAMPLES = [
+    Example(*named, *(code for _, code in BLOCKS[5 * at : 5 * at + 5]))
+    for at, named in enumerate(WORDS)
+]
+METHOD, INTERVAL, ENGINE = EXAMPLES
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+
+
+def add_line(registry: Path, line: str) -> None:
+    """Put a line before the last one of a registry."""
+    text = registry.read_text("utf-8")
+    *_, last = A_LINE.finditer(text)
+    registry.write_text(f"{text[: last.start()]}        {line}{text[last.start() :]}", "utf-8")
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     """A copy of what the page changes, changed as the page says."""
@@ -41,18 +71,17 @@ def clone(tmp_path_factory):
     for name in ("src", "docs"):
         shutil.copytree(ROOT / name, root / name, ignore=ignore)
     (root / "src" / "sitecustomize.py").write_text(CUSTOMIZE, "utf-8")
-    (root / "tests" / "methods").mkdir(parents=True)
+    (root / "tests").mkdir()
     shutil.copy(ROOT / "tests" / "test_architecture.py", root / "tests")
     shutil.copy(ROOT / "pyproject.toml", root)
-    for code in (SOURCE, TEST):
-        (root / place_of(code)).write_text(body_of(code), "utf-8")
-    words = root / "src" / "truerisk" / "methods" / "words.py"
-    line = "        " + body_of(LINE)
-    text, n = LAST_LINE.subn(lambda found: line + found.group(), words.read_text("utf-8"))
-    assert n == 1
-    words.write_text(text, "utf-8")
-    with (root / "docs" / "methods.md").open("a", encoding="utf-8") as page:
-        page.write("\n" + SECTION)
+    for example in EXAMPLES:
+        for code in (example.source, example.test):
+            path = root / place_of(code)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(body_of(code), "utf-8")
+        add_line(root / place_of(example.line), body_of(example.line))
+        with (root / "docs" / example.page).open("a", encoding="utf-8") as page:
+            page.write("\n" + example.section)
     return root
 
 
@@ -71,46 +100,95 @@ def python(clone, *arguments):
     return done.stdout
 
 
-def test_the_page_says_where_its_blocks_go():
-    """A source file, a line, its use, a test file and a section, in this order."""
-    assert place_of(SOURCE) == "src/truerisk/methods/odd_even.py"
-    assert place_of(TEST) == "tests/methods/test_odd_even.py"
-    assert [language for language, _ in FENCE.findall(PAGE)] == ["python"] * 4 + ["markdown"]
-
-
-def test_the_word_can_be_used(clone):
-    """What a user writes after the line is there prints an estimate with an interval."""
-    printed = python(clone, "-c", "import truerisk; print(truerisk.__file__)\n" + USE)
-    where, said = printed.splitlines()
+def used(clone, example, more=""):
+    """The lines that a block of use prints in the copy, and those of more code after it."""
+    code = f"import truerisk; print(truerisk.__file__)\n{example.use}\n{more}"
+    where, *said = python(clone, "-c", code).splitlines()
     assert Path(where).is_relative_to(clone)
+    return said
+
+
+def test_the_page_says_where_its_blocks_go():
+    """Thrice a source file, a line of a registry, its use, a test file and a section."""
+    assert [language for language, _ in BLOCKS] == (["python"] * 4 + ["markdown"]) * 3
+    for example in EXAMPLES:
+        source = Path(place_of(example.source)).relative_to("src/truerisk")
+        assert Path(place_of(example.test)) == "tests" / source.with_name(f"test_{source.name}")
+        assert (ROOT / place_of(example.line)).is_file()
+        assert f"`{example.word}`" in example.section
+        assert f"`docs/{example.page}`" in PAGE
+
+
+def test_the_method_can_be_used(clone):
+    """What a user writes after the line is there prints an estimate with an interval."""
+    [said] = used(clone, METHOD)
     assert re.fullmatch(
         r"risk 0\.\d{4} \(zero-one, odd-even\), 95 % interval \[.*\] \(wald\)", said
     )
 
 
+def test_the_interval_can_be_used(clone):
+    """It is named, served for every candidate, refused with a reason, and cited in the report."""
+    more = """
+assert "hoeffding" in tr.intervals.names()
+for given in ({"method": "2x5-fold"}, {"method": ".632"}):
+    try:
+        tr.estimate_risk(KNeighborsClassifier(), X, y, interval="hoeffding", **given)
+    except Refusal as refusal:
+        print(refusal)
+told = tr.assess({"knn": (KNeighborsClassifier(), grid)}, X, y, interval="hoeffding").to_html()
+print("Hoeffding W (1963). Probability inequalities" in told, "to 0." in told)
+"""
+    served, of_loss, of_plan, of_method, cited = used(clone, INTERVAL, more)
+    assert re.fullmatch(r"hoeffding \[0\.\d{4}, 0\.\d{4}\]", served)
+    assert of_loss == (
+        "interval 'hoeffding' needs losses with a largest value, which loss 'log' cannot give: "
+        "use interval='log-cv'."
+    )
+    assert of_plan == (
+        "interval 'hoeffding' needs rows that are tested once, which this plan cannot give: "
+        "use one repetition."
+    )
+    assert of_method == (
+        "interval 'hoeffding' needs a mean of cross-validated losses, which method '.632' (it "
+        "offers 'bootstrap-.632') cannot give: use a K-fold word such as '10-fold'."
+    )
+    assert cited == "True True"
+
+
+def test_the_engine_can_be_used(clone):
+    """It answers first, and the room shows its class."""
+    assert used(clone, ENGINE) == ["constant 0.34 True"]
+
+
 def test_the_tests_of_the_page_pass(clone):
-    """The test file of the page, the conformance kit among it, and the rules of the registry."""
-    only = "odd_even or (odd-even and registry_line)"
-    printed = python(clone, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", only, "tests")
-    assert int(re.search(r"(\d+) passed", printed)[1]) > 15
+    """The test files of the page, conformance kits among them, and the rules of the registries."""
+    files = [place_of(one.test) for one in EXAMPLES]
+    printed = python(clone, *PYTEST, "-rA", *files)
+    passed = [len(re.findall(rf"^PASSED {file}", printed, re.MULTILINE)) for file in files]
+    assert min(passed[0], passed[2]) > 15
+    assert passed[1] == 2
     assert "skipped" not in printed
+    words = " or ".join(one.word for one in EXAMPLES)
+    printed = python(clone, *PYTEST, "-k", f"({words}) and registry_line", "tests")
+    assert printed.count("3 passed") == 1
 
 
 def test_the_blocks_are_in_the_house_format(clone):
     """Ruff would change nothing and finds nothing (without ruff: the oldest versions, skipped)."""
     pytest.importorskip("ruff")
-    files = [place_of(SOURCE), place_of(TEST)]
+    files = [place_of(code) for one in EXAMPLES for code in (one.source, one.test, one.line)]
     python(clone, "-m", "ruff", "format", "--check", "--no-cache", *files)
     python(clone, "-m", "ruff", "check", "--no-cache", *files)
 
 
 def test_the_section_is_needed(clone):
     """Without the section of the page, the rules of the registry refuse the word."""
-    page = clone / "docs" / "methods.md"
+    page = clone / "docs" / METHOD.page
     text = page.read_text("utf-8")
     page.write_text(text.replace("`odd-even`", "odd-even"), "utf-8")
     try:
         with pytest.raises(AssertionError, match="no page under docs names it as `odd-even`"):
-            python(clone, "-m", "pytest", "-q", "-k", "odd-even and registry_line", "tests")
+            python(clone, *PYTEST, "-k", "odd-even and registry_line", "tests")
     finally:
         page.write_text(text, "utf-8")

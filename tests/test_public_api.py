@@ -64,13 +64,18 @@ def lines_of(name: str, thing: Any) -> Iterator[str]:
         yield name
 
 
+def names_in(holder: Any) -> list[str]:
+    """All that a room shows; of methods and engines the classes of the registry too."""
+    return dir(holder) if holder in (tr.methods, tr.engines) else holder.__all__
+
+
 def public_names() -> Iterator[tuple[str, Any]]:
     """Every name of the face and of the rooms that it shows."""
     for name in sorted(tr.__all__):
         if name not in ROOMS:
             yield f"truerisk.{name}", getattr(tr, name)
     for room in ROOMS:
-        for name in dir(getattr(tr, room)) if room == "methods" else getattr(tr, room).__all__:
+        for name in names_in(getattr(tr, room)):
             yield f"truerisk.{room}.{name}", getattr(getattr(tr, room), name)
 
 
@@ -112,9 +117,7 @@ def test_the_api_page_lists_every_class_and_verb(room):
     """Every public class and function of the face, all methods and engines, has its entry."""
     holder = getattr(tr, room) if room else tr
     names = {
-        name
-        for name in (dir(holder) if room == "methods" else holder.__all__)
-        if callable(getattr(holder, name)) and name not in INSIDE
+        name for name in names_in(holder) if callable(getattr(holder, name)) and name not in INSIDE
     }
     assert names - listed() == set()
 

@@ -1,6 +1,6 @@
 """The rooms of the package as a type checker sees them; nothing here is run."""
 
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
@@ -34,12 +34,17 @@ def engines() -> None:
     assert_type(tr.engines.names(), list[str])
     engine: Engine = tr.engines.NearestNeighbours()
     tr.estimate_risk(DecisionTreeClassifier(), X, y, engine=engine)
-    tr.engines.NearestNeighbors  # type: ignore[attr-defined]
+    assert_type(tr.engines.Generic(), tr.engines.Generic)
+
+
+def an_engine_of_your_own_has_no_line() -> None:
+    assert_type(tr.engines.Mine(), Engine)
 
 
 def intervals_and_rules() -> None:
     assert_type(tr.intervals.names(), list[str])
-    assert_type(tr.intervals.as_form("wald"), IntervalForm)
+    form: IntervalForm[Any] = tr.intervals.as_form("wald")
+    assert_type(form.word, str)
     assert_type(tr.selection.as_rule("1-se"), Rule)
 
 

@@ -87,7 +87,8 @@ def test_further_methods_are_kept_as_criteria():
     loo = tr.risk_curve(*TREE, X, Y, method="loo")
     np.testing.assert_array_equal(one.criteria["loo"].values, loo.values)
     assert found.criteria["tree"] == one.criteria
-    assert one.n_fits == 2 * (3 + 40 + 5) + 4 * (2 * 3 + 1)
+    scores, apparent = 4, 1
+    assert one.n_fits == 2 * (3 + 40 + 5) + 4 * (2 * 3 + 1) + scores + apparent
 
 
 def test_two_criteria_of_one_word_are_both_kept():

@@ -12,7 +12,7 @@ from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.engines.templates import one_pass
+from truerisk.engines.templates import task as tasks
 from truerisk.testing import engine_checks
 
 RESPONSES = [Request("label"), Request("probability"), Request("score")]
@@ -48,7 +48,7 @@ def family_of(estimator, grid=None):
 def counted(monkeypatch):
     """Counts of real fits of the learner, and of passes over a train set."""
     seen = {"asked": 0, "passes": 0}
-    fit, shown = one_pass.fit_pieces, one_pass.Task.shown
+    fit, shown = tasks.fit_pieces, tasks.Task.shown
 
     def asking(*arguments):
         seen["asked"] += sum(len(candidates) for _, candidates in arguments[-1])
@@ -59,8 +59,8 @@ def counted(monkeypatch):
         return shown(task, number)
 
     with monkeypatch.context() as patch:
-        patch.setattr(one_pass, "fit_pieces", asking)
-        patch.setattr(one_pass.Task, "shown", showing)
+        patch.setattr(tasks, "fit_pieces", asking)
+        patch.setattr(tasks.Task, "shown", showing)
         yield seen
 
 

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
-from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.interval_wanted import offered, with_interval
 from truerisk.methods.words import as_method
 
 RNG = np.random.default_rng(1)
@@ -23,7 +23,7 @@ WORDS = tr.intervals.names()
 @pytest.mark.parametrize("method", [*tr.methods.names(), "10-fold", "2x5-fold", "reversed 4-fold"])
 @pytest.mark.parametrize("word", WORDS)
 def test_no_method_ignores_it(method, word):
-    """Every method offers an interval, becomes one that does, or refuses it with its name."""
+    """Every method offers an interval, becomes one that does, or is said to lack what it needs."""
     if method == "K-fold":
         return
     message = ""
@@ -32,10 +32,32 @@ def test_no_method_ignores_it(method, word):
     except Refusal as refusal:
         message = str(refusal)
     if message:
-        assert f"no interval '{word}'" in message
+        assert message.startswith(f"interval '{word}' needs ")
+        lacking = as_method("10-fold" if method == "nested" else method)
+        assert f", which method '{lacking.word}' (it offers " in message
     else:
         inside = found.outer_method if method == "nested" else found
-        assert word in inside.offers
+        assert word in offered(inside)
+
+
+OFFERED = [
+    (method, word)
+    for method in ["5-fold", "2x5-fold", *(m for m in tr.methods.names() if m != "K-fold")]
+    for word in offered(as_method(method))
+]
+
+
+@pytest.mark.parametrize(("method", "word"), OFFERED)
+def test_what_is_offered_is_made(method, word):
+    """An interval of that name, or a note why there is none, or what the plan lacks for it."""
+    given = {"method": method, "interval": word, "random_state": 0}
+    if method in ("2x5-fold", "monte-carlo") and word in ("wald", "beta"):
+        lacking = "needs rows that are tested once, which this plan cannot give"
+        with pytest.raises(Refusal, match=f"interval '{word}' {lacking}"):
+            tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
+        return
+    found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
+    assert (found.interval.method == word) if found.interval else found.notes
 
 
 @pytest.mark.parametrize("word", [w for w in WORDS if w != "bootstrap-.632"])
@@ -63,8 +85,9 @@ def test_grouped_data_get_grouped_forms():
 @pytest.mark.parametrize("word", [w for w in WORDS if w != "conservative-z"])
 def test_losses_of_sets_are_refused_before_anything_is_fitted(word):
     """AUC has no losses of rows: refused, and the way out is named."""
-    with pytest.raises(Refusal, match="conservative-z"):
-        tr.estimate_risk(LogisticRegression(), X, Y, interval=word, loss="auc")
+    given = {"method": ".632" if word == "bootstrap-.632" else "10-fold", "loss": "auc"}
+    with pytest.raises(Refusal, match="loss 'auc' .*conservative-z"):
+        tr.estimate_risk(LogisticRegression(), X, Y, interval=word, **given)
 
 
 def test_an_unknown_word_is_refused():

@@ -139,7 +139,7 @@ def test_differences_are_as_precise_as_the_risks():
 
 def test_a_page_needs_no_rows(found):
     """What is drawn is recorded without the losses of rows; the JSON has them."""
-    light, whole = recorded(found, rows=False), found.to_dict()
+    light, whole = recorded(found, found.findings, rows=False), found.to_dict()
     for name, one in light["learners"].items():
         estimates = [one["risk"], one["apparent"], *one["curve"]["estimates"]]
         estimates += [one["selected"]] if one["selected"] else []

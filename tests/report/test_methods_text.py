@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import copy
+import re
 
 import pytest
 
 import truerisk as tr
 from truerisk.core.present import number
 from truerisk.report.document import read_document
-from truerisk.report.methods_text import REFERENCES, RESTS_ON, described, references, repeat
+from truerisk.report.methods_text import (
+    REFERENCES,
+    described,
+    reference_of,
+    references,
+    repeat,
+)
+
+BOTH = [REFERENCES["nested"], REFERENCES["cv"]]
 
 
 def test_the_paragraph_has_the_numbers(content, found):
@@ -35,31 +44,40 @@ def test_references_follow_what_was_used(content):
     for estimate in (changed["choice"], *(one["risk"] for one in changed["learners"].values())):
         estimate["interval"]["method"] = "wald-grouped"
     document = read_document(changed)
-    assert references(document) == [REFERENCES[w] for w in ("nested", "cv", "wald", "delong")]
+    wald = tr.intervals.as_form("wald").reference
+    assert references(document) == [*BOTH, wald, REFERENCES["delong"]]
     other = read_document({**content, "rule": "1-se", "roc": None})
     assert REFERENCES["1-se"] in references(other)
     assert REFERENCES["delong"] not in references(other)
 
 
-@pytest.mark.parametrize(
-    ("word", "reference"), [("ncv", "bates"), ("beta-ncv-grouped", "bates"), ("log-cv", "bengio")]
-)
-def test_every_interval_has_its_reference(content, word, reference):
-    """By its word, grouped or not; a calibrated one says what no reference has."""
+@pytest.mark.parametrize("grouped", ["", "-grouped"])
+@pytest.mark.parametrize("word", tr.intervals.names())
+def test_every_interval_has_its_reference(content, word, grouped):
+    """That of its form, grouped or not; a calibrated one says what no reference has."""
     changed = copy.deepcopy({**content, "roc": None})
     for estimate in (changed["choice"], *(one["risk"] for one in changed["learners"].values())):
-        estimate["interval"]["method"] = word
-    document = read_document(changed)
-    assert references(document) == [REFERENCES[w] for w in ("nested", "cv", reference)]
+        estimate["interval"]["method"] = word + grouped
+    document, form = read_document(changed), tr.intervals.as_form(word)
+    assert references(document) == [*BOTH, form.reference]
+    assert re.search(r"\b[A-Z]\w+ \w+.*\((19|20)\d\d\)\. ", form.reference)
+    assert (form.caution in described(document)) or not form.caution
     said = "calibrated by simulation: 1.8, or 1 to 2 where several drawings of the folds"
-    assert (said in described(document)) == (reference == "bengio")
+    assert (said in described(document)) == (word in ("beta-cv", "log-cv"))
 
 
-def test_intervals_by_name_have_a_reference():
-    """All words but those that no risk on the page can have, and the posterior's."""
-    apart = {"beta", "bootstrap-.632"}
-    assert set(tr.intervals.names()) - apart == set(RESTS_ON) - {"delong"}
-    assert set(RESTS_ON.values()) <= set(REFERENCES)
+@pytest.mark.parametrize(
+    ("word", "author"),
+    [("ncv", "Bates S"), ("beta-ncv", "Bates S"), ("log-cv", "Bengio Y"), ("bbc", "Tsamardinos I")],
+)
+def test_references_are_those_of_the_formula(word, author):
+    """Nested cross-validation is of Bates et al.; no estimator is unbiased, say Bengio et al."""
+    assert tr.intervals.as_form(word).reference.startswith(author)
+
+
+def test_an_interval_of_another_version_has_no_reference():
+    """A page of a result with a word that this version does not know is still shown."""
+    assert reference_of("to-come-grouped") == ""
 
 
 def test_one_learner_is_no_comparison(content):

@@ -127,7 +127,7 @@ def test_a_killed_assessment_goes_on(tmp_path, plain, executor):
     found = assessed(path, executor=executor)
     assert told(found) == plain
     assert found.kept.found >= kept  # a forest that answers two settings is one entry
-    assert found.kept.found + found.kept.added == 102
+    assert found.kept.found + found.kept.added == 102 + 2 * (3 + 1)  # scores, apparent risk
 
 
 def test_a_kill_loses_a_second_at_the_most(tmp_path, monkeypatch):
@@ -147,8 +147,8 @@ def test_a_kill_loses_a_second_at_the_most(tmp_path, monkeypatch):
     monkeypatch.setattr(Store, "save", watched)
     monkeypatch.setattr(Napping, "fit", step)
     assessed(tmp_path / "runs.db", {"napping": Napping()})
-    assert [count for _, count in saved] == [3, 2]
-    assert np.allclose([moment for moment, _ in saved], [1.2, 2.0])
+    assert [count for _, count in saved] == [3, 3, 3]
+    assert np.allclose([moment for moment, _ in saved], [1.2, 2.4, 3.6])
 
 
 # ---------------------------------------------------------------- what a fit is known by
@@ -168,7 +168,7 @@ def test_other_data_are_added(tmp_path, plain):
     ("change", "found"),
     [
         ({"random_state": 5}, 0),
-        ({"loss": "log"}, 0),
+        ({"loss": "log"}, 1),  # the winners were asked for probabilities, too
         ({"sample_weight": np.linspace(1, 2, 40)}, 0),
         ({"outer": "4-fold"}, 6),
         ({"loss": tr.losses.Cost([[0, 1], [2, 0]])}, 24),

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.assessing.assessment import Assessed, Assessment, Kept
+from truerisk.api.assessing.apparent import apparent_risk
+from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude
 from truerisk.api.assessing.families import families_of, read_learners, task_of
+from truerisk.api.assessing.out_of_fold import OutOfFold, out_of_fold, refits
 from truerisk.api.assessing.own_claim import NOTHING_CHOSEN, claimed_by, tunes_inside
 from truerisk.api.assessing.plans import Schedule
 from truerisk.api.assessing.ranking import by_text, ranked
 from truerisk.api.assessing.risk_of_choice import risk_of_choice
+from truerisk.api.assessing.tested_learners import Kept
+from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import outer_folds, stability
@@ -161,8 +166,8 @@ def _assess_each(
     problems: Mapping[str, Problem], schedule: Schedule, keeper: Keeper | None
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
-    done: dict[str, Assessed] = {}
-    total = sum(schedule.fits(len(problem.family)) for problem in problems.values())
+    done: dict[str, TunedLearner] = {}
+    total = sum(schedule.fits(len(p.family), twice=refits(p)) for p in problems.values())
     try:
         with counting(total) as count:
             tuned = {
@@ -197,30 +202,48 @@ def _test(
     tuned: Sequence[Computed],
     count: Count,
     keeper: Keeper | None,
-) -> Assessed:
+) -> TunedLearner:
     """The honest risk of tuning this learner, put beside what the tuning found."""
     with named(name), stage(name), stage("testing"):
         honest = compute(problem, schedule.nested, plan=schedule.nested_plan, keeper=keeper)
         count.finish(honest.evaluation.n_fits)
         curve, *others = [curve_of(computed) for computed in tuned]
         inside = tunes_inside(problem.family)  # one more fit, on all rows
-        risk = procedure_of(honest)
-        assert risk is not None
         claim = _claim(problem, curve, inside=inside)
-    every = [*tuned, honest]
-    return Assessed(
+        apparent, held_out, again = _fitted_again(problem, honest, curve, keeper)
+        count.finish(again)
+    risk = procedure_of(honest)
+    assert risk is not None
+    return TunedLearner(
         curve=curve,
         criteria=_by_word(others),
         risk=risk,
         outer=outer_folds(honest),
         stability=stability(honest, curve.best),
-        n_fits=sum(computed.evaluation.n_fits for computed in every) + inside,
-        seconds=sum(computed.seconds for computed in tuned) + risk.seconds,
+        n_fits=sum(one.evaluation.n_fits for one in (*tuned, honest)) + again + inside,
+        seconds=sum(one.seconds for one in tuned) + risk.seconds,
         answers=honest.evaluation.answers,
         winners=honest.evaluation.winners,
         problem=problem,
+        apparent=apparent,
+        held_out=held_out,
         claim=claim,
     )
+
+
+def _fitted_again(
+    problem: Problem, honest: Computed, curve: RiskCurve, keeper: Keeper | None
+) -> tuple[RiskEstimate | None, OutOfFold | str, int]:
+    """The apparent risk, the scores of rows that were held out, and how many fits these took.
+
+    The models are those that were tuned and tested, which have said before what they warn of.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = honest.evaluation
+        held_out = out_of_fold(problem, found.answers, found.winners, keeper)
+        apparent = apparent_risk(problem, curve.best, keeper)
+    return apparent, held_out, 1 + (0 if isinstance(held_out, str) else held_out.n_fits)
 
 
 def _claim(problem: Problem, curve: RiskCurve, *, inside: bool) -> RiskEstimate | str | None:
@@ -241,7 +264,7 @@ def _by_word(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
 
 
 def _concluded(
-    done: Mapping[str, Assessed],
+    done: Mapping[str, TunedLearner],
     problems: Mapping[str, Problem],
     schedule: Schedule,
     keeper: Keeper | None,

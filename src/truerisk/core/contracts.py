@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, overload
 import numpy as np
 
 from truerisk.core.answers import Answers, Ask, Response
-from truerisk.core.interval import Interval
+from truerisk.core.interval import Basis, Interval
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -233,7 +233,7 @@ class Method(ABC):
 
     splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
     perfect_is_0: ClassVar[bool] = True  # whether a rule that is never wrong has risk 0
-    offers: ClassVar[tuple[str, ...]] = ()  # intervals it makes when asked: `Terms.interval`
+    gives: ClassVar[frozenset[Basis]] = frozenset()  # what its answers may give an interval
 
     @property
     @abstractmethod

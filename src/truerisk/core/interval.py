@@ -1,12 +1,35 @@
-"""An interval carries the name of the method that made it."""
+"""An interval carries the name of the method that made it; `Basis` names what it may rest on."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from truerisk.core.present import risk
 
-__all__ = ["Interval"]
+__all__ = ["Basis", "Interval"]
+
+
+class Basis(Enum):
+    """What an interval may rest on, in words.
+
+    An interval declares what it needs of these; a loss, a table, a method and the answers to its
+    plan say which of them they give.
+    """
+
+    ROW_LOSSES = "losses of single rows"
+    UPPER_BOUND = "losses with a largest value"
+    NEVER_NEGATIVE = "losses that are never negative"
+    ERROR_COUNT = "a loss that counts errors"
+    EQUAL_ROWS = "rows that count alike"
+    LOSSES = "cross-validated losses"
+    MEAN = "a mean of cross-validated losses"
+    SPLITS = "risks of several splits"
+    ONCE = "rows that are tested once"
+    EQUALLY_OFTEN = "rows that are tested equally often"
+    PAIRS = "fits without each two folds"
+    HALVES = "means over halves of the rows"
+    SAMPLES = "bootstrap samples"
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,8 @@ class Registry(Mapping[str, Line]):
     ['family']
     >>> print(rooms)
     family  a learner with its candidates
+    >>> list(rooms.by_name())
+    ['Family']
     """
 
     def __init__(self, kind: str, lines: Mapping[str, Line]) -> None:
@@ -73,6 +75,10 @@ class Registry(Mapping[str, Line]):
 
     def names(self) -> list[str]:
         return list(self._lines)
+
+    def by_name(self) -> dict[str, Line]:
+        """The lines by the name of what they load: a class, mostly."""
+        return {line.where.rpartition(":")[2]: line for line in self.values()}
 
     def load(self, word: str) -> Any:
         """The object behind `word`; an unknown word is refused with the nearest one."""

@@ -17,10 +17,17 @@
 | `templates/` | what engines share: one pass over a train set, where answers go |
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
-if TYPE_CHECKING:  # the same names, for type checkers
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from truerisk.core.registry import no_attribute
+
+if TYPE_CHECKING:  # every class, for type checkers
+    from collections.abc import Callable
+
+    from truerisk.core.contracts import Engine
     from truerisk.engines.choice import choose_engine as choose_engine
     from truerisk.engines.choice import registry as registry
     from truerisk.engines.discriminants.discriminant import (
@@ -40,64 +47,29 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.engines.trees.ensemble import Ensembles as Ensembles
     from truerisk.engines.trees.tree import Trees as Trees
 
-_NAMES = {
-    "FisherDiscriminants": "discriminants.fisher",
-    "Ensembles": "trees.ensemble",
-    "Generic": "generic",
-    "Intervals": "interval",
-    "KernelRidges": "linear.kernel_ridge",
-    "LeastSquares": "linear.least_squares",
-    "LinearDiscriminants": "discriminants.discriminant",
-    "LogisticPaths": "logistic.paths",
-    "NearestNeighbours": "neighbours.knn",
-    "QuadraticDiscriminants": "discriminants.quadratic",
-    "SupportVectors": "support_vectors.svm",
-    "Trees": "trees.tree",
-    "choose_engine": "choice",
-    "registry": "choice",
-}
-
-__all__ = [
-    "Ensembles",
-    "FisherDiscriminants",
-    "Generic",
-    "Intervals",
-    "KernelRidges",
-    "LeastSquares",
-    "LinearDiscriminants",
-    "LogisticPaths",
-    "NearestNeighbours",
-    "QuadraticDiscriminants",
-    "SupportVectors",
-    "Trees",
-    "choose_engine",
-    "names",
-    "registry",
-]
+__all__ = ["choose_engine", "names", "registry"]
 
 
 def names() -> list[str]:
     """The words that `engine=` takes, besides "auto".
 
     >>> import truerisk as tr
-    >>> tr.engines.names()
-    ['knn', 'interval', 'tree', 'discriminant', 'quadratic', 'fisher', 'logistic-path', 'svm',
-     'ensemble', 'least-squares', 'kernel-ridge', 'generic']
+    >>> tr.engines.names()[:2], tr.engines.names()[-1]
+    (['knn', 'interval'], 'generic')
     """
-    from truerisk.engines.choice import registry
-
-    return registry.names()
+    return import_module("truerisk.engines.choice").registry.names()
 
 
-if not TYPE_CHECKING:  # which would take every name for one that is there
-
-    def __getattr__(name: str) -> Any:
-        if name in _NAMES:
-            return getattr(import_module(f"truerisk.engines.{_NAMES[name]}"), name)
-        from truerisk.core.registry import no_attribute
-
-        raise no_attribute(__name__, name, __all__)
+def __getattr__(name: str) -> Callable[..., Engine]:  # one that has no line above
+    """The registry and every class that one of its lines names."""
+    choice = import_module("truerisk.engines.choice")  # `from` would ask here again
+    if name in ("choose_engine", "registry"):
+        return getattr(choice, name)
+    if name in (lines := choice.registry.by_name()):
+        return lines[name].load()
+    raise no_attribute(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    """What completion offers: the functions and every class."""
+    return sorted({*__all__, *import_module("truerisk.engines.choice").registry.by_name()})

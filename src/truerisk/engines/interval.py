@@ -7,180 +7,133 @@ of the place is known from one pass each way over all rows, so all such fits are
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
 from truerisk.core.plan.plan import Plan
-from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.running.fitting import empty_values
-from truerisk.engines.settings import response_refusal
-from truerisk.engines.templates.single_row import single_row_fits
-from truerisk.kernels import labels_after_changes, labels_for_every_k, why_not
+from truerisk.engines.settings import Group
+from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.templates.single_row import place_singles, single_row_fits
+from truerisk.engines.templates.task import Shown, Task
+from truerisk.kernels import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between
 
 __all__ = ["Intervals"]
 
 
 @dataclass(frozen=True)
-class Intervals(Engine):
+class Intervals(OnePass):
     """Serves IntervalClassifier over any candidates `k`."""
 
     word: ClassVar[str] = "interval"
+    along: ClassVar[tuple[str, ...]] = ("k",)
     serves: ClassVar[frozenset[str]] = frozenset({"counted"})
+    compiled: ClassVar[bool] = True
+    weighted: ClassVar[bool] = False
 
-    def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = _family_refusal(family) or response_refusal(family, data, request) or why_not()
-        if reason is not None:
-            return reason if reason.endswith(".") else f"{reason}."
-        if data.fit_params:
-            return f"fit parameters ({', '.join(data.fit_params)}) are given."
-        if data.n_classes != 2:
-            return f"y has {data.n_classes} classes, and intervals alternate between two."
-        if _column(data.X) is None:
-            return "X is not one column of finite numbers."
-        if not plan.train_sizes.all() or not plan.test_sizes.all():
-            return "a fit sees no rows, or is asked about none."
+    def learners(self) -> Sequence[type]:
+        return (IntervalClassifier,)
+
+    def rounds(self, group: Group) -> bool:
+        return False
+
+    def learner_refusal(self, family: Family) -> str | None:
+        if not is_plain(family.estimator, *self.learners()):
+            return f"it serves IntervalClassifier, not {type(family.estimator).__name__}."
         return None
 
-    def run(
-        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
-    ) -> Answers:
-        total = plan.n_fits * (len(family) if run.only is None else 1)
-        tell(0, total)
-        ks = [min(int(k), data.n_rows) for k in _every_k(family)]
-        line = _Line(data, plan, request, ks, run.only)
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        k = setting["k"]
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+            return f"k={k!r} is no number of intervals."
+        return None
+
+    def single_refusal(self, family: Family) -> str | None:
+        return None  # the classifier computes in doubles
+
+    def table_refusal(self, family: Family, data: Data) -> str | None:
+        one = len(np.shape(data.X)) == 2 and np.shape(data.X)[1] == 1
+        if not one or super().table_refusal(family, data) is not None:
+            return "X is not one column of finite numbers."
+        return None
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if data.n_classes != 2:
+            return f"y has {data.n_classes} classes, and intervals alternate between two."
+        return None
+
+    def table(self, group: Group, data: Data) -> Any:
+        """All rows on the line, of which a fit takes its own."""
+        return _Line.of(super().table(group, data))
+
+    def fits(self, numbers: Any) -> bool:
+        return True  # their order matters, and their middles, not their size
+
+    def together(self, task: Task) -> np.ndarray:
+        """Fits on all rows but one, or with one label flipped, asked about that row alone."""
+        plan = task.plan
         single, row = single_row_fits(plan)
-        if request.response != "label":  # shares of an interval need its boundaries
+        if task.request.response != "label":  # shares of an interval need its boundaries
             single[:] = False
         if plan.counted is not None:  # and so do its rows
             single[plan.fit[plan.counted]] = False
-        line.answer_single(np.flatnonzero(single), row)
-        tell(int(single.sum()) * len(line.values), total)
-        for done, fit in enumerate(np.flatnonzero(~single), start=int(single.sum()) + 1):
-            line.answer(int(fit))
-            tell(done * len(line.values), total)
-        return Answers(
-            plan=plan,
-            response=request.response,
-            values=line.values,
-            answered=np.ones((len(line.values), plan.n_questions), dtype=bool),
-            engine=self.word,
-            fit_seconds=line.seconds,
-            answer_seconds=np.zeros_like(line.seconds),
-            n_fits=total,
-            counts=line.counts,
-        )
+        fits = np.flatnonzero(single)
+        if len(fits):
+            labels = _labels_of_singles(task, fits, row[fits])
+            place_singles(task, fits, labels, np.zeros(labels.shape, dtype=bool))
+        return single
 
-
-class _Line:
-    """The rows in groups of equal x, and the answers found so far."""
-
-    def __init__(
-        self, data: Data, plan: Plan, request: Request, ks: list[int], only: np.ndarray | None
-    ) -> None:
-        self.plan, self.ks, self.only = plan, ks, only
-        self.response = request.response
-        self.codes = data.class_codes
-        column = _column(data.X)
-        assert column is not None
-        self.x, group = np.unique(column, return_inverse=True)
-        self.group = group.ravel()
-        self.values = empty_values(data, plan, request, len(ks) if only is None else 1)
-        self.seconds = np.zeros((len(self.values), plan.n_fits))
-        self.counted = np.empty(0, np.int32) if plan.counted is None else plan.counted
-        self.counts: np.ndarray | None = None
-        if plan.counted is not None:
-            self.counts = np.full((len(self.values), int(plan.counted_offsets[-1]), 2), np.nan)
-
-    def answer_single(self, fits: np.ndarray, row: np.ndarray) -> None:
-        """Fits on all rows but one, or with one label flipped, asked about that row alone."""
-        if not len(fits):
-            return
-        started = time.perf_counter()
-        counts = self._counts(np.arange(len(self.codes)), None, self.codes)
-        group = self.group[row[fits]]
-        instead = counts[group]
-        instead[np.arange(len(fits)), self.codes[row[fits]]] -= 1
-        if self.plan.flips is not None:
-            at = np.searchsorted(fits, self.plan.flips.fit)
-            ours = (at < len(fits)) & (fits[np.minimum(at, len(fits) - 1)] == self.plan.flips.fit)
-            instead[at[ours], self.plan.flips.code[ours]] += 1
-        right = (instead.sum(axis=1) == 0) & self._nearer_to_the_right(group)
-        labels = labels_after_changes(counts, self.ks, group, instead, right)
-        self._place_single(fits, labels)
-        self.seconds[:, fits] = (time.perf_counter() - started) / (len(self.values) * len(fits))
-
-    def _nearer_to_the_right(self, group: np.ndarray) -> np.ndarray:
-        """Where the boundary between the neighbours of a group lies left of the group."""
-        inner = (group > 0) & (group < len(self.x) - 1)
-        at = np.where(inner, group, 1) if len(self.x) > 2 else np.zeros_like(group)
-        if not inner.any():
-            return inner
-        return inner & (boundaries_between(self.x[at - 1], self.x[at + 1]) < self.x[at])
-
-    def _place_single(self, fits: np.ndarray, labels: np.ndarray) -> None:
-        order, starts = self.plan.questions_of
-        times = np.diff(starts)[fits]
-        asked = np.repeat(np.arange(len(fits)), times)
-        if self.only is not None:
-            labels = labels[self.only[fits], np.arange(len(fits))][None]
-        mine = np.concatenate([order[starts[f] : starts[f + 1]] for f in fits])
-        self.values[:, self.plan.test_offsets[mine]] = labels[:, asked]
-
-    def answer(self, fit: int) -> None:
-        """Any fit: one pass over its groups for all numbers of intervals, then its questions."""
-        started = time.perf_counter()
-        rows, times = self.plan.train_rows(fit)
-        flipped, to = self.plan.flips_of(fit)
-        codes = self.codes
-        if len(flipped):
-            codes = codes.copy()
-            codes[flipped] = to
-        everywhere = self._counts(rows, times, codes)
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        line, asked = cast("_Line", shown.X), cast("list[_Line]", tests)
+        everywhere = line.counts(shown.y, shown.times)
         present = np.flatnonzero(everywhere.sum(axis=1))
-        ks = self.ks if self.only is None else [self.ks[int(self.only[fit])]]
-        labels = labels_for_every_k(everywhere[present], ks)
-        order, starts = self.plan.questions_of
-        questions = order[starts[fit] : starts[fit + 1]]
-        self._place(questions, labels, everywhere[present], self._nearest(present))
-        self.seconds[:, fit] = (time.perf_counter() - started) / len(self.values)
-
-    def _place(
-        self, questions: np.ndarray, labels: np.ndarray, counts: np.ndarray, nearest: np.ndarray
-    ) -> None:
-        """Answers to the questions of one fit, from the labels of the groups it saw."""
-        counting = np.isin(questions, self.counted)
-        said = labels
-        if self.response != "label" or counting.any():
+        counts, nearest = everywhere[present], line.nearest(present)
+        said = labels = labels_for_every_k(counts, _ks(task, group))
+        sizes, response = None, task.request.response
+        if response != "label" or task.counts_rows_of(shown.fit):
             sizes, shares = _intervals(labels, counts)
-            rest = sizes[..., None] * shares
-            said = {"label": labels, "probability": shares}.get(self.response, shares[..., 1])
-        for question, is_counted in zip(questions, counting, strict=True):
-            asked, _ = self.plan.test_rows(int(question))
-            groups = nearest[self.group[asked]]
-            where = slice(*self.plan.test_offsets[question : question + 2])
-            self.values[:, where] = said[:, groups]
-            if is_counted and self.counts is not None:
-                place = int(np.searchsorted(self.counted, question))
-                where = slice(*self.plan.counted_offsets[place : place + 2])
-                self.counts[:, where] = rest[:, groups]
+            said = {"label": labels, "probability": shares}.get(response, shares[..., 1])
+        answers = []
+        for question, rows in zip(task.questions(shown.fit), asked, strict=True):
+            groups = nearest[rows.group]
+            answers.append(said[:, groups])
+            if sizes is not None:
+                task.count(int(question), group, (sizes[..., None] * shares)[:, groups])
+        return answers
 
-    def _counts(self, rows: np.ndarray, times: np.ndarray | None, codes: np.ndarray) -> np.ndarray:
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """Rows on the line: the distinct `x` of all rows, ascending, and the `group` of each row."""
+
+    x: np.ndarray
+    group: np.ndarray
+
+    @classmethod
+    def of(cls, X: np.ndarray) -> _Line:
+        x, group = np.unique(X[:, 0], return_inverse=True)
+        return cls(x, group.ravel())
+
+    def __getitem__(self, rows: np.ndarray) -> _Line:
+        """Some of the rows."""
+        return _Line(self.x, self.group[rows])
+
+    def counts(self, codes: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
         """Rows of each class in each group."""
-        places = 2 * self.group[rows] + codes[rows]
+        places = 2 * self.group + codes
         counted = np.bincount(places, weights=times, minlength=2 * len(self.x))
         return counted.astype(np.int64).reshape(-1, 2)
 
-    def _nearest(self, present: np.ndarray) -> np.ndarray:
+    def nearest(self, present: np.ndarray) -> np.ndarray:
         """For each group the place in `present` of the group that it goes with.
 
         It is the left neighbour up to the boundary between both, else the right one; where they
@@ -193,42 +146,41 @@ class _Line:
         ends = boundaries_between(self.x[present[left]], self.x[present[right]])
         return np.where(between & (self.x <= ends), left, right)
 
+    def goes_right(self, group: np.ndarray) -> np.ndarray:
+        """Where the boundary between the neighbours of a group lies left of the group."""
+        inner = (group > 0) & (group < len(self.x) - 1)
+        if not inner.any():
+            return inner
+        at = np.where(inner, group, 1)
+        return inner & (boundaries_between(self.x[at - 1], self.x[at + 1]) < self.x[at])
+
+
+def _ks(task: Task, group: Group) -> list[int]:
+    """More intervals than rows change nothing."""
+    return [min(int(setting["k"]), task.data.n_rows) for setting in group.settings]
+
+
+def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """`(candidate of the group, fit)`: what each fit calls the row that it lacks, or flips."""
+    codes, flips = task.data.class_codes, task.plan.flips
+    line = task.X
+    counts, group = line.counts(codes), line.group[row]
+    instead = counts[group]
+    instead[np.arange(len(fits)), codes[row]] -= 1
+    if flips is not None:
+        at = np.searchsorted(fits, flips.fit)
+        ours = (at < len(fits)) & (fits[np.minimum(at, len(fits) - 1)] == flips.fit)
+        instead[at[ours], flips.code[ours]] += 1
+    right = (instead.sum(axis=1) == 0) & line.goes_right(group)
+    return labels_after_changes(counts, _ks(task, task.group), group, instead, right)
+
 
 def _intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows in the interval of each group, and shares of the classes among them, for every k."""
-    sizes = np.empty(labels.shape, dtype=np.int64)
-    shares = np.empty((*labels.shape, 2))
-    for i, of_k in enumerate(labels):
-        starts = np.concatenate([[0], np.flatnonzero(np.diff(of_k)) + 1])
-        lengths = np.diff(np.append(starts, len(of_k)))
-        inside = np.add.reduceat(counts, starts, axis=0)
-        sizes[i] = np.repeat(inside.sum(axis=1), lengths)
-        shares[i] = np.repeat(inside / inside.sum(axis=1, keepdims=True), lengths, axis=0)
-    return sizes, shares
-
-
-def _family_refusal(family: Family) -> str | None:
-    if not is_plain(family.estimator, IntervalClassifier):
-        return f"it serves IntervalClassifier, not {type(family.estimator).__name__}."
-    wrong = next((k for k in _every_k(family) if not _is_number_of_intervals(k)), None)
-    return None if wrong is None else f"k={wrong!r} is no number of intervals."
-
-
-def _every_k(family: Family) -> Sequence[Any]:
-    """The k of every candidate."""
-    return [candidate.get("k", family.estimator.k) for candidate in family.candidates]
-
-
-def _is_number_of_intervals(k: Any) -> bool:
-    return isinstance(k, int | np.integer) and not isinstance(k, bool) and int(k) >= 1
-
-
-def _column(X: Any) -> np.ndarray | None:
-    """The one column of X as the classifier reads it, or None."""
-    if hasattr(X, "tocsr") or len(getattr(X, "shape", ())) != 2 or X.shape[1] != 1:
-        return None
-    array = np.asarray(X)
-    if array.dtype.kind not in "biuf":
-        return None
-    column = array[:, 0].astype(np.float64)
-    return column if np.isfinite(column).all() else None
+    starts = np.ones(labels.shape, dtype=bool)
+    starts[:, 1:] = labels[:, 1:] != labels[:, :-1]
+    every = np.tile(counts, (len(labels), 1))
+    inside = np.add.reduceat(every, np.flatnonzero(starts), axis=0)
+    sizes = inside.sum(axis=1)
+    interval = np.cumsum(starts.ravel()).reshape(labels.shape) - 1
+    return sizes[interval], (inside / sizes[:, None])[interval]

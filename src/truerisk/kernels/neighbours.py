@@ -10,9 +10,8 @@ import numpy as np
 from truerisk.kernels.few_rows import FEW_COLUMNS, FEW_ROWS, nearest_of_few
 from truerisk.kernels.loading import native
 
-__all__ = ["Lists", "by_distances", "euclidean", "is_moderate"]
+__all__ = ["Lists", "by_distances", "euclidean"]
 
-MODERATE = 1e-140, 1e140  # cells whose squares, and sums of many, are far from both ends of doubles
 BLOCK = 1 << 22  # distances held at once
 QUERIES, ROWS = 256, 4096  # of one product
 
@@ -60,12 +59,6 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
     left[:, :d], left[:, d] = centred, 1
     _search(left, right, queries, rows, slack, index, squared)
     return Lists(index, squared, ties, length == n)
-
-
-def is_moderate(*tables: np.ndarray) -> bool:
-    """Whether squares of the cells neither overflow nor vanish; a table of zeros has no others."""
-    largest = max(float(np.abs(table).max(initial=0.0)) for table in tables)
-    return largest == 0.0 or MODERATE[0] <= largest <= MODERATE[1]
 
 
 def _search(

@@ -21,7 +21,7 @@
 | `ebic.py` | the extended BIC of linear models |
 | `bayesian_error.py` | the error of linear classifiers from one fit |
 | `bolstered.py`, `bolstered_sampling.py` | rows spread over Gaussians |
-| `interval_wanted.py` | the method that an interval asked for is made from |
+| `interval_wanted.py` | which intervals a method offers; the method that draws what one needs |
 | `parts/` | arithmetic that several methods share |
 | `bayesian/` | posteriors of the error of linear rules |
 | `interval_forms/` | intervals by name |
@@ -70,6 +70,8 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.words import as_method as as_method
     from truerisk.methods.words import registry as registry
 
+from truerisk.core.registry import no_attribute
+
 _WITHOUT_WORD = {
     "BolsteredBySampling": "bolstered_sampling",
     "GivenSplits": "splitter",
@@ -98,16 +100,12 @@ def __getattr__(name: str) -> Callable[..., Method]:  # one that has no line abo
         return getattr(words, name)
     if name in _WITHOUT_WORD:
         return getattr(import_module(f"truerisk.methods.{_WITHOUT_WORD[name]}"), name)
-    for line in words.registry.values():
-        if line.where.endswith(f":{name}"):
-            return line.load()
-    from truerisk.core.registry import no_attribute
-
+    if name in (lines := words.registry.by_name()):
+        return lines[name].load()
     raise no_attribute(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:
     """What completion offers: the functions and every class."""
-    lines = import_module("truerisk.methods.words").registry.values()
-    classes = (line.where.rpartition(":")[2] for line in lines)
+    classes = import_module("truerisk.methods.words").registry.by_name()
     return sorted({*__all__, *_WITHOUT_WORD, *(c for c in classes if c[0].isupper())})

@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.core.answers import Ask
 from truerisk.core.contracts import Evaluation, Target, Terms, Tested
 from truerisk.core.errors import Refusal
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -43,7 +44,7 @@ class BootstrapBiasCorrected(KFold):
     """
 
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = ("bbc",)
+    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.LOSSES})
 
     @property
     def word(self) -> str:

@@ -12,12 +12,14 @@ from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.plan.samples import plan_of_samples
 from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
-from truerisk.methods.interval_forms import Evidence, as_form
+from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_forms.evidence import SampleEvidence
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import Replicated
 from truerisk.methods.parts.infinitesimal_jackknife import jackknife_error
@@ -104,8 +106,8 @@ class Bootstrap(Method):
         return True
 
     @property
-    def offers(self) -> tuple[str, ...]:  # type: ignore[override]
-        return ("bootstrap-.632",) if self.splits else ()
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        return SampleEvidence.gives if self.splits else frozenset()
 
     @property
     def _has_apparent(self) -> bool:
@@ -228,9 +230,14 @@ class Bootstrap(Method):
         error, why = self._error(found, c, asked=terms.interval is not None)
         interval = None
         if terms.interval is not None:
-            jackknife = error, float(found.test[c])
-            evidence = Evidence(part.value, found.loss, terms, out_of_bag=jackknife)
-            error, interval, _ = as_form(terms.interval).of(evidence)
+            evidence = SampleEvidence(
+                values=np.array([part.value]),
+                loss=found.loss,
+                terms=terms,
+                std_errors=[error],
+                risks=[float(found.test[c])],
+            )
+            error, interval, _ = as_form(terms.interval).of_each(evidence)[0]
         notes = (*part.notes, *self._left_notes(found), *failure_notes(answers, c), *why)
         return Tested(
             part.value,

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
-
-import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import NO_SPREAD, Evidence, as_form
-from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average
+from truerisk.methods.parts.averages import (
+    OF_ONE_SPLIT,
+    Average,
+    Averaged,
+    check_average,
+    tested_by_average,
+)
 from truerisk.resampling.held_out import draw_held_out
 
-__all__ = ["Holdout", "MonteCarlo", "with_posterior"]
+__all__ = ["Holdout", "MonteCarlo", "tested_by_one_split"]
 
 
-def with_posterior(tested: Tested, data: Data, loss: Loss, terms: Terms) -> Tested:
-    """The Beta posterior as interval, where one rule was tested on independent rows for errors."""
-    independent = data.groups is None and data.sample_weight is None
-    if not (loss.binary and independent and tested.losses is not None):
-        return tested
-    if terms.interval is not None or not np.isfinite(tested.losses).all():
-        return tested
-    shares = np.full(len(tested.losses), 1 / len(tested.losses))
-    evidence = Evidence(tested.value, loss, terms, tested.losses, shares)
-    error, interval, notes = as_form("beta").of(evidence)
-    kept = tuple(note for note in tested.notes if note not in (*notes, NO_SPREAD))
-    return replace(tested, std_error=error, interval=interval, notes=kept + notes)
+def tested_by_one_split(answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+    """Mean losses; errors of one rule on independent rows have the Beta posterior by default."""
+    counts = loss.binary and data.groups is None and data.sample_weight is None
+    return tested_by_average(answers, data, loss, terms, None, usual="beta" if counts else None)
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Holdout(Method):
 
     word = "holdout"
     target: ClassVar[Target] = "Err_XY"
-    offers: ClassVar[tuple[str, ...]] = ("wald", "bbc", "beta")
+    gives: ClassVar[frozenset[Basis]] = OF_ONE_SPLIT
 
     def __post_init__(self) -> None:
         check_share("test_share", self.test_share)
@@ -65,8 +61,7 @@ class Holdout(Method):
         return builder.build()
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        tested = tested_by_average(answers, data, loss, terms, None)
-        return [with_posterior(one, data, loss, terms) for one in tested]
+        return tested_by_one_split(answers, data, loss, terms)
 
 
 @dataclass(frozen=True)

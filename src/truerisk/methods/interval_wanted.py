@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from truerisk.core.contracts import Method
-from truerisk.core.errors import Refusal
+from truerisk.core.interval import Basis
 from truerisk.methods.bootstrap import Bootstrap
-from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_forms import as_form, registry
 from truerisk.methods.kfold import KFold
 from truerisk.methods.ncv import NestedInterval
 from truerisk.methods.nested import Nested
 from truerisk.methods.out_of_bag import OutOfBag
 from truerisk.methods.paired_halves import PairedHalves
 
-__all__ = ["REPEATS", "with_interval"]
+__all__ = ["REPEATS", "offered", "with_interval"]
 
 REPEATS = 10  # of nested cross-validation, where the method has fewer
 
 
+def offered(method: Method) -> list[str]:
+    """The words of the intervals that the answers of a method give all they need.
+
+    >>> from truerisk.methods.words import as_method
+    >>> offered(as_method("holdout"))
+    ['wald', 'bbc', 'beta']
+    """
+    return [word for word in registry if as_form(word).lacking(method.gives) is None]
+
+
 def with_interval(method: Method, word: str) -> Method:
-    """The method itself if it offers the interval; else the one that draws the fits it needs.
+    """The method itself if it gives what the interval needs; else the one that draws those fits.
 
     That is for K-fold words nested cross-validation or paired halves, for `oob` the bootstrap.
 
@@ -30,24 +41,16 @@ def with_interval(method: Method, word: str) -> Method:
     >>> with_interval(as_method("10-fold"), "ncv").word
     'ncv (10x10-fold)'
     """
-    as_form(word)
+    form = as_form(word)
     if isinstance(method, Nested):
         return replace(method, outer=with_interval(method.outer_method, word))
-    if word in method.offers:
-        return method
-    if type(method) is OutOfBag and word in (sampled := Bootstrap("oob")).offers:
-        return sampled
-    if type(method) is KFold:
-        if word in NestedInterval.offers:
-            return _nested(method, word)
-        if word in PairedHalves.offers:
-            share = 1 / method.k if method.folds is None else 0.1
-            return PairedHalves(test_share=share, stratify=method.stratify)
-    offered = ", ".join(f"'{each}'" for each in method.offers) or "none that can be asked for"
-    raise Refusal(
-        f"method '{method.word}' has no interval '{word}': it offers {offered}. "
-        "'ncv', 'beta-ncv' and 'conservative-z' are made from K-fold words such as '10-fold'."
-    )
+    need = form.lacking(method.gives)
+    draw = None if need is None else DRAWN_INSTEAD.get((type(method), need))
+    if draw is not None:
+        return draw(method, word)
+    words = ", ".join(f"'{each}'" for each in offered(method)) or "none that can be asked for"
+    form.require(method.gives, f"method '{method.word}' (it offers {words})")
+    return method
 
 
 def _nested(method: KFold, word: str) -> NestedInterval:
@@ -59,3 +62,16 @@ def _nested(method: KFold, word: str) -> NestedInterval:
         bias="bates" if word == "ncv" else None,
         stratify=method.stratify,
     )
+
+
+def _halves(method: KFold, word: str) -> PairedHalves:
+    """Test sets of the size of a fold, in all rows and in halves of them."""
+    share = 1 / method.k if method.folds is None else 0.1
+    return PairedHalves(test_share=share, stratify=method.stratify)
+
+
+DRAWN_INSTEAD: dict[tuple[type[Method], Basis], Callable[..., Method]] = {
+    (KFold, Basis.PAIRS): _nested,
+    (KFold, Basis.HALVES): _halves,
+    (OutOfBag, Basis.SAMPLES): lambda method, word: Bootstrap("oob"),
+}

@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Streams, Target, Terms, Tested
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.partitions import leave_out
@@ -44,7 +45,7 @@ class KFold(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = OF_CROSS_VALIDATION
+    gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
 
     def __post_init__(self) -> None:
         check_average(self.average)
@@ -85,7 +86,7 @@ class ReversedKFold(KFold):
 
     average: Average | None = "fold"
 
-    offers: ClassVar[tuple[str, ...]] = ()
+    gives: ClassVar[frozenset[Basis]] = frozenset()
 
     @property
     def word(self) -> str:

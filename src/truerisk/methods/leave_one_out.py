@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core.contracts import Streams, Target
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
@@ -27,7 +28,7 @@ class LeaveOneOut(Averaged):
 
     word = "loo"
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = OF_CROSS_VALIDATION
+    gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
     bias = "almost none: each model sees all rows but one"
 
     def check(self, data: Data, loss: Loss) -> None:

@@ -11,11 +11,14 @@ from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan.partitions import leave_pairs_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import Evidence, Sureness, as_form
+from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_forms.evidence import PairEvidence
+from truerisk.methods.interval_forms.form import NONE
 from truerisk.methods.parts.averages import (
     failure_notes,
     means_by_row,
@@ -66,7 +69,7 @@ class NestedInterval(Method):
     stratify: bool
 
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = ("ncv", "beta-ncv")
+    gives: ClassVar[frozenset[Basis]] = PairEvidence.gives
 
     def __init__(
         self,
@@ -141,16 +144,25 @@ class NestedInterval(Method):
         only = plan.only(np.flatnonzero(spread.is_outer))
         shares = np.ones(int(outer.sum())) / outer.sum()
         rows, per_row, _, _ = means_by_row(losses[:, outer], shares, only)
-        form = as_form(terms.interval or "ncv")
-        tested = []
-        for c, value in enumerate(values):
-            sure: Sureness = (None, None, ())
-            if np.isfinite(value) and terms.with_errors:
-                groups = None if data.groups is None else data.groups[rows]
-                sure = form.of(
-                    Evidence(float(value), loss, terms, groups=groups, pairs=spread.of(c))
-                )
-            notes = failure_notes(answers, c) + sure[2]
-            of_split = spread.by_question[c]
-            tested.append(Tested(float(value), sure[0], sure[1], per_row[c], rows, of_split, notes))
-        return tested
+        sure = [NONE] * len(values)
+        if terms.with_errors:
+            evidence = PairEvidence(
+                values=values,
+                loss=loss,
+                terms=terms,
+                groups=None if data.groups is None else data.groups[rows],
+                pairs=[spread.of(c) for c in range(len(values))],
+            )
+            sure = as_form(terms.interval or "ncv").of_each(evidence)
+        return [
+            Tested(
+                float(value),
+                sure[c][0],
+                sure[c][1],
+                per_row[c],
+                rows,
+                spread.by_question[c],
+                failure_notes(answers, c) + sure[c][2],
+            )
+            for c, value in enumerate(values)
+        ]

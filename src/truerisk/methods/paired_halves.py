@@ -11,11 +11,14 @@ from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import Evidence, as_form
+from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_forms.evidence import HalfEvidence
+from truerisk.methods.interval_forms.form import NONE
 from truerisk.methods.parts.averages import failure_notes, split_risks
 from truerisk.resampling.folds import draw_folds
 from truerisk.resampling.held_out import draw_held_out
@@ -45,7 +48,7 @@ class PairedHalves(Method):
 
     word = "paired-halves"
     target: ClassVar[Target] = "Err"
-    offers: ClassVar[tuple[str, ...]] = ("conservative-z",)
+    gives: ClassVar[frozenset[Basis]] = HalfEvidence.gives
 
     def __post_init__(self) -> None:
         check_count("splits_drawn", self.splits_drawn)
@@ -83,16 +86,18 @@ class PairedHalves(Method):
         risks = split_risks(answers, data, loss)
         repeat = answers.plan.repeat
         means = np.stack([risks[:, repeat == r].mean(axis=1) for r in range(repeat.max() + 1)])
-        form = as_form(terms.interval or "conservative-z")
-        tested = []
-        for c, value in enumerate(means[0]):
-            notes = failure_notes(answers, c)
-            if not np.isfinite(value) or not terms.with_errors:
-                tested.append(Tested(float(value), split_risks=risks[c], notes=notes))
-                continue
-            halves = means[1:, c].reshape(-1, 2)
-            error, interval, why = form.of(Evidence(float(value), loss, terms, halves=halves))
-            tested.append(
-                Tested(float(value), error, interval, split_risks=risks[c], notes=notes + why)
+        values, sure = means[0], [NONE] * len(risks)
+        if terms.with_errors:
+            halves = means[1:].T.reshape(len(values), -1, 2)
+            evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=halves)
+            sure = as_form(terms.interval or "conservative-z").of_each(evidence)
+        return [
+            Tested(
+                float(value),
+                sure[c][0],
+                sure[c][1],
+                split_risks=risks[c],
+                notes=failure_notes(answers, c) + sure[c][2],
             )
-        return tested
+            for c, value in enumerate(values)
+        ]

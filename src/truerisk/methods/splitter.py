@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Streams, Target
 from truerisk.core.errors import BadArgument, BadData, said_by
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.plan.order import is_ordered
@@ -53,9 +54,9 @@ class Splitter(Averaged):
             )
 
     @property
-    def offers(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Those of cross-validation only where every row is tested equally often."""
-        return OF_CROSS_VALIDATION if _tests_all(self.splitter) else Averaged.offers
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        """What cross-validation gives only where every row is tested equally often."""
+        return OF_CROSS_VALIDATION if _tests_all(self.splitter) else Averaged.gives
 
     @property
     def word(self) -> str:
@@ -103,17 +104,17 @@ class GivenSplits(Averaged):
         object.__setattr__(self, "pairs", pairs)
 
     @property
-    def offers(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Those of cross-validation only where every row is tested equally often, in any order."""
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        """What cross-validation gives only where rows are tested equally often, in any order."""
         rows = [_rows(part) for pair in self.pairs for part in pair]
         if any(part.dtype.kind not in "iu" or (part < 0).any() for part in rows):
-            return Averaged.offers  # the plan says what is wrong
+            return Averaged.gives  # the plan says what is wrong
         times = np.bincount(np.concatenate(rows[1::2]))
         if len(np.unique(times)) > 1:
-            return Averaged.offers
+            return Averaged.gives
         n_rows = 1 + max(int(part.max(initial=0)) for part in rows)
         pairs = list(zip(rows[::2], rows[1::2], strict=True))
-        return Averaged.offers if is_ordered(split_plan(n_rows, pairs)) else OF_CROSS_VALIDATION
+        return Averaged.gives if is_ordered(split_plan(n_rows, pairs)) else OF_CROSS_VALIDATION
 
     @property
     def word(self) -> str:

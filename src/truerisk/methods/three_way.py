@@ -11,12 +11,13 @@ from truerisk.core.answers import Answers, Ask
 from truerisk.core.arguments import check_flag, check_share
 from truerisk.core.contracts import Evaluation, Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadArgument
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.holdout import with_posterior
-from truerisk.methods.parts.averages import tested_by_average
+from truerisk.methods.holdout import tested_by_one_split
+from truerisk.methods.parts.averages import OF_ONE_SPLIT
 from truerisk.methods.parts.choosing_inside import by_fit, choose, units_of, winners_of
 from truerisk.resampling.held_out import draw_held_out
 
@@ -38,7 +39,7 @@ class ThreeWay(Method):
 
     word = "three-way"
     target: ClassVar[Target] = "Err_XY"
-    offers: ClassVar[tuple[str, ...]] = ("wald", "bbc", "beta")
+    gives: ClassVar[frozenset[Basis]] = OF_ONE_SPLIT
 
     def __post_init__(self) -> None:
         check_share("validation_share", self.validation_share)
@@ -72,7 +73,7 @@ class ThreeWay(Method):
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         validated = ask(plan.only(plan.questions("inner")))
-        tested = tested_by_average(validated, data, loss, terms, None)
+        tested = tested_by_one_split(validated, data, loss, terms)
         winner = np.array([choose(tested, terms)])
         outside = plan.only(plan.questions("outer"))
         outer = ask(outside, only=by_fit(outside, winner))
@@ -80,7 +81,7 @@ class ThreeWay(Method):
         winners = winners_of(winner, [tested])
         return Evaluation(
             plan=plan,
-            tested=tuple(with_posterior(one, data, loss, terms) for one in tested),
+            tested=tuple(tested),
             n_fits=validated.n_fits + outer.n_fits,
             procedure=procedure,
             units=units_of(outside, winners, procedure),
@@ -89,5 +90,4 @@ class ThreeWay(Method):
         )
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        tested = tested_by_average(answers, data, loss, terms, None)
-        return [with_posterior(one, data, loss, terms) for one in tested]
+        return tested_by_one_split(answers, data, loss, terms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truerisk.core.present import clean, number
 from truerisk.report.audit_document import AuditDocument
-from truerisk.report.methods_text import REFERENCES, RESTS_ON, Repeat
+from truerisk.report.methods_text import REFERENCES, Repeat, reference_of
 
 __all__ = ["audited", "audited_again", "audited_on"]
 
@@ -79,11 +79,11 @@ def _computed(document: AuditDocument) -> str:
 
 def audited_on(document: AuditDocument) -> list[str]:
     """What the paragraph rests on."""
-    words = {"bbc": ["bbc"], "nested": ["nested"]}.get(document.level, [])
+    found = {"bbc": [reference_of("bbc")], "nested": [REFERENCES["nested"]]}.get(document.level, [])
     interval = None if document.honest is None else document.honest.interval
     if interval is not None:
-        words.append(RESTS_ON.get(interval.method.removesuffix("-grouped"), ""))
-    found = [REFERENCES[word] for word in dict.fromkeys(words) if word]
+        found.append(reference_of(interval.method))
+    found = [reference for reference in dict.fromkeys(found) if reference]
     return [*found, *([ROUGH] if document.rough is not None else [])]
 
 

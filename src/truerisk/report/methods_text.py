@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, number
+from truerisk.methods.interval_forms import IntervalForm, as_form, registry
 from truerisk.report.document import Document, Estimate
 
-__all__ = ["Repeat", "described", "references", "repeat"]
+__all__ = ["Repeat", "described", "reference_of", "references", "repeat"]
 
 REFERENCES = {
     "nested": "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for "
@@ -17,34 +19,9 @@ REFERENCES = {
     "Journal of the Royal Statistical Society B 36:111–147.",
     "1-se": "Breiman L, Friedman J, Olshen R, Stone C (1984). Classification and regression trees. "
     "Wadsworth.",
-    "corrected-t": "Nadeau C, Bengio Y (2003). Inference for the generalization error. Machine "
-    "Learning 52:239–281.",
-    "wald": "Bayle P, Bayle A, Janson L, Mackey L (2020). Cross-validation confidence intervals "
-    "for test error. Advances in Neural Information Processing Systems 33.",
-    "bates": "Bates S, Hastie T, Tibshirani R (2023). Cross-validation: what does it estimate and "
-    "how well does it do it? Journal of the American Statistical Association.",
-    "bengio": "Bengio Y, Grandvalet Y (2004). No unbiased estimator of the variance of K-fold "
-    "cross-validation. Journal of Machine Learning Research 5:1089–1105.",
     "delong": "DeLong E, DeLong D, Clarke-Pearson D (1988). Comparing the areas under two or more "
     "correlated receiver operating characteristic curves. Biometrics 44:837–845.",
-    "bbc": "Tsamardinos I, Greasidou E, Borboudakis G (2018). Bootstrapping the out-of-sample "
-    "predictions for efficient and accurate cross-validation. Machine Learning 107:1895–1922.",
-    ".632": "Efron B, Tibshirani R (1997). Improvements on cross-validation: the .632+ bootstrap "
-    "method. Journal of the American Statistical Association 92:548–560.",
 }
-
-CALIBRATED = ("beta-cv", "log-cv")
-RESTS_ON = {
-    "wald": "wald",
-    "corrected-t": "corrected-t",
-    "conservative-z": "corrected-t",
-    "ncv": "bates",
-    "beta-ncv": "bates",
-    "bbc": "bbc",
-    **dict.fromkeys(CALIBRATED, "bengio"),
-    "delong": "delong",
-}
-"""The reference of every interval, by its word without "-grouped"."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +47,7 @@ def described(document: Document) -> str:
         roc = document.roc
         sure = "" if roc.interval is None else f" ({_interval(roc.interval)})"
         sentences.append(f"The area under the ROC curve was {number(roc.auc)}{sure}.")
-    return " ".join([*sentences, *_calibrated(document), _computed(document)])
+    return " ".join([*sentences, *_cautions(document), _computed(document)])
 
 
 def _compared(document: Document) -> str:
@@ -107,17 +84,12 @@ def _found(document: Document) -> str:
     )
 
 
-def _calibrated(document: Document) -> list[str]:
+def _cautions(document: Document) -> list[str]:
     """What an interval rests on that no reference has."""
-    words = [word for word in CALIBRATED if word in _interval_words(document)]
-    if not words:
-        return []
-    said = (
-        f"Intervals {_listed(words)} take the variance of a cross-validated risk as a multiple of "
-        "that of independent losses, calibrated by simulation: 1.8, or 1 to 2 where several "
-        "drawings of the folds show how the losses change with them (documentation of truerisk)."
-    )
-    return [said]
+    words: dict[str, list[str]] = {}
+    for form in _forms(document):
+        words.setdefault(form.caution, []).append(form.word)
+    return [f"Intervals {_listed(those)} {said}." for said, those in words.items() if said]
 
 
 def _computed(document: Document) -> str:
@@ -129,15 +101,28 @@ def _computed(document: Document) -> str:
 
 def references(document: Document) -> list[str]:
     """What the paragraph rests on."""
-    words = ["nested", "cv"]
+    found = [REFERENCES["nested"], REFERENCES["cv"]]
     if document.rule == "1-se":
-        words.append("1-se")
-    found = {RESTS_ON.get(word) for word in _interval_words(document)}
-    words += [name for name in dict.fromkeys(RESTS_ON.values()) if name in found]
+        found.append(REFERENCES["1-se"])
+    found += [form.reference for form in _forms(document)]
+    if "delong" in _interval_words(document):
+        found.append(REFERENCES["delong"])
     methods = [document.tuned_by, *(word for one in document.learners for word in one.criteria)]
     if any("632" in method for method in methods):
-        words.append(".632")
-    return [REFERENCES[word] for word in words]
+        found.append(reference_of("bootstrap-.632"))
+    return list(dict.fromkeys(found))
+
+
+def reference_of(interval: str) -> str:
+    """Where an interval was published, by its name, grouped or not; nothing for unknown ones."""
+    word = interval.removesuffix("-grouped")
+    return as_form(word).reference if word in registry else REFERENCES.get(word, "")
+
+
+def _forms(document: Document) -> list[IntervalForm[Any]]:
+    """The intervals by word that the page gives, in the order of their registry."""
+    given = _interval_words(document)
+    return [as_form(word) for word in registry if word in given]
 
 
 def _interval_words(document: Document) -> set[str]:

@@ -216,3 +216,32 @@ def test_an_assessment_is_frozen(found):
     """A result is a value."""
     with pytest.raises(AttributeError):
         found.best = "guess"
+
+
+@pytest.mark.parametrize("loss", [None, "brier", "auc"])
+def test_an_assessment_is_data(loss, tmp_path):
+    """Every fit is made by `assess` and counted: what is written, drawn and printed makes none."""
+
+    class Counting(GaussianNB):
+        seen = 0
+
+        def fit(self, X, y, sample_weight=None):
+            Counting.seen += 1
+            return super().fit(X, y)
+
+    learners = {"tuned": (Counting(), {"var_smoothing": [1e-9, 1e-3]}), "as given": Counting()}
+    found = tr.assess(learners, X, Y, loss=loss, **QUICK)
+    made = Counting.seen
+    assert made == sum(one.n_fits for one in found.learners.values())
+    for one in found.learners.values():
+        assert one.apparent is not None
+        assert one.roc is not None
+        assert one.calibration is not None
+    found.to_json(tmp_path / "found.json")
+    found.to_html(tmp_path / "found.html")
+    found.plot_ladder()
+    found.plot_roc(learner="tuned")
+    assert found.findings is not None
+    assert str(found)
+    assert found._repr_html_()
+    assert Counting.seen == made

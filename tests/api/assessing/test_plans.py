@@ -33,7 +33,9 @@ def test_plans_depend_on_the_seed_alone():
 )
 def test_inner_fits_are_made_where_something_is_chosen(several, settings, fits):
     """One setting of one learner is tested without inner fits; else each setting has them."""
-    assert drawn(several=several).fits(settings) == fits
+    apparent = 1
+    assert drawn(several=several).fits(settings) == fits + apparent
+    assert drawn(several=several).fits(settings, twice=True) == fits + apparent + 4
 
 
 def test_methods_are_checked_before_anything_is_drawn():

@@ -36,6 +36,7 @@ from truerisk.models import LinearDiscriminant
 
 ENGINE = LinearDiscriminants()
 LOO, FOLDS = tr.methods.LeaveOneOut(), tr.methods.KFold(5)
+OOB = tr.methods.Bootstrap(kind="oob", replicates=6)
 LEARNERS = {
     "svd": (LinearDiscriminantAnalysis(), None),
     "lsqr": (LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [None, 0.01, 0.3, 1.0]}),
@@ -345,6 +346,33 @@ def test_priors_of_a_missing_class_fail_as_in_scikit_learn() -> None:
     plan = LOO.plan(data, Streams(0))
     with pytest.raises(FitFailed, match=r"test split \(repeat 0, fold 22\)"):
         ENGINE.run(family, data, plan, RESPONSES[1], RunOptions())
+
+
+@pytest.mark.parametrize("method", [LOO, tr.methods.KFold(2), OOB], ids=["loo", "folds", "oob"])
+@pytest.mark.parametrize("word", ["svd", "lsqr", "eigen"])
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+def test_classes_of_one_row_and_equal_means_are_asked(word, method) -> None:
+    """Scikit-learn warns of a covariance of one row, and divides 0 by 0 where all means are one."""
+    model = LinearDiscriminantAnalysis(solver=word)
+    heard = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(8, 14))
+        X = rng.integers(-1, 2, size=(n, 1)).astype(float)
+        y = np.array(["a", "b", "c"])[rng.integers(0, int(rng.integers(2, 4)), n)]
+        if len(np.unique(y)) < 2:
+            continue
+        data = data_of(X, y)
+        plan = method.plan(data, Streams(seed))
+        outcomes = []
+        for engine in (ENGINE, tr.engines.Generic()):
+            try:
+                outcomes.append(warnings_of(engine, family_of(model), data, plan, RESPONSES[0])[1])
+            except FitFailed as error:
+                outcomes.append([str(error)])
+        assert outcomes[0] == outcomes[1], seed
+        heard += bool(outcomes[1])
+    assert heard
 
 
 def test_warnings_are_those_of_scikit_learn() -> None:

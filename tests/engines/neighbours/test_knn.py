@@ -1,14 +1,25 @@
 """The kNN engine equals scikit-learn wherever it does not refuse."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import Normalizer, RobustScaler, StandardScaler
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    Normalizer,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
@@ -21,6 +32,7 @@ from truerisk.engines.generic import Generic
 from truerisk.engines.neighbours.knn import NearestNeighbours
 
 KS = [1, 2, 3, 4, 7]
+ENGINES = NearestNeighbours(), Generic()
 METHODS = ["4-fold", "2x3-fold", "loo", "monte-carlo", "reversed 2-fold", "apparent", "three-way"]
 
 
@@ -206,3 +218,49 @@ def test_sparse_and_text_data_are_refused():
         model = KNeighborsClassifier(weights=weights)
         with pytest.raises(Refusal, match=reason):
             tr.risk_curve(model, None, odd, y, method="3-fold", engine=NearestNeighbours())
+
+
+def test_text_behind_a_step_that_makes_numbers_of_it_is_served():
+    """A table of text and numbers is prepared train set by train set, and equals refits."""
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame({"x": rng.normal(size=30), "word": rng.choice(["a", "b", "c"], 30)})
+    steps = ColumnTransformer(
+        [("x", StandardScaler(), ["x"]), ("word", OneHotEncoder(handle_unknown="ignore"), ["word"])]
+    )
+    family = Family.of(
+        make_pipeline(steps, KNeighborsClassifier()), {"kneighborsclassifier__n_neighbors": KS}
+    )
+    data = Data.check(table, np.arange(30) % 2, task="classification")
+    for plan in (tr.methods.KFold(4).plan(data, Streams(0)), bootstrap_plan(data, rng)):
+        for response in ("label", "probability"):
+            same(family, data, plan, response)
+
+
+def test_what_fits_of_scikit_learn_warn_of_is_said():
+    """Warnings of the fits that equal distances call for are gathered, as any fit's are."""
+    X = np.column_stack([np.arange(24) % 3, np.arange(24) % 2, np.ones(24)])
+    model = make_pipeline(SelectKBest(k=2), KNeighborsClassifier())
+    family = Family.of(model, {"kneighborsclassifier__n_neighbors": KS})
+    data = Data.check(X, np.arange(24) % 2, task="classification")
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        NearestNeighbours().run(family, data, plan, Request("label"), RunOptions())
+    gathered = [str(one.message) for one in heard if "times in 15 fits" in str(one.message)]
+    assert any("constant" in sentence for sentence in gathered)
+
+
+def test_steps_that_make_sparse_tables_are_counted_and_scored():
+    """Sparse codes of bins, flipped labels and copies: labels, shares and counted neighbours."""
+    rng = np.random.default_rng(5)
+    bins = KBinsDiscretizer(3, strategy="uniform", random_state=0)
+    family = Family.of(
+        make_pipeline(bins, KNeighborsClassifier()), {"kneighborsclassifier__n_neighbors": KS}
+    )
+    data = Data.check(rng.normal(size=(30, 3)), np.arange(30) % 2, task="classification")
+    plan = bootstrap_plan(data, rng)
+    plan = replace(plan, counted=np.arange(0, plan.n_questions, 2, dtype=np.int32))
+    for response in ("label", "score"):
+        same(family, data, plan, response)
+    run = [e.run(family, data, plan, Request("label"), RunOptions()) for e in ENGINES]
+    np.testing.assert_allclose(run[0].counts, run[1].counts, rtol=0, atol=1e-9)

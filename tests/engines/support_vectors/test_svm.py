@@ -20,7 +20,7 @@ from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
 from truerisk.engines.support_vectors.svm import SupportVectors
-from truerisk.engines.templates import one_pass
+from truerisk.engines.templates.task import Task
 from truerisk.methods.holdout import MonteCarlo
 from truerisk.testing import engine_checks
 
@@ -237,7 +237,7 @@ def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
         data = data_of(X * 1e25, y)
         plan = method.plan(data, Streams(0))
         monkeypatch.setattr(
-            "truerisk.engines.templates.one_pass.Task.ask_the_learner", lambda task: None
+            "truerisk.engines.templates.task.Task.ask_the_learner", lambda task: None
         )
         for request in (LABEL, SCORE):
             left = []
@@ -246,7 +246,7 @@ def test_a_gram_matrix_that_overflows_is_left_to_svc(monkeypatch):
                 left.extend([fit] * len(list(candidates)))
 
             with monkeypatch.context() as patch:
-                patch.setattr(one_pass.Task, "leave_open", leaving)
+                patch.setattr(Task, "leave_open", leaving)
                 ENGINE.run(family, data, plan, request, RunOptions())
             assert sorted(set(left)) == list(range(plan.n_fits))
 

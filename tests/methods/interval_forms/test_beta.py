@@ -57,8 +57,8 @@ def test_no_errors_in_groups_count_groups():
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"loss": "brier"}, "no count of errors"),
-        ({"sample_weight": RNG.random(N)}, "weighted rows have no count"),
+        ({"loss": "brier"}, "a loss that counts errors, which loss 'brier' cannot give"),
+        ({"sample_weight": RNG.random(N)}, "rows that count alike, which data with sample_weight"),
         ({"method": "2x4-fold"}, "tested once"),
         ({"loss": "auc"}, "no"),
     ],

@@ -14,7 +14,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.losses import Cost, ZeroOne
 from truerisk.methods import NestedInterval
 from truerisk.methods.interval_forms.beta_ncv import NestedBeta
-from truerisk.methods.interval_forms.form import Evidence, Pairs
+from truerisk.methods.interval_forms.evidence import Evidence, PairEvidence, Pairs
 from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(1)
@@ -22,6 +22,12 @@ N = 40
 X = RNG.normal(size=(N, 2))
 Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
 SETTING = Terms(0.95, Minimum())
+
+
+def interval_of(value, loss, pairs):
+    """The interval of one value, from what its pairs of folds say."""
+    given = {"values": np.array([value]), "loss": loss, "terms": SETTING}
+    return NestedBeta().of_each(PairEvidence(**given, pairs=[pairs]))[0][1]
 
 
 def test_it_is_the_formula_of_the_page():
@@ -54,17 +60,16 @@ def test_no_errors_have_an_interval():
 def test_a_bounded_loss_is_scaled():
     """A cost of at most 2 has twice the interval of the halved losses."""
     pairs = Pairs(std_error=0.05, floor=0.04, mean=0.3, n=50)
-    plain = NestedBeta().of(Evidence(0.3, ZeroOne(), SETTING, pairs=pairs))[1]
+    plain = interval_of(0.3, ZeroOne(), pairs)
     doubled = Pairs(std_error=0.1, floor=0.08, mean=0.6, n=50)
-    cost = Cost([[0, 2], [2, 0]])
-    scaled = NestedBeta().of(Evidence(0.6, cost, SETTING, pairs=doubled))[1]
+    scaled = interval_of(0.6, Cost([[0, 2], [2, 0]]), doubled)
     assert (scaled.low, scaled.high) == pytest.approx((2 * plain.low, 2 * plain.high))
 
 
 def test_a_value_beyond_the_edge_is_taken_as_the_edge():
     """A debiased value below 0 still has an interval that starts at 0."""
     pairs = Pairs(std_error=0.02, floor=0.02, mean=0.02, n=50)
-    found = NestedBeta().of(Evidence(-0.01, ZeroOne(), SETTING, pairs=pairs))[1]
+    found = interval_of(-0.01, ZeroOne(), pairs)
     assert 0 <= found.low < found.high < 0.1
 
 
@@ -73,4 +78,4 @@ def test_losses_without_a_bound_are_refused():
     with pytest.raises(Refusal, match="largest value"):
         tr.estimate_risk(Ridge(), X, X[:, 0], interval="beta-ncv")
     with pytest.raises(Refusal, match="each two folds"):
-        NestedBeta().of(Evidence(0.1, ZeroOne(), SETTING))
+        NestedBeta().of_each(Evidence(values=np.array([0.1]), loss=ZeroOne(), terms=SETTING))

@@ -4,28 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.linear_model import Ridge
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.methods.interval_forms.wald import variance_of_mean
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
 Y = X[:, 0] + RNG.normal(size=30)
-
-
-def test_the_variance_of_a_mean_is_the_textbook_one():
-    """s²/n of rows, and s²/m of group means where groups are equal."""
-    losses = RNG.random(12)
-    weights = np.full(12, 1 / 12)
-    variance, m = variance_of_mean(losses, weights, losses.mean(), None)
-    assert (variance, m) == (pytest.approx(stats.sem(losses) ** 2), 12)
-    groups = np.arange(12) // 3
-    means = losses.reshape(4, 3).mean(axis=1)
-    variance, m = variance_of_mean(losses, weights, losses.mean(), groups)
-    assert (variance, m) == (pytest.approx(stats.sem(means) ** 2), 4)
 
 
 def test_asked_for_it_is_the_usual_one():

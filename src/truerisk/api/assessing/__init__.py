@@ -7,7 +7,11 @@
 | `forecast.py`, `pace.py` | fits and seconds that it will take, told from a few of its fits |
 | `own_claim.py` | what a learner that tunes inside its own fit claims |
 | `ranking.py` | which learner comes first of equal ones |
-| `assessment.py` | `Assessment`: what it found |
+| `tuned_learner.py` | what was found of one learner |
+| `tested_learners.py` | what was found of all of them: every number of an assessment |
+| `assessment.py` | `Assessment`: the same, printed, drawn and written |
+| `apparent.py` | the risk on the very rows of the fit |
+| `fragility.py` | findings: what makes the answer fragile |
 | `baseline.py` | the risk of the best constant answer |
 | `risk_of_choice.py` | the risk of choosing among the learners as well |
 | `paired_difference.py` | whether two risks on the same rows differ |

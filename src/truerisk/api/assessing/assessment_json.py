@@ -1,35 +1,34 @@
-"""An assessment as plain values: the versioned JSON that reports are drawn from.
-
-The assessment itself is above this file, hence `Any` where one is taken.
-"""
+"""An assessment as plain values: the versioned JSON that reports are drawn from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.road.compute import compute, curve_of
+from truerisk.api.assessing.tested_learners import TestedLearners
+from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.api.findings.finding import Finding
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
-from truerisk.core.errors import FitFailed, Refusal
-from truerisk.core.family import Family
+from truerisk.core.errors import Refusal
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 
-__all__ = ["SCHEMA", "apparent_risk", "recorded"]
+__all__ = ["SCHEMA", "recorded"]
 
 SCHEMA = "truerisk.assessment/1"
 MOST_NAMES = 10_000  # of columns; the fingerprint covers them all
 
 
-def recorded(found: Any, *, fit: bool = True, rows: bool = True) -> dict[str, Any]:
+def recorded(
+    found: TestedLearners, findings: Sequence[Finding], *, rows: bool = True
+) -> dict[str, Any]:
     """Plain values, under a versioned schema name; `docs/report.md` says what each is.
 
-    What needs further fits is None with `fit=False`: apparent risks, ROC, calibration. Losses and
-    risks of single rows and splits, which no page shows, are None with `rows=False`.
+    Losses and risks of single rows and splits, which no page shows, are None with `rows=False`.
     """
-    roc, calibration = (found.roc, found.calibration) if fit else (None, None)
+    roc, calibration = found.roc, found.calibration
     ranked = {name: found.learners[name] for name in found.ranking}
     return {
         "schema": SCHEMA,
@@ -54,34 +53,23 @@ def recorded(found: Any, *, fit: bool = True, rows: bool = True) -> dict[str, An
         "not_assessed": list(found.missing),
         "findings": [
             {"code": f.code, "severity": f.severity, "sentence": f.sentence, "remedy": f.remedy}
-            for f in found.findings
+            for f in findings
         ],
         "choice": None if found.choice is None else _estimate(found.choice, rows),
         "differences": _differences(found),
         "posterior": _posterior(found.risks[found.best]),
         "roc": None if roc is None else roc.to_dict(),
-        "no_roc": found.learners[found.best].no_roc if fit else None,
+        "no_roc": found.learners[found.best].no_roc,
         "calibration": None if calibration is None else calibration.to_dict(),
         "monte_carlo": present.plain(found.monte_carlo),
-        "learners": {name: _learner(one, fit, rows) for name, one in ranked.items()},
+        "learners": {name: _learner(one, rows) for name, one in ranked.items()},
     }
 
 
-def apparent_risk(problem: Problem, params: Mapping[str, Any]) -> RiskEstimate | None:
-    """The risk of one setting on the rows it was fitted on, by one fit; None where that fails."""
-    family = Family(problem.family.estimator, (params,))
-    alone = replace(problem, family=family, engine="auto", interval=None)
-    try:
-        return curve_of(compute(alone, "apparent"))[0]
-    except FitFailed:
-        return None
-
-
-def _learner(one: Any, fit: bool, rows: bool) -> dict[str, Any]:
-    apparent = one.apparent if fit else None
+def _learner(one: TunedLearner, rows: bool) -> dict[str, Any]:
     return {
         "setting": present.plain(one.curve.best_params),
-        "apparent": None if apparent is None else _estimate(apparent, rows),
+        "apparent": None if one.apparent is None else _estimate(one.apparent, rows),
         "selected": None if one.selected is None else _estimate(one.selected, rows),
         "no_selected": one.no_selected,
         "risk": _estimate(one.risk, rows),
@@ -113,7 +101,7 @@ def _curve(curve: RiskCurve, rows: bool) -> dict[str, Any]:
     return replace(curve, common=common, evaluation=evaluation, procedure=None).to_dict()
 
 
-def _differences(found: Any) -> list[dict[str, Any]]:
+def _differences(found: TestedLearners) -> list[dict[str, Any]]:
     """Paired differences of the losses, each learner minus the best one."""
     level = found.problem.confidence_level
     others = [name for name in found.ranking if name != found.best]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from truerisk.api.assessing.tested_learners import TestedLearners
+from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.present import params_text
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskEstimate, displays
 from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.statistics.roc import RocCurve
 
 __all__ = ["Plots"]
 
@@ -17,23 +19,11 @@ NO_CALIBRATION = "there is no calibration: it needs classes and a model with pro
 NO_BOXES = "no learner was tested on random splits: assess with outer='monte-carlo'."
 
 
-class Plots:
+class Plots(TestedLearners):
     """What an assessment draws; each returns matplotlib's axes (needs matplotlib).
 
     ``a.plot_ladder().figure.savefig("ladder.svg")`` writes a file.
     """
-
-    if TYPE_CHECKING:
-        best: str
-        learners: Mapping[str, Any]
-        choice: RiskEstimate | None
-
-        @property
-        def ranking(self) -> list[str]: ...
-        @property
-        def baseline(self) -> float | None: ...
-        @property
-        def monte_carlo(self) -> dict[str, Any]: ...
 
     def plot_ladder(self, ax: Any = None) -> Any:
         """The optimism ladder: apparent, selected and honest risk of every learner."""
@@ -78,23 +68,23 @@ class Plots:
         shares = {name: _shares(self.learners[name]) for name in tuned}
         return displays.load("stability")(shares, ax=ax)
 
-    def _learner(self, name: str | None) -> Any:
+    def _learner(self, name: str | None) -> TunedLearner:
         known = self.learners
         if name is not None and name not in known:
             raise UnknownName(f"no learner {name!r}{closest(name, known) or '.'}")
         return known[self.best if name is None else name]
 
 
-def _curve_of(one: Any) -> Any:
+def _curve_of(one: TunedLearner) -> RocCurve:
     if one.roc is None:
         raise Refusal(f"there is no ROC curve: {one.no_roc}")
     return one.roc
 
 
-def _rung(one: Any) -> dict[str, float | None]:
+def _rung(one: TunedLearner) -> dict[str, float | None]:
     apparent = None if one.apparent is None else one.apparent.value
-    comparable = one.optimism is not None and one.selected is not None
-    selected = one.selected.value if comparable else None
+    known = None if one.optimism is None else one.selected
+    selected = None if known is None else known.value
     return {**_honest(one.risk), "apparent": apparent, "selected": selected}
 
 
@@ -103,7 +93,7 @@ def _honest(risk: RiskEstimate) -> dict[str, float | None]:
     return {"apparent": None, "selected": None, "honest": risk.value, "low": low, "high": high}
 
 
-def _shares(one: Any) -> list[tuple[str, float]]:
+def _shares(one: TunedLearner) -> list[tuple[str, float]]:
     """The setting chosen on all rows first, with share 0 where no outer split chose it."""
     counts = dict(one.stability.frequencies)
     order = [one.curve.best, *(c for c in counts if c != one.curve.best)]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from truerisk.api.assessing.assessment import Assessed, Assessment
+from truerisk.api.assessing.tested_learners import TestedLearners
+from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.core.present import clean, number, params_text, signed, unsigned
 from truerisk.core.results import RiskEstimate
 
@@ -12,7 +13,7 @@ _NAME = 40
 _SETTING = 80
 
 
-def conclude(found: Assessment) -> str:
+def conclude(found: TestedLearners) -> str:
     """Which learner, how wrong it is, whether others differ, and the number to report."""
     if found.learners[found.best].risk.value is None:
         return "No learner has a risk: fits failed for all of them."
@@ -26,7 +27,7 @@ def conclude(found: Assessment) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _is_useful(found: Assessment) -> bool | None:
+def _is_useful(found: TestedLearners) -> bool | None:
     """Whether learning beats the best constant answer by more than its noise; None if unknown."""
     gain = found.gain()
     if gain is not None:
@@ -37,13 +38,13 @@ def _is_useful(found: Assessment) -> bool | None:
     return None if max(_best(found), choice or 0.0) < found.baseline else False
 
 
-def _best(found: Assessment) -> float:
+def _best(found: TestedLearners) -> float:
     value = found.learners[found.best].risk.value
     assert value is not None
     return value
 
 
-def _winner(found: Assessment) -> str:
+def _winner(found: TestedLearners) -> str:
     best = found.learners[found.best]
     text = f"Use {_named(found, found.best)}: expect {_expected(found, best.risk)} on new rows"
     text += _claimed(best)
@@ -54,7 +55,7 @@ def _winner(found: Assessment) -> str:
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
 
 
-def _nothing(found: Assessment) -> str:
+def _nothing(found: TestedLearners) -> str:
     assert found.constant is not None
     best = found.learners[found.best]
     n = len(found.learners)
@@ -64,18 +65,18 @@ def _nothing(found: Assessment) -> str:
     return f"{text}{_claimed(best)}."
 
 
-def _claimed(one: Assessed) -> str:
+def _claimed(one: TunedLearner) -> str:
     if one.selected is None:
         return ""
     return f"; the score that tuned it said {number(one.selected.value)}"
 
 
-def _named(found: Assessment, name: str) -> str:
+def _named(found: TestedLearners, name: str) -> str:
     setting = params_text(found.learners[name].curve.best_params)
     return f"{clean(name, _NAME)} ({clean(setting, _SETTING)})"
 
 
-def _expected(found: Assessment, risk: RiskEstimate) -> str:
+def _expected(found: TestedLearners, risk: RiskEstimate) -> str:
     """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval 0.0466 to 0.2201)'."""
     assert risk.value is not None
     loss = found.problem.loss
@@ -96,7 +97,7 @@ def _sure(risk: RiskEstimate, *, why: bool = True) -> str:
     return f"no interval, for {clean(risk.notes[-1].rstrip('.'), 200)}"
 
 
-def _others(found: Assessment) -> str:
+def _others(found: TestedLearners) -> str:
     """Which learners these rows cannot tell from the best, or how far behind the next one is."""
     level = found.problem.confidence_level
     differences = {
@@ -122,7 +123,7 @@ def _others(found: Assessment) -> str:
     )
 
 
-def _whole_choice(found: Assessment) -> str:
+def _whole_choice(found: TestedLearners) -> str:
     if found.choice is None or found.choice.value is None:
         return ""
     return (
@@ -131,7 +132,7 @@ def _whole_choice(found: Assessment) -> str:
     )
 
 
-def _left_out(found: Assessment) -> str:
+def _left_out(found: TestedLearners) -> str:
     if not found.missing:
         return ""
     return (

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from truerisk.api.assessing.out_of_fold import refits
 from truerisk.api.assessing.pace import pace_of
 from truerisk.api.assessing.plans import Schedule
 from truerisk.api.road.problem import Problem
@@ -51,7 +52,7 @@ def planned_fits(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they come when the plans are drawn for use
         schedule = Schedule.draw(problem, methods, outer, several=len(sizes) > 1)
-    return sum(schedule.fits(size) for size in sizes)
+    return sum(schedule.fits(size, twice=refits(problem)) for size in sizes)
 
 
 def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
@@ -59,9 +60,11 @@ def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
     outside = whole.only(whole.questions("outer"))
     paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
     like = paces[0][0]
-    paces.append((pace_of(problem, outside, winners=True, like=like), outside))
+    tested = pace_of(problem, outside, winners=True, like=like), outside
+    twice = refits(problem)
+    paces += [tested, tested] if twice else [tested]
     if settings > 1 or schedule.nested.compare:
         inside = whole.only(whole.questions("inner"))
         paces.append((pace_of(problem, inside, like=like), inside))
-    seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces)
-    return Forecast(name, settings, schedule.fits(settings), seconds)
+    seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces) + tested[0].seconds(1)
+    return Forecast(name, settings, schedule.fits(settings, twice=twice), seconds)

@@ -10,15 +10,18 @@ import numpy as np
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Request, Winners
+from truerisk.core.contracts import Keeper, Request, Winners
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
+from truerisk.engines.settings import response_refusal
 from truerisk.methods.parts.choosing_inside import by_fit
 
-__all__ = ["OutOfFold", "calibration_of", "out_of_fold", "roc_of"]
+__all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of"]
+
+NEITHER = "the model gives neither probabilities nor decision values."
 
 POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
 OVERLAP = (
@@ -33,7 +36,7 @@ class OutOfFold:
 
     `values` are class probabilities (a column per class) or decision values of the second class,
     as `response` says. Rows that were tested more often keep their first test. `ordered` splits go
-    forward in time, so that no interval is justified.
+    forward in time, so that no interval is justified. `n_fits` were made for it.
     """
 
     response: Literal["probability", "score"]
@@ -41,6 +44,7 @@ class OutOfFold:
     split: np.ndarray
     values: np.ndarray
     ordered: bool = False
+    n_fits: int = 0
 
     @property
     def scores(self) -> np.ndarray:
@@ -49,7 +53,10 @@ class OutOfFold:
 
 
 def out_of_fold(
-    problem: Problem, tested: Answers | None, winners: Winners | None
+    problem: Problem,
+    tested: Answers | None,
+    winners: Winners | None,
+    keeper: Keeper | None = None,
 ) -> OutOfFold | str:
     """Fit each outer split's winner again and keep probabilities, or decision values.
 
@@ -64,15 +71,32 @@ def out_of_fold(
     plan = tested.plan
     if tested.response == "probability":
         return _first(plan, tested.values[0], "probability")
-    kinds: tuple[Literal["probability", "score"], ...] = ("probability", "score")
-    for response in kinds if problem.data.n_classes == 2 else kinds[:1]:
-        try:
-            answers = _ask(problem, plan, winners, response)
-        except (FitFailed, Refusal):  # the model gives no such answers
-            continue
-        if answers.answered.all() and np.isfinite(answers.values).all():
-            return _first(plan, answers.values[0], response)
-    return "the model gives neither probabilities nor decision values."
+    response = _response(problem)
+    if response is None:
+        return NEITHER
+    try:
+        asking = problem.asking(engine="auto", passes=int(winners.compared), keeper=keeper)
+        answers = asking.answers(plan, Request(response), by_fit(plan, winners.candidate))
+    except (FitFailed, Refusal):  # the fitted model gives no such answers
+        return NEITHER
+    if not (answers.answered.all() and np.isfinite(answers.values).all()):
+        return NEITHER
+    return _first(plan, answers.values[0], response, answers.n_fits)
+
+
+def refits(problem: Problem) -> bool:
+    """Whether the winners are fitted again for it: the loss did not ask for probabilities."""
+    classes = problem.data.task == "classification"
+    return classes and problem.loss.response != "probability" and _response(problem) is not None
+
+
+def _response(problem: Problem) -> Literal["probability", "score"] | None:
+    """What the learner can be asked: probabilities, or decision values of two classes."""
+    responses: tuple[Literal["probability", "score"], ...] = ("probability", "score")
+    for response in responses:
+        if response_refusal(problem.family, problem.data, Request(response)) is None:
+            return response
+    return None
 
 
 def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
@@ -119,13 +143,7 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
     )
 
 
-def _ask(problem: Problem, plan: Plan, winners: Winners, response: Any) -> Answers:
-    """The winners' answers, by whichever engine gives them, with the seed of that very pass."""
-    asking = problem.asking(engine="auto", passes=int(winners.compared))
-    return asking.answers(plan, Request(response), by_fit(plan, winners.candidate))
-
-
-def _first(plan: Plan, values: np.ndarray, response: Any) -> OutOfFold | str:
+def _first(plan: Plan, values: np.ndarray, response: Any, n_fits: int = 0) -> OutOfFold | str:
     """The first answer to every row by a model that did not see it."""
     seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
     unseen = np.flatnonzero(~seen)
@@ -134,4 +152,4 @@ def _first(plan: Plan, values: np.ndarray, response: Any) -> OutOfFold | str:
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
-    return OutOfFold(response, kept, split[at], values[at], is_ordered(plan))
+    return OutOfFold(response, kept, split[at], values[at], is_ordered(plan), n_fits)

@@ -59,11 +59,14 @@ class Schedule:
             nested_plan=nested.plan(problem.data, streams),
         )
 
-    def fits(self, n_settings: int) -> int:
-        """How many fits a learner with so many settings needs."""
+    def fits(self, n_settings: int, *, twice: bool = False) -> int:
+        """How many fits a learner with so many settings needs, with that of the apparent risk.
+
+        Where its scores are asked apart from its labels, the outer winners are fitted `twice`.
+        """
         whole = self.nested_plan
-        fits = sum(plan.n_fits for plan in self.plans) * n_settings
-        fits += whole.only(whole.questions("outer")).n_fits
+        fits = sum(plan.n_fits for plan in self.plans) * n_settings + 1
+        fits += whole.only(whole.questions("outer")).n_fits * (2 if twice else 1)
         if n_settings > 1 or self.nested.compare:
             fits += whole.only(whole.questions("inner")).n_fits * n_settings
         return fits

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from truerisk.api.assessing.assessment import Assessed
+from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.problem import Problem
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms
@@ -18,7 +18,7 @@ __all__ = ["risk_of_choice"]
 
 
 def risk_of_choice(
-    done: Mapping[str, Assessed], order: Sequence[str], problem: Problem, outer: Method
+    done: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, outer: Method
 ) -> RiskEstimate | None:
     """Nested risk of "take the learner and setting with the smallest inner risk, then fit".
 
@@ -69,7 +69,7 @@ def _note(order: Sequence[str], chosen: np.ndarray) -> str:
     )
 
 
-def _papers(results: Sequence[Assessed], notes: tuple[str, ...]) -> RiskEstimate:
+def _papers(results: Sequence[TunedLearner], notes: tuple[str, ...]) -> RiskEstimate:
     """What is said of the choice besides its value: all learners together made it."""
     risks = [one.risk for one in results]
     refusals = {word: why for risk in reversed(risks) for word, why in risk.refusals.items()}

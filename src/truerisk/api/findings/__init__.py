@@ -7,5 +7,4 @@
 | `on_splits.py` | copies, groups, classes and sizes of splits |
 | `near_copies.py` | rows whose nearest neighbour is far too near |
 | `selected_columns.py` | columns that were selected with these very labels |
-| `on_assessments.py` | what makes the answer of an assessment fragile |
 """

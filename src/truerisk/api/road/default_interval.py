@@ -12,6 +12,7 @@ from dataclasses import replace
 from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Method
 from truerisk.core.losses import Loss
+from truerisk.methods.interval_forms import as_form
 from truerisk.methods.nested import Nested
 
 __all__ = ["default_word", "with_default_interval"]
@@ -22,7 +23,7 @@ def default_word(method: Method, loss: Loss) -> str | None:
     if not loss.per_row or loss.lower != 0:
         return None
     word = "log-cv" if loss.upper is None else "beta-cv"
-    return word if word in method.offers else None
+    return word if as_form(word).lacking(method.gives) is None else None
 
 
 def with_default_interval(problem: Problem, nested: Nested) -> Problem:

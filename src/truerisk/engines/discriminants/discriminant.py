@@ -26,8 +26,9 @@ from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.prepared import OwnArithmetic, dense
+from truerisk.engines.templates.task import Shown, Task
 
 __all__ = ["LinearDiscriminants"]
 
@@ -38,6 +39,7 @@ class LinearDiscriminants(OnePass):
 
     word: ClassVar[str] = "discriminant"
     along: ClassVar[tuple[str, ...]] = ("shrinkage",)
+    weighted: ClassVar[bool] = False
 
     def learners(self) -> Sequence[type]:
         from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -50,8 +52,6 @@ class LinearDiscriminants(OnePass):
         return setting_refusal(setting)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        if data.fit_params:
-            return f"fit parameters ({', '.join(data.fit_params)}) are given."
         settings = settings_of(family)
         lengths = {len(s["priors"]) for s in settings if s["priors"] is not None}
         if lengths - {data.n_classes}:
@@ -91,7 +91,8 @@ class LinearDiscriminants(OnePass):
     ) -> list[np.ndarray] | None:
         classes = Classes.of(shown.X, shown.y, shown.times)
         rule = Rule.of(group.settings[0])
-        if not rule.can_fit(classes.sizes, classes.n_features):
+        quiet = rule.has_covariances(classes.sizes) and rule.tells_means(classes.means)
+        if not (quiet and rule.can_fit(classes.sizes, classes.n_features)):
             return None
         slopes = rule.slopes(classes, [shrinkage_of(setting) for setting in group.settings])
         open_ = np.array([slope is None for slope in slopes])

@@ -20,7 +20,8 @@ from truerisk.engines.discriminants.scatter import FLAT, Root, root_of
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS
 from truerisk.models.fisher import THRESHOLDS, class_codes
 

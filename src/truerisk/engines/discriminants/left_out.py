@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.engines.discriminants.rule import WORST, Rule, shrunk_solution, spreads
+from truerisk.engines.discriminants.rule import NOISE, WORST, Rule, shrunk_solution, spreads
 from truerisk.engines.discriminants.scatter import (
     FLAT,
     Classes,
@@ -49,7 +49,8 @@ class Without:
         None where no such fit has an inverse.
         """
         sizes = self.sizes(c)
-        if not self.rule.can_fit(sizes, self.classes.n_features):
+        quiet = self.rule.has_covariances(sizes)
+        if not (quiet and self.rule.can_fit(sizes, self.classes.n_features)):
             return np.zeros((len(rows), len(sizes))), np.zeros(len(rows), dtype=bool)
         centred = self.classes.centred_rows(rows, c)
         found = self._shrunk(centred, c, shrinkage) if shrinkage else self._plain(centred, c)
@@ -58,6 +59,8 @@ class Without:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             sound = found.sound & (found.kept > LEAST_KEPT)
             distances = found.distances(c, float(self.classes.sizes[c]))
+            if self.rule.solver != "lsqr":
+                sound &= found.tells_means(c, float(self.classes.sizes[c]))
             if found.gaps is not None and self.rule.solver == "svd" and len(sizes) > 2:
                 sound &= self._means_spread(found, found.gaps, c)
         scores = self.rule.log_priors(sizes) - self.rule.factor(sizes) * distances / 2
@@ -183,3 +186,11 @@ class _Products:
         found: np.ndarray = v + self.part * u**2 / self.kept[:, None]
         found[:, c] = (n_c / (n_c - 1)) ** 2 * self.own / self.kept
         return found
+
+    def tells_means(self, c: int, n_c: float) -> np.ndarray:
+        """Whether the mean of class c, moved by −d/(n_c − 1), differs from another class mean."""
+        own = self.own[:, None] / (n_c - 1) ** 2
+        apart = self.between - 2 * self.across / (n_c - 1) + own
+        apart[:, c] = 0
+        told: np.ndarray = apart.max(axis=1) > NOISE * (self.between + own).max(axis=1)
+        return told

@@ -25,7 +25,8 @@ from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.templates.task import Shown, Task
 
 __all__ = ["QuadraticDiscriminants"]
 
@@ -38,6 +39,7 @@ class QuadraticDiscriminants(OnePass):
 
     word: ClassVar[str] = "quadratic"
     along: ClassVar[tuple[str, ...]] = ("reg_param",)
+    weighted: ClassVar[bool] = False
 
     def learners(self) -> Sequence[type]:
         from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
@@ -50,8 +52,6 @@ class QuadraticDiscriminants(OnePass):
         return _setting_refusal(setting)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        if data.fit_params:
-            return f"fit parameters ({', '.join(data.fit_params)}) are given."
         lengths = {len(s["priors"]) for s in settings_of(family) if s["priors"] is not None}
         if lengths - {data.n_classes}:
             return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."

@@ -64,11 +64,20 @@ class Rule:
         return self.priors is not None and self.solver != "svd"
 
     def can_fit(self, sizes: np.ndarray, n_features: int) -> bool:
-        """Whether scikit-learn would fit classes of these sizes without complaint."""
+        """Whether scikit-learn would fit classes of these sizes."""
         k, n = len(sizes), sizes.sum()
         if k < 2 or n <= k or (self.priors is not None and len(self.priors) != k):
             return False
         return self.n_components is None or self.n_components <= min(k - 1, n_features)
+
+    def has_covariances(self, sizes: np.ndarray) -> np.ndarray:
+        """Whether no class is of one row, of which scikit-learn estimates no covariance."""
+        return np.asarray((sizes > 1).all(axis=-1) | (self.solver == "svd"))
+
+    def tells_means(self, means: np.ndarray) -> np.ndarray:
+        """Whether class means differ: of equal ones scikit-learn divides 0 by 0, and warns."""
+        spread, size = np.ptp(means, axis=-2).max(axis=-1), np.abs(means).max(axis=(-1, -2))
+        return np.asarray((spread > NOISE * size) | (self.solver == "lsqr"))
 
     def log_priors(self, sizes: np.ndarray) -> np.ndarray:
         if self.priors is not None:

@@ -14,8 +14,8 @@ import numpy as np
 from truerisk.engines.discriminants.rule import Rule, spreads
 from truerisk.engines.discriminants.scatter import FLAT
 from truerisk.engines.templates.deciding import respond, undecided
-from truerisk.engines.templates.one_pass import Task
 from truerisk.engines.templates.samples import Samples, products_of
+from truerisk.engines.templates.task import Task
 
 __all__ = ["answer_samples"]
 
@@ -75,6 +75,7 @@ class _Fitted:
         safe = np.where(sizes > 0, sizes, 1)
         pairs = list(zip(parts, members, strict=True))
         means = np.stack([part @ X[rows] for part, rows in pairs], axis=1) / safe[..., None]
+        sound &= rule.has_covariances(sizes) & rule.tells_means(means)
         by_class = (part @ products[rows] for part, rows in pairs)
         scatter, within, total = _scatters(by_class, sizes, means, rule.of_classes(safe))
         flat = safe.sum(axis=1)[:, None] * (10 * FLAT * largest) ** 2

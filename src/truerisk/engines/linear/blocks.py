@@ -13,7 +13,7 @@ import numpy as np
 from truerisk.core.plan.blocks import ALL, covered
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.linear.fit import DOUBT, Manner
-from truerisk.engines.templates.one_pass import Task
+from truerisk.engines.templates.task import Task
 from truerisk.kernels import why_not
 from truerisk.kernels.normal_equations import answers_of, solve_without
 from truerisk.kernels.spectral import CLEARLY, EPS

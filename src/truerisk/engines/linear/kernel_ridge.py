@@ -21,8 +21,9 @@ from truerisk.engines.linear.kernel_part import KernelPart
 from truerisk.engines.linear.kernel_table import KernelTable
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.single_row import single_row_fits
+from truerisk.engines.templates.task import Shown, Task
 
 __all__ = ["KernelRidges"]
 

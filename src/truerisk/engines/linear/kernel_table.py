@@ -8,8 +8,8 @@ import numpy as np
 
 from truerisk.engines.linear.fit import DOUBT
 from truerisk.engines.linear.kernel_part import KernelPart, kernel_of, rounding_of
-from truerisk.engines.templates.one_pass import Task
 from truerisk.engines.templates.single_row import place_singles
+from truerisk.engines.templates.task import Task
 from truerisk.kernels.leverage import leave_out_dual
 
 __all__ = ["KernelTable"]

@@ -27,9 +27,10 @@ from truerisk.engines.linear.singles import Singles
 from truerisk.engines.linear.table import Table
 from truerisk.engines.linear.targets import Coding
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task
+from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.prepared import dense, unless_it_fails
 from truerisk.engines.templates.single_row import single_row_fits
+from truerisk.engines.templates.task import Shown, Task
 
 __all__ = ["LeastSquares", "negative_weights", "penalty_refusal"]
 

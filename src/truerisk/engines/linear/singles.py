@@ -15,7 +15,8 @@ import numpy as np
 from truerisk.engines.linear.fit import DOUBT, TrainSet, location_doubts
 from truerisk.engines.linear.table import Part, Table
 from truerisk.engines.linear.targets import Coding
-from truerisk.engines.templates.single_row import place_singles, winners
+from truerisk.engines.templates.single_row import place_singles
+from truerisk.engines.templates.task import ELSEWHERE
 from truerisk.kernels.leverage import LeftOut, leave_out_dual, leave_out_primal
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
 
@@ -212,12 +213,12 @@ class Singles:
         """Put answers where they belong; which of the fits need no pass of their own."""
         task = self.table.task
         answers, tied = coding.answers(numbers)
-        settled, won = sure | hopeless[:, None], winners(task, fits)
-        if won is None:
+        settled = sure | hopeless[:, None]
+        if task.places is None:
             done: np.ndarray = settled.all(axis=0)
         else:
-            mine, line = won
-            done = settled[line, np.arange(len(fits))] | ~mine
+            line = task.places[fits]
+            done = settled[line, np.arange(len(fits))] | (line == ELSEWHERE)
         place_singles(task, fits, answers, (tied | hopeless[:, None]) & done)
         return done
 

@@ -14,7 +14,7 @@ from scipy.linalg.blas import dsyr
 
 from truerisk.engines.linear.fit import DOUBT, Manner, location_doubts, scales
 from truerisk.engines.linear.targets import Coding
-from truerisk.engines.templates.one_pass import Task
+from truerisk.engines.templates.task import Task
 from truerisk.kernels.spectral import (
     Spectrum,
     Turned,

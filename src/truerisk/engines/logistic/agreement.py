@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 
+from truerisk.engines.running.agreement import agrees_on_all
 from truerisk.kernels.lbfgs import logistic_lbfgs
 
 __all__ = ["follows_the_solver"]
@@ -19,10 +20,7 @@ def follows_the_solver() -> bool:
 
     Another release may stop elsewhere or scale its objective in another way.
     """
-    try:
-        return all(_agrees(n_classes) for n_classes in (2, 3))
-    except Exception:  # noqa: BLE001  whatever another release does, it is not what was compared
-        return False
+    return agrees_on_all(_agrees, (2, 3))
 
 
 def _agrees(n_classes: int) -> bool:

@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 
 from truerisk.core.answers import code_type
 from truerisk.engines.logistic.taken_out import OwnRows
-from truerisk.engines.templates.one_pass import Task
+from truerisk.engines.templates.task import Task
 from truerisk.models.logistic_places import codes_of_scores
 
 __all__ = ["Table", "answers_of", "least_margin", "ranks_are_close"]

@@ -31,8 +31,8 @@ from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regress
 from truerisk.engines.logistic.stops import Stopped, stopped
 from truerisk.engines.logistic.taken_out import OwnRows, Penalty
 from truerisk.engines.settings import Group, settings_of
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task
-from truerisk.kernels import why_not
+from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.logistic import column_major, logistic_path
 from truerisk.models.logistic_places import paths_of
 
@@ -61,6 +61,7 @@ class LogisticPaths(OnePass):
 
     word: ClassVar[str] = "logistic-path"
     along: ClassVar[tuple[str, ...]] = ("at", "C")
+    compiled: ClassVar[bool] = True
     serves: ClassVar[frozenset[str]] = frozenset({"freedom", "rules", "taken_out"})
     minimiser: bool = False
 
@@ -100,9 +101,6 @@ class LogisticPaths(OnePass):
         return None if X is None else column_major(X)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = why_not()
-        if reason is not None:
-            return f"{reason}."
         regression = "C" in settings_of(family)[0] and not self.minimiser
         if regression and hasattr(data.X, "tocsr"):
             return "X is sparse, and the solver of LogisticRegression is followed on dense X only."

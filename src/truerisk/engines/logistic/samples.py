@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import expit
 
 from truerisk.core.answers import code_type
-from truerisk.engines.templates.one_pass import Task
 from truerisk.engines.templates.samples import Samples, products_of
+from truerisk.engines.templates.task import Task
 
 __all__ = ["answer_samples"]
 

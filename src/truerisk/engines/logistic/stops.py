@@ -16,7 +16,7 @@ import numpy as np
 
 from truerisk.engines.logistic.answering import Table, answers_of, least_margin, ranks_are_close
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.one_pass import Task
+from truerisk.engines.templates.task import Task
 from truerisk.kernels.lbfgs import logistic_lbfgs
 
 __all__ = ["Stopped", "stopped"]

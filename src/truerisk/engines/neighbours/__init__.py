@@ -3,7 +3,7 @@
 | file | what it holds |
 |---|---|
 | `knn.py` | the engine |
-| `family.py` | which settings it serves, and which candidates share a list |
+| `setting.py` | which settings it serves, and how they measure |
 | `search.py` | lists of neighbours, walked for a plan |
 | `drawn.py`, `laws.py` | plans of drawn train sets: expected losses in closed form |
 """

@@ -11,146 +11,101 @@ searcher; scikit-learn itself is asked for these, so the engine equals it there 
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan, spread
-from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.drawn import answer_drawn, drawn_refusal
-from truerisk.engines.neighbours.family import Group, groups_of, refusal
-from truerisk.engines.neighbours.search import Found, Want, found_per_fit, found_together
-from truerisk.engines.running.fitting import (
-    empty_counts,
-    empty_values,
-    error_of,
-    fit_pieces,
-    place_counts,
-)
-from truerisk.engines.settings import response_refusal
-from truerisk.kernels import why_not
-from truerisk.kernels.walk import MOST_CLASSES, Said
+from truerisk.engines.neighbours.search import Found, found_in_pass, found_together
+from truerisk.engines.neighbours.setting import Measure, neighbours_refusal
+from truerisk.engines.settings import Group, groups_along, settings_of
+from truerisk.engines.templates.magnitude import distances_fit
+from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.templates.prepared import as_doubles, plain_array
+from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
+from truerisk.kernels.walk import MOST_CLASSES
 
 __all__ = ["NearestNeighbours"]
 
 
 @dataclass(frozen=True)
-class NearestNeighbours(Engine):
+class NearestNeighbours(OnePass):
     """Serves scikit-learn's KNeighborsClassifier and KNeighborsRegressor, also in a pipeline."""
 
     word: ClassVar[str] = "knn"
+    along: ClassVar[tuple[str, ...]] = ("n_neighbors",)
     serves: ClassVar[frozenset[str]] = frozenset({"laws", "counted"})
+    compiled: ClassVar[bool] = True
+    weighted: ClassVar[bool] = False
 
-    def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = refusal(family) or why_not()
-        if reason is not None:
-            return reason
-        if data.fit_params:
-            return f"fit parameters ({', '.join(data.fit_params)}) are given."
-        reason = response_refusal(family, data, request) or _data_refusal(family, data)
-        if reason is not None or plan.laws is not None:
-            return reason or drawn_refusal(family, data, plan, request)
+    def learners(self) -> Sequence[type]:
+        from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+        return KNeighborsClassifier, KNeighborsRegressor
+
+    def rounds(self, group: Group) -> bool:
+        return False
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        return neighbours_refusal(setting)
+
+    def single_refusal(self, family: Family) -> str | None:
+        if any(measure.needs_doubles for measure in _measures(family)):
+            return "scikit-learn computes distances in single precision here."
+        return None
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if data.n_classes > MOST_CLASSES:
+            return f"y has {data.n_classes} classes, more than it tells apart ({MOST_CLASSES})."
+        if plan.laws is not None:
+            groups = groups_along(family, self.along)
+            return drawn_refusal(groups, data, plan, request, self.table)
         return _plan_refusal(family, data, plan, request)
 
-    def run(
-        self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
-    ) -> Answers:
-        started = time.perf_counter()
-        tell(0, plan.n_fits)
-        values = empty_values(data, plan, request, len(family) if run.only is None else 1)
-        counts = empty_counts(data, plan, len(values))
-        notes: tuple[str, ...] = ()
-        if plan.laws is not None:
-            notes = answer_drawn(values, family, data, plan, request, run.only)
-        for group in groups_of(family) if plan.laws is None else ():
-            only = None if run.only is None else _only(group, run.only)
-            if only is None or (only >= 0).any():
-                found = _found(group, data, plan, request, only)
-                _place(values, found, group, plan, data, request, only)
-                _place_counts(counts, found, group, plan, only)
-                self._ask_scikit_learn(
-                    values, counts, found, group, family, data, plan, request, run, only
-                )
-        spent = time.perf_counter() - started
-        tell(plan.n_fits, plan.n_fits)
-        shape = len(values), plan.n_fits  # of one pass: each fit has its share of the seconds
-        share = np.broadcast_to(spent / (len(values) * plan.n_fits), shape)
-        return Answers(
-            plan=plan,
-            response=request.response,
-            values=values,
-            answered=np.ones((len(values), plan.n_questions), dtype=bool),
-            engine=self.word,
-            fit_seconds=np.broadcast_to(0.0, shape),
-            answer_seconds=share,
-            n_fits=len(values) * plan.n_fits,
-            counts=counts,
-            notes=notes,
-        )
+    def fits(self, numbers: Any) -> bool:
+        return distances_fit(numbers)
 
-    def _ask_scikit_learn(
-        self,
-        values: np.ndarray,
-        counts: np.ndarray | None,
-        found: Found,
-        group: Group,
-        family: Family,
-        data: Data,
-        plan: Plan,
-        request: Request,
-        run: RunOptions,
-        only: np.ndarray | None,
-    ) -> None:
-        """Real fits for every (fit, candidate) with an answer that equal distances leave open."""
-        if not found.open.any():
-            return
-        fit_of = np.repeat(plan.fit, plan.test_sizes)
-        order, starts = plan.questions_of
-        for fit in np.unique(fit_of[found.open.any(axis=0)]):
-            mine = found.open[:, fit_of == fit].any(axis=1)
-            places = np.flatnonzero(mine) if only is None else np.array([only[fit]])
-            jobs = [(int(fit), [int(group.candidates[place]) for place in places])]
-            for piece, place in zip(
-                fit_pieces(family, data, plan, request, run.seed, True, jobs), places, strict=True
-            ):
-                if piece.failure is not None:
-                    raise error_of(piece)
-                row = group.candidates[place] if only is None else 0
-                for question, answer in zip(
-                    order[starts[fit] : starts[fit + 1]], piece.answers, strict=True
-                ):
-                    part = slice(*plan.test_offsets[question : question + 2])
-                    values[row, part] = answer
-                place_counts(counts, plan, piece, int(row))
+    def read(self, group: Group, table: Any) -> np.ndarray:
+        needs_doubles = Measure.of(group).needs_doubles
+        return as_doubles(plain_array(table) if needs_doubles else table, self.fits)
+
+    def together(self, task: Task) -> np.ndarray:
+        done = np.ones(task.plan.n_fits, dtype=bool)
+        if task.plan.laws is not None:
+            answer_drawn(task)
+        elif task.X is None:
+            return ~done
+        elif task.places is None or (task.places != ELSEWHERE).any():
+            _place(task, found_together(task))
+        return done
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        found = found_in_pass(task, group, shown, np.vstack(tests))
+        task.leave_open(shown.fit, group.candidates[found.open.any(axis=1)])
+        cuts = np.cumsum([len(test) for test in tests])[:-1]
+        parts = np.split(found.answers, cuts, axis=1)
+        for question, part in zip(task.questions(shown.fit), parts, strict=True):
+            if task.counts is not None:
+                task.count(int(question), group, _counted(part, group))
+        return [_responded(task, part) for part in parts]
 
 
-def _data_refusal(family: Family, data: Data) -> str | None:
-    X = data.X
-    if hasattr(X, "tocsr"):
-        return "X is sparse."
-    if data.n_classes > MOST_CLASSES:
-        return f"y has {data.n_classes} classes, more than it tells apart ({MOST_CLASSES})."
-    dtype = np.asarray(X).dtype
-    if dtype.kind not in "biuf":
-        return "X holds more than numbers."
-    if dtype.itemsize < 8 and dtype.kind == "f" and any(g.needs_doubles for g in groups_of(family)):
-        return "scikit-learn computes distances in single precision here."
-    if len(np.shape(X)) != 2:
-        return "X is no table."
-    return "X has cells that are not finite." if data.non_finite else None
+def _measures(family: Family) -> list[Measure]:
+    return [Measure.of(group) for group in groups_along(family, NearestNeighbours.along)]
 
 
 def _plan_refusal(family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-    groups = groups_of(family)
-    if plan.counted is not None and any(group.by_distance for group in groups):
+    if plan.counted is not None and any(measure.by_distance for measure in _measures(family)):
         return "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
-    largest = max(int(group.ks.max()) for group in groups)
+    largest = max(int(setting["n_neighbors"]) for setting in settings_of(family))
     if largest > plan.least_train_sizes.min():  # a lower bound, had for nothing
         smallest = int(plan.train_sizes.min())
         if largest > smallest:
@@ -169,61 +124,49 @@ def _all_classes_everywhere(data: Data, plan: Plan) -> bool:
     return True
 
 
-def _only(group: Group, only: np.ndarray) -> np.ndarray:
-    """For each fit the place of its candidate in the group, -1 where it is in another."""
-    place = {int(candidate): i for i, candidate in enumerate(group.candidates)}
-    return np.array([place.get(int(candidate), -1) for candidate in only], dtype=np.int32)
+def _responded(task: Task, answers: np.ndarray) -> np.ndarray:
+    """What was found in the shape of the response."""
+    response = task.request.response
+    if response == "label" and answers.ndim == 3:
+        return answers.argmax(axis=2)  # of equal shares the lowest class, as scikit-learn
+    if response == "score":
+        return answers[:, :, -1]
+    if response == "value":
+        return answers.reshape(*answers.shape[:2], *task.data.y.shape[1:])
+    return answers
 
 
-def _found(
-    group: Group, data: Data, plan: Plan, request: Request, only: np.ndarray | None
-) -> Found:
-    codes = data.codes
-    if codes is not None:
-        said = Said(codes, None, data.n_classes)
+def _counted(shares: np.ndarray, group: Group) -> np.ndarray:
+    """How many neighbours of each class an answer rests on, `(candidate, row, class)`."""
+    return np.rint(shares * group.values("n_neighbors")[:, None, None])
+
+
+def _place(task: Task, found: Found) -> None:
+    """Put what was found together in its place, and leave open what equal distances leave so."""
+    plan, places, candidates = task.plan, task.places, task.group.candidates
+    answers = _responded(task, found.answers)
+    fit_of = np.repeat(plan.fit, plan.test_sizes)
+    if places is None:
+        task.values[candidates] = answers
     else:
-        said = Said(None, data.y.reshape(data.n_rows, -1))
-    want: Want = "labels" if request.response == "label" and plan.counted is None else "shares"
-    find = found_together if group.preparation is None else found_per_fit
-    return find(group, data, plan, said, want, only)
+        mine = places[fit_of] != ELSEWHERE
+        task.values[0, mine] = answers[0, mine]
+    _place_counts(task, found.answers, fit_of)
+    for fit in np.unique(fit_of[found.open.any(axis=0)]).tolist():
+        open_ = found.open[:, fit_of == fit].any(axis=1)
+        task.leave_open(fit, candidates[open_ if places is None else places[fit, None]])
 
 
-def _place(
-    values: np.ndarray,
-    found: Found,
-    group: Group,
-    plan: Plan,
-    data: Data,
-    request: Request,
-    only: np.ndarray | None,
-) -> None:
-    """Put what was found into the answers' shape."""
-    answers = found.answers
-    if request.response == "label" and answers.ndim == 3:
-        answers = answers.argmax(axis=2)  # of equal shares the lowest class, as scikit-learn
-    elif request.response == "score":
-        answers = answers[:, :, -1]
-    elif request.response == "value":
-        answers = answers.reshape(*answers.shape[:2], *data.y.shape[1:])
-    if only is None:
-        values[group.candidates] = answers
-    elif (only >= 0).all():
-        values[0] = answers[0]
-    else:
-        mine = np.repeat((only >= 0)[plan.fit], plan.test_sizes)
-        values[0, mine] = answers[0, mine]
-
-
-def _place_counts(
-    counts: np.ndarray | None, found: Found, group: Group, plan: Plan, only: np.ndarray | None
-) -> None:
-    """How many neighbours of each class the answers of counted questions rest on."""
-    if counts is None or plan.counted is None:
+def _place_counts(task: Task, shares: np.ndarray, fit_of: np.ndarray) -> None:
+    """Counts of the neighbours behind the answers to counted questions."""
+    plan, places, group = task.plan, task.places, task.group
+    if task.counts is None or plan.counted is None:
         return
     at = spread(plan.test_offsets, plan.counted)[1]
-    if only is None:
-        counts[group.candidates] = np.rint(found.answers[:, at] * group.ks[:, None, None])
+    if places is None:
+        task.counts[group.candidates] = _counted(shares[:, at], group)
         return
-    place = only[np.repeat(plan.fit, plan.test_sizes)[at]]
-    mine = place >= 0
-    counts[0, mine] = np.rint(found.answers[0, at[mine]] * group.ks[place[mine], None])
+    place = places[fit_of[at]]
+    mine = place != ELSEWHERE
+    ks = group.values("n_neighbors")[place[mine], None]
+    task.counts[0, mine] = np.rint(shares[0, at[mine]] * ks)

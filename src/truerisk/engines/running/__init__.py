@@ -6,6 +6,7 @@
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
 | `stand_ins.py` | models whose answers are known, for scorers to ask |
 | `jobs.py` | many fits, answers put in their place as they come in |
+| `agreement.py` | whether a kernel does what the installed scikit-learn does |
 | `executors.py` | where batches run: here, in worker processes, on an executor of the user |
 | `copies.py` | learners that split their own rows, on samples that hold rows several times |
 | `listed_draws.py` | drawn train sets one by one, where they are few |

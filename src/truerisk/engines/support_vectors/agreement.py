@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.contracts import Request
+from truerisk.engines.running.agreement import agrees_on_all
 from truerisk.engines.settings import Group
 from truerisk.engines.support_vectors.gram import Products
 from truerisk.engines.support_vectors.solving import Rows
@@ -33,10 +34,7 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
 @cache
 def takes_the_same_steps() -> bool:
     """Asked once per process; some milliseconds."""
-    try:
-        return all(_agree(params, columns) for params, columns in SETTINGS)
-    except Exception:  # noqa: BLE001  whatever another release does, it is not what was compared
-        return False
+    return agrees_on_all(lambda one: _agree(*one), SETTINGS)
 
 
 def _agree(params: dict[str, Any], columns: int) -> bool:

@@ -22,8 +22,8 @@ from truerisk.engines.support_vectors.solving import (
     machines,
     shares_of,
 )
-from truerisk.engines.templates.one_pass import Task
 from truerisk.engines.templates.single_row import single_row_fits
+from truerisk.engines.templates.task import Task
 from truerisk.kernels.svm import Machines
 
 __all__ = ["left_out_decisions"]

@@ -43,13 +43,13 @@ from truerisk.engines.support_vectors.left_out import left_out_decisions
 from truerisk.engines.support_vectors.setting import svm_refusal, uses_gamma
 from truerisk.engines.support_vectors.solving import Decisions, Rows, decisions
 from truerisk.engines.support_vectors.stepping import Stepped, stepped
-from truerisk.engines.templates.one_pass import OnePass, Shown, Task
-from truerisk.kernels import why_not
+from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.templates.task import Shown, Task
 
 __all__ = ["SupportVectors"]
 
 MOST_ROWS = 8_000  # of a Gram matrix: 1.8 GB with the products that it is made of
-GAP = "largest duality gap of the support vector problems, as a part of their objective"
+GAP = "largest duality gap of the support vector problems, as a part of their objective: {:.1e}"
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
@@ -70,6 +70,7 @@ class SupportVectors(OnePass):
 
     word: ClassVar[str] = "svm"
     along: ClassVar[tuple[str, ...]] = ("C", *KERNEL)
+    compiled: ClassVar[bool] = True
     cuts_columns: ClassVar[bool] = True
     minimiser: bool = False
 
@@ -85,9 +86,6 @@ class SupportVectors(OnePass):
         return svm_refusal(setting, self.minimiser)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = why_not()
-        if reason is not None:
-            return f"{reason}."
         if data.codes is None or data.codes.ndim != 1:
             return "y is not one class per row."
         if data.n_rows > MOST_ROWS:

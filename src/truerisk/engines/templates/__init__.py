@@ -3,12 +3,13 @@
 | file | what it holds |
 |---|---|
 | `one_pass.py` | the template of engines that answer a group of candidates in one pass |
+| `task.py` | one group of candidates on one plan: what fits see, where answers go |
 | `one_fit.py` | the template of engines that fit one model and read all candidates off it |
 | `samples.py` | many fits on rows of one table, as weights |
 | `single_row.py` | fits that differ from all rows by one row, and where their answers go |
 | `left_out.py` | fits that lack one row: which they are |
 | `ranking.py` | scores that rounding would rank |
 | `prepared.py` | what steps before a learner give, or that they fail |
-| `magnitude.py` | numbers whose squares are numbers |
+| `magnitude.py` | numbers whose squares, or distances, are numbers |
 | `deciding.py` | scores turned into answers, and which of them rounding would decide |
 """

@@ -8,8 +8,8 @@ import numpy as np
 
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.templates.deciding import respond, undecided
-from truerisk.engines.templates.one_pass import Task
 from truerisk.engines.templates.single_row import single_row_fits
+from truerisk.engines.templates.task import Task
 
 __all__ = ["LeftOut"]
 
@@ -37,19 +37,16 @@ class LeftOut:
 
     def asks(self, task: Task, place: int) -> np.ndarray:
         """In which of the fits the candidate at this place of the group is asked."""
-        if task.run.only is None:
-            return np.ones(len(self.fits), dtype=bool)
-        return task.run.only[self.fits] == task.group.candidates[place]
+        return task.asks(self.fits, place)
 
     def answer(self, task: Task, place: int, scores: np.ndarray, present: np.ndarray) -> None:
         """Answer each fit's questions from its row's scores; what rounding decides stays open."""
         plan, candidate = task.plan, int(task.group.candidates[place])
         answers = respond(scores, present, task.request, task.data.n_classes)
-        line = candidate if task.run.only is None else 0
         here = np.full(plan.n_fits, NOWHERE)
         here[self.fits] = np.arange(len(self.fits))
         of_question = here[plan.fit]
         ours = np.flatnonzero(of_question != NOWHERE)
-        task.values[line, plan.test_offsets[ours]] = answers[of_question[ours]]
+        task.values[task.line_of(candidate), plan.test_offsets[ours]] = answers[of_question[ours]]
         for fit in self.fits[undecided(scores, task.request)]:
             task.leave_open(fit, [candidate])

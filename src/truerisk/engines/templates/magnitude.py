@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["squares_fit"]
+__all__ = ["distances_fit", "squares_fit"]
 
 MOST = 1e60  # closed forms multiply sums of squares with each other: 1e240
 LEAST = 1e-60
+FAR, NEAR = 1e140, 1e-140  # a distance squares once, and adds the columns
 
 
 def squares_fit(table: Any) -> bool:
@@ -27,3 +28,15 @@ def squares_fit(table: Any) -> bool:
         return True
     most = np.maximum(columns.max(axis=0), -columns.min(axis=0))
     return bool(((most <= MOST) & ((most >= LEAST) | (most == 0))).all())
+
+
+def distances_fit(table: Any) -> bool:
+    """Whether squares of the largest cell neither overflow nor vanish, nor sums of many.
+
+    A column of small cells beside a large one takes no part in a distance, and is no matter.
+
+    >>> distances_fit(np.array([[1e100, 1e-150]])), distances_fit(np.array([[1e-150]]))
+    (True, False)
+    """
+    largest = float(np.abs(table).max(initial=0.0))
+    return largest == 0.0 or NEAR <= largest <= FAR

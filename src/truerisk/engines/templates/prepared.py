@@ -10,7 +10,13 @@ import numpy as np
 from truerisk.core.errors import is_failure
 from truerisk.engines.templates.magnitude import squares_fit
 
-__all__ = ["OwnArithmetic", "dense", "unless_it_fails"]
+__all__ = [
+    "OwnArithmetic",
+    "as_doubles",
+    "dense",
+    "plain_array",
+    "unless_it_fails",
+]
 
 T = TypeVar("T")
 
@@ -33,15 +39,26 @@ class OwnArithmetic(Exception):
 
 
 def dense(table: Any) -> np.ndarray:
-    """A step's output as one block of finite doubles."""
+    """A step's output as one block of finite doubles, which the learner computes with as well."""
+    return as_doubles(plain_array(table), squares_fit)
+
+
+def plain_array(table: Any) -> np.ndarray:
+    """A table as an array; a sparse one, or one in single precision, is the learner's business."""
     if hasattr(table, "toarray"):
         raise OwnArithmetic("sparse")
     array = np.asarray(table)
     if array.dtype.kind == "f" and array.dtype.itemsize < 8:
         raise OwnArithmetic("in single precision")
-    array = np.ascontiguousarray(array, dtype=np.float64)
+    return array
+
+
+def as_doubles(table: Any, fits: Callable[[np.ndarray], bool]) -> np.ndarray:
+    """A step's output as one block of finite doubles, of a size that `fits`."""
+    given = table.toarray() if hasattr(table, "toarray") else table
+    array = np.ascontiguousarray(given, dtype=np.float64)
     if not array.size or not np.isfinite(array.sum()):
         raise OwnArithmetic("empty or not finite")
-    if not squares_fit(array):
+    if not fits(array):
         raise OwnArithmetic("too large or too small")
     return array

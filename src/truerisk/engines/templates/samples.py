@@ -14,7 +14,7 @@ import numpy as np
 
 from truerisk.core.plan.plan import spread
 from truerisk.core.plan.samples import times_drawn
-from truerisk.engines.templates.one_pass import Task
+from truerisk.engines.templates.task import Task
 
 __all__ = ["Samples", "products_of"]
 
@@ -79,16 +79,13 @@ class Samples:
 
     def asks(self, place: int) -> np.ndarray:
         """In which fits the candidate at this place of the group is asked."""
-        only = self.task.run.only
-        if only is None:
-            return np.ones(len(self.fits), dtype=bool)
-        return only[self.fits] == self.task.group.candidates[place]
+        return self.task.asks(self.fits, place)
 
     def answer(self, place: int, answers: np.ndarray, open_: np.ndarray) -> None:
         """Put one candidate's answers, in the order of `asked`, in their place."""
         line, _, positions = self.asked
         candidate = int(self.task.group.candidates[place])
-        self.task.values[candidate if self.task.run.only is None else 0, positions] = answers
+        self.task.values[self.task.line_of(candidate), positions] = answers
         for fit in np.unique(line[open_]):
             self.task.leave_open(self.fits[fit], [candidate])
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.core.plan.plan import ALL, Blocks, Plan, RowSets, spread
-from truerisk.engines.templates.one_pass import Task
+from truerisk.engines.templates.task import ELSEWHERE, Task
 
 __all__ = [
     "place_singles",
     "single_row_fits",
-    "winners",
 ]
 
 NOTHING = -1
@@ -64,14 +63,6 @@ def _row_of(blocks: Blocks, which: np.ndarray) -> np.ndarray:
     return np.where(blocks.sizes[which] == 1, first, NOTHING)
 
 
-def winners(task: Task, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Which fits ask a candidate of the group, and its place there; None where all are asked."""
-    if task.run.only is None:
-        return None
-    match = task.run.only[fits] == task.group.candidates[:, None]
-    return match.any(axis=0), match.argmax(axis=0)
-
-
 def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.ndarray) -> None:
     """Put `answers[candidate of the group, fit]` in their place, and leave the open ones open."""
     plan, candidates = task.plan, task.group.candidates
@@ -79,8 +70,7 @@ def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.n
     offsets, inside = spread(starts, fits)
     position = plan.test_offsets[order[inside]]
     asked = np.repeat(np.arange(len(fits)), np.diff(offsets))
-    won = winners(task, fits)
-    if won is None:
+    if task.places is None:
         if len(asked) != len(fits):  # a fit that is asked twice
             answers = answers[:, asked]
         if len(candidates) == len(task.values) and np.array_equal(position, np.arange(len(asked))):
@@ -90,7 +80,8 @@ def place_singles(task: Task, fits: np.ndarray, answers: np.ndarray, open_: np.n
         for j in np.flatnonzero(open_.any(axis=0)):
             task.leave_open(fits[j], candidates[open_[:, j]])
         return
-    mine, line = won
+    line = task.places[fits]
+    mine = line != ELSEWHERE
     number = np.arange(len(fits))
     task.values[0, position[mine[asked]]] = answers[line, number][asked[mine[asked]]]
     for j in np.flatnonzero(mine & open_[line, number]):

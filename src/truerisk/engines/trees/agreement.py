@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.engines.running.agreement import agrees_on_all
 from truerisk.engines.trees.recipes import recipe_of, start_of
 from truerisk.kernels.loading import available
 from truerisk.kernels.trees import CLOSE, Lists, Table, Tree, grow_trees
@@ -31,12 +32,9 @@ def closeness(criterion: str) -> float | None:
     if not available():
         return None
     settings = [({"criterion": criterion, **more}, n) for more, n in SETTINGS]
-    try:
-        for close in (CLOSE, 0.0):
-            if all(_agree(params, n, close) for params, n in settings):
-                return close
-    except Exception:  # noqa: BLE001  whatever another release does, it is not what was compared
-        return None
+    for close in (CLOSE, 0.0):
+        if agrees_on_all(lambda one: _agree(*one, close), settings):  # noqa: B023
+            return close
     return None
 
 

@@ -2,7 +2,9 @@
 
 | file | interval |
 |---|---|
-| `form.py` | what an interval is made from, and what all of them share |
+| `form.py` | what an interval declares, the check of its needs, shapes that several share |
+| `evidence.py` | what an interval is made from: rows, pairs of folds, halves, samples |
+| `instability.py` | how much a row's loss depends on where the folds were drawn |
 | `wald.py` | normal, rows tested once; by groups where there are some |
 | `corrected_t.py` | corrected resampled t of Nadeau and Bengio |
 | `beta.py` | posterior of an error rate |
@@ -15,12 +17,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument
 from truerisk.core.registry import Line, Registry
-from truerisk.methods.interval_forms.form import NO_SPREAD, Evidence, IntervalForm, Sureness
+from truerisk.methods.interval_forms.evidence import Evidence, RowEvidence
+from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Sureness
 
-__all__ = ["NO_SPREAD", "Evidence", "IntervalForm", "Sureness", "as_form", "names", "registry"]
+__all__ = [
+    "NO_SPREAD",
+    "Evidence",
+    "IntervalForm",
+    "RowEvidence",
+    "Sureness",
+    "as_form",
+    "names",
+    "registry",
+]
 
 _ROOM = "truerisk.methods.interval_forms"
 registry = Registry(
@@ -58,7 +72,7 @@ def names() -> list[str]:
     return registry.names()
 
 
-def as_form(word: str) -> IntervalForm:
+def as_form(word: str) -> IntervalForm[Any]:
     """The interval with this name."""
     if not isinstance(word, str):
         raise BadArgument(f"interval={shown(word)} is no name: use one of {', '.join(registry)}.")

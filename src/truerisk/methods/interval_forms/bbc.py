@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from truerisk.core.interval import Basis
 from truerisk.methods.bootstrapped_choice import corrected_in_any_order
+from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import (
     NO_SPREAD,
-    Evidence,
+    OF_ROWS,
     IntervalForm,
+    Needs,
     Sureness,
     is_none,
 )
@@ -16,7 +19,7 @@ from truerisk.methods.interval_forms.form import (
 __all__ = ["Percentiles"]
 
 
-class Percentiles(IntervalForm):
+class Percentiles(IntervalForm[RowEvidence]):
     """Percentiles of the losses of bootstrapped rows, each sample tested on the rows it missed.
 
     For the candidate that the rule chose, every sample chooses anew among all candidates
@@ -27,18 +30,20 @@ class Percentiles(IntervalForm):
 
     word: ClassVar[str] = "bbc"
     counts_choice: ClassVar[bool] = True
-    draws_rows: ClassVar[bool] = True
+    needs: ClassVar[Needs] = {**OF_ROWS, Basis.LOSSES: "use a K-fold word such as '10-fold'"}
+    reference: ClassVar[str] = (
+        "Tsamardinos I, Greasidou E, Borboudakis G (2018). Bootstrapping the out-of-sample "
+        "predictions for efficient and accurate cross-validation. Machine Learning 107:1895–1922."
+    )
 
-    def of(self, evidence: Evidence) -> Sureness:
-        marks = evidence.marks
-        if evidence.all_losses is None or evidence.weights is None or marks is None:
-            raise self.lacks("losses of single rows", "use a K-fold method")
-        mine = slice(evidence.candidate, evidence.candidate + 1)
-        losses = evidence.all_losses if evidence.best else evidence.all_losses[mine]
+    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+        losses = evidence.losses if c == evidence.best else evidence.losses[c : c + 1]
         rule = evidence.terms.rule if len(losses) > 1 else None
-        corrected = corrected_in_any_order(losses, evidence.weights, evidence.groups, rule, marks)
+        corrected = corrected_in_any_order(
+            losses, evidence.weights, evidence.groups, rule, evidence.marks
+        )
         error = float(corrected.replicates.std(ddof=1))
-        if is_none(error, evidence.value):
+        if is_none(error, float(evidence.values[c])):
             return None, None, (NO_SPREAD,)
         if len(losses) == 1:
             return error, corrected.interval(evidence.terms.confidence_level), ()

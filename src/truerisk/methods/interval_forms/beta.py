@@ -7,12 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.errors import Refusal
-from truerisk.core.losses import Loss
+from truerisk.core.interval import Basis
 from truerisk.core.statistics.error_posterior import ErrorPosterior
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.form import NO_SPREAD, Evidence, IntervalForm, Sureness
-from truerisk.methods.interval_forms.wald import variance_of_mean
+from truerisk.methods.interval_forms.evidence import RowEvidence
+from truerisk.methods.interval_forms.form import (
+    NO_SPREAD,
+    OF_A_MEAN,
+    ONE_ROW,
+    IntervalForm,
+    Needs,
+    Sureness,
+)
 
 __all__ = ["BetaPosterior"]
 
@@ -22,7 +27,7 @@ SEVERAL_RULES = (
 )
 
 
-class BetaPosterior(IntervalForm):
+class BetaPosterior(IntervalForm[RowEvidence]):
     r"""Equal-tailed interval of Beta(e + 1, n − e + 1), e errors in n rows that were tested once.
 
     Rows of a hold-out are independent tests of one rule, and the posterior is exact. Those of
@@ -31,36 +36,28 @@ class BetaPosterior(IntervalForm):
     """
 
     word: ClassVar[str] = "beta"
+    needs: ClassVar[Needs] = {
+        **OF_A_MEAN,
+        Basis.ERROR_COUNT: "use loss='zero-one', or interval='wald'",
+        Basis.EQUAL_ROWS: "use interval='wald'",
+        Basis.ONCE: "use interval='beta-ncv'",
+    }
+    reference: ClassVar[str] = (
+        "Gelman A, Carlin JB, Stern HS, Dunson DB, Vehtari A, Rubin DB (2013). Bayesian data "
+        "analysis, 3rd edition. CRC Press, chapter 2."
+    )
 
-    def check(self, data: Data, loss: Loss) -> None:
-        super().check(data, loss)
-        if not loss.binary:
-            raise Refusal(
-                f"interval 'beta' is the posterior of an error rate, and loss '{loss.word}' is "
-                "no count of errors: use loss='zero-one', or interval='wald'."
-            )
-        if data.sample_weight is not None:
-            raise Refusal(
-                "interval 'beta' counts errors, and weighted rows have no count: use "
-                "interval='wald'."
-            )
-
-    def of(self, evidence: Evidence) -> Sureness:
-        losses, weights = evidence.losses, evidence.weights
-        if evidence.repeatedly or losses is None or weights is None:
-            raise self.lacks("rows that are tested once", "use interval='beta-ncv'")
-        plain, n = variance_of_mean(losses, weights, evidence.value, None)
-        effective, name, variance = float(n), self.word, plain
-        if evidence.groups is not None:
-            name = "beta-grouped"
-            variance, _ = variance_of_mean(losses, weights, evidence.value, evidence.groups)
-            effective = (
-                n / max(1.0, variance / plain)
-                if plain > 0
-                else float(len(np.unique(evidence.groups)))
-            )
-        posterior = ErrorPosterior(effective * evidence.value, effective)
-        interval = replace(posterior.interval(evidence.terms.confidence_level), method=name)
-        several = evidence.split_risks is not None and len(evidence.split_risks) > 1
-        notes = ((SEVERAL_RULES,) if several else ()) + (() if variance > 0 else (NO_SPREAD,))
-        return variance**0.5 or None, interval, notes
+    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+        value, groups = float(evidence.values[c]), evidence.groups
+        plain, n = evidence.variance(c, None)
+        effective, variance = float(n), plain
+        if groups is not None:
+            variance, _ = evidence.variance(c, groups)
+            counted = float(len(np.unique(groups)))
+            effective = n / max(1.0, variance / plain) if plain > 0 else counted
+        posterior = ErrorPosterior(effective * value, effective)
+        interval = posterior.interval(evidence.terms.confidence_level)
+        several = (SEVERAL_RULES,) if len(evidence.split_risks[c]) > 1 else ()
+        alone = (ONE_ROW,) if n < 2 else ()
+        notes = several + alone + (() if variance > 0 else (NO_SPREAD,))
+        return variance**0.5 or None, replace(interval, method=evidence.named(self.word)), notes

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from truerisk.methods.interval_forms.form import Evidence, IntervalForm, Sureness, clipped
+from truerisk.core.interval import Basis
+from truerisk.methods.interval_forms.evidence import SampleEvidence
+from truerisk.methods.interval_forms.form import OF_ROWS, IntervalForm, Needs, Sureness
 
 __all__ = ["Bootstrap632"]
 
 
-class Bootstrap632(IntervalForm):
+class Bootstrap632(IntervalForm[SampleEvidence]):
     r"""Value ± z · se(Err₁) · value/Err₁ (Efron and Tibshirani, 1997, §5).
 
     se(Err₁) is the infinitesimal jackknife of the leave-one-out bootstrap; that of .632 and .632+
@@ -18,15 +20,15 @@ class Bootstrap632(IntervalForm):
     """
 
     word: ClassVar[str] = "bootstrap-.632"
+    needs: ClassVar[Needs] = {**OF_ROWS, Basis.SAMPLES: "use method='.632+', '.632' or 'oob'"}
+    reference: ClassVar[str] = (
+        "Efron B, Tibshirani R (1997). Improvements on cross-validation: the .632+ bootstrap "
+        "method. Journal of the American Statistical Association 92:548–560."
+    )
 
-    def of(self, evidence: Evidence) -> Sureness:
-        if evidence.out_of_bag is None:
-            raise self.lacks("bootstrap samples", "use method='.632+', '.632' or 'oob'")
-        error, risk = evidence.out_of_bag
+    def of(self, evidence: SampleEvidence, c: int) -> Sureness:
+        value, error, risk = float(evidence.values[c]), evidence.std_errors[c], evidence.risks[c]
         if error is None or risk <= 0:
             return None, None, ()  # the method says why
-        from scipy.special import ndtri
-
-        scaled = error * evidence.value / risk
-        half = float(ndtri((1 + evidence.terms.confidence_level) / 2)) * scaled
-        return scaled, clipped(evidence.value, half, self.word, evidence), ()
+        scaled = error * value / risk
+        return scaled, evidence.around(value, evidence.z * scaled, self.word), ()

@@ -6,14 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.losses import Loss
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.form import Evidence, IntervalForm, Sureness, clipped, is_none
+from truerisk.core.interval import Basis
+from truerisk.methods.interval_forms.corrected_t import NADEAU_BENGIO
+from truerisk.methods.interval_forms.evidence import HalfEvidence
+from truerisk.methods.interval_forms.form import IntervalForm, Needs, Sureness, is_none
 
 __all__ = ["ConservativeZ"]
 
 
-class ConservativeZ(IntervalForm):
+class ConservativeZ(IntervalForm[HalfEvidence]):
     r"""Nadeau and Bengio's conservative Z from R pairs of disjoint halves.
 
     se² = 1/(2R) Σ_r (m_r − m'_r)² with m and m' the mean risks found in the halves of pair r.
@@ -22,17 +23,14 @@ class ConservativeZ(IntervalForm):
     """
 
     word: ClassVar[str] = "conservative-z"
+    needs: ClassVar[Needs] = {
+        Basis.HALVES: "use tr.methods.PairedHalves, or a K-fold word such as '10-fold'"
+    }
+    reference: ClassVar[str] = NADEAU_BENGIO
 
-    def check(self, data: Data, loss: Loss) -> None:
-        return
-
-    def of(self, evidence: Evidence) -> Sureness:
-        if evidence.halves is None:
-            raise self.lacks("means over halves of the rows", "use tr.methods.PairedHalves")
-        error = float(np.sqrt((np.diff(evidence.halves, axis=1) ** 2).mean() / 2))
-        if is_none(error, evidence.value):
+    def of(self, evidence: HalfEvidence, c: int) -> Sureness:
+        value = float(evidence.values[c])
+        error = float(np.sqrt((np.diff(evidence.halves[c], axis=1) ** 2).mean() / 2))
+        if is_none(error, value):
             return None, None, ("all halves have the same risk: their spread is 0.",)
-        from scipy.special import ndtri
-
-        half = float(ndtri((1 + evidence.terms.confidence_level) / 2)) * error
-        return error, clipped(evidence.value, half, self.word, evidence), ()
+        return error, evidence.around(value, evidence.z * error, self.word), ()

@@ -6,25 +6,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.core.errors import Refusal
-from truerisk.core.interval import Interval
-from truerisk.core.losses import Loss
-from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.form import (
-    NO_SPREAD,
-    Evidence,
-    IntervalForm,
-    Sureness,
-    is_none,
-)
-from truerisk.methods.interval_forms.inflation import enlarged
+from truerisk.core.interval import Basis, Interval
+from truerisk.methods.interval_forms.evidence import RowEvidence
+from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Needs, Sureness, is_none
+from truerisk.methods.interval_forms.inflation import BENGIO, CALIBRATED, OF_FOLDS, enlarged
 
 __all__ = ["STABLE", "LogCV"]
 
 STABLE = 1.3
 
 
-class LogCV(IntervalForm):
+class LogCV(IntervalForm[RowEvidence]):
     r"""value · exp(± z se/value), for losses that are never negative and may be large.
 
     se² = 1.3 to 2 times the variance of a mean of independent rows (or groups), as `inflation.py`
@@ -35,27 +27,21 @@ class LogCV(IntervalForm):
     """
 
     word: ClassVar[str] = "log-cv"
-    needs_instability: ClassVar[bool] = True
+    needs: ClassVar[Needs] = {**OF_FOLDS, Basis.NEVER_NEGATIVE: "use interval='wald'"}
+    reference: ClassVar[str] = BENGIO
+    caution: ClassVar[str] = CALIBRATED
 
-    def check(self, data: Data, loss: Loss) -> None:
-        super().check(data, loss)
-        if loss.lower != 0:
-            raise Refusal(
-                f"interval 'log-cv' is for losses that are never negative, and '{loss.word}' may "
-                "be: use interval='wald'."
-            )
-
-    def of(self, evidence: Evidence) -> Sureness:
-        spread = enlarged(evidence, self, STABLE)
-        value, level = evidence.value, evidence.terms.confidence_level
-        error = spread.variance**0.5
+    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+        spread = enlarged(evidence, c, STABLE)
+        value, error = float(evidence.values[c]), spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
-        from scipy.special import ndtri
-
-        factor = float(np.exp(ndtri((1 + level) / 2) * error / value))
-        name = self.word if evidence.groups is None else f"{self.word}-grouped"
-        high = value * factor
-        if evidence.loss.upper is not None:
-            high = min(high, evidence.loss.upper)
-        return spread.std_error, Interval(value / factor, high, name, level), spread.notes
+        factor = float(np.exp(evidence.z * error / value))
+        high, most = value * factor, evidence.loss.upper
+        interval = Interval(
+            value / factor,
+            high if most is None else min(high, most),
+            evidence.named(self.word),
+            evidence.terms.confidence_level,
+        )
+        return spread.std_error, interval, spread.notes

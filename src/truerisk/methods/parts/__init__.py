@@ -3,7 +3,6 @@
 | file | what it holds |
 |---|---|
 | `averages.py` | from answers to mean losses and their standard errors |
-| `instability.py` | how much a row's loss depends on where the folds were drawn |
 | `choosing_inside.py` | choosing in each outer split, and the story of each |
 | `bootstrap_answers.py` | answers of drawn samples as risks |
 | `no_information.py` | the risk of answers that have nothing to do with y |

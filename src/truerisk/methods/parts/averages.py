@@ -17,16 +17,17 @@ import numpy as np
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms, Tested
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import Evidence, Sureness, as_form
+from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.parts.choosing_inside import by_rule
-from truerisk.methods.parts.instability import instabilities
 
 __all__ = [
     "OF_CROSS_VALIDATION",
+    "OF_ONE_SPLIT",
     "Average",
     "Averaged",
     "check_average",
@@ -42,10 +43,13 @@ __all__ = [
 Average = Literal["pooled", "fold"]
 
 
+OF_ONE_SPLIT = frozenset({Basis.LOSSES, Basis.MEAN, Basis.ONCE})
+
+
 class Averaged(Method):
     """A method whose risk is the plain mean of the losses of its answers."""
 
-    offers: ClassVar[tuple[str, ...]] = ("wald", "corrected-t", "bbc", "beta")
+    gives: ClassVar[frozenset[Basis]] = OF_ONE_SPLIT | {Basis.SPLITS}
 
     @abstractmethod
     def average_of(self, loss: Loss) -> Average | None:
@@ -64,7 +68,7 @@ class Averaged(Method):
         return _means_by_unit(answers, data, loss, self.average_of(loss) or "pooled")
 
 
-OF_CROSS_VALIDATION = (*Averaged.offers, "beta-cv", "log-cv")
+OF_CROSS_VALIDATION = Averaged.gives | {Basis.EQUALLY_OFTEN}
 
 
 def check_average(average: str | None) -> None:
@@ -136,12 +140,13 @@ def tested_by_average(
     average: Average | None,
     *,
     unsure: str | None = None,
+    usual: str | None = None,
 ) -> list[Tested]:
     """One estimate per candidate; values alone where the terms ask for no standard errors.
 
-    With `unsure` no standard error is given and the sentence says why. Else: rows tested once have
-    a Wald error from their losses; repeated tests have the corrected resampled t; and the terms
-    may ask for another interval. Splits that go forward in time have none.
+    With `unsure` no standard error is given and the sentence says why. Else the terms name the
+    interval, or the method its `usual` one; where neither does, rows tested once have Wald's and
+    repeated tests the corrected resampled t. Splits that go forward in time have none.
     """
     if average is None:
         average = "pooled" if loss.per_row else "fold"
@@ -165,31 +170,27 @@ def tested_by_average(
     notes = [failure_notes(answers, c) for c in range(len(values))]
     sure: list[Sureness] = [(None, None, () if unsure is None else (unsure,)) for _ in values]
     if unsure is None:
-        form = as_form(asked or ("corrected-t" if repeatedly else "wald"))
-        groups = None if data.groups is None else data.groups[rows]
-        common = Evidence(
-            value=np.nan,
-            loss=loss,
-            terms=terms,
-            weights=shares,
-            groups=groups,
-            repeatedly=repeatedly,
-            plan=answers.plan,
-            all_losses=per_row,
-            instability=instabilities(losses, per_row, shares, answers.plan)
-            if repeatedly and form.needs_instability
-            else None,
-            marks=data.row_marks[rows] if form.draws_rows else None,
-        )
+        form = as_form(asked or usual or ("corrected-t" if repeatedly else "wald"))
         best = None
         if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
-            usual = replace(terms, interval=None)  # rules may need the errors
-            best = by_rule(tested_by_average(answers, data, loss, usual, average), terms.rule)
-        given = np.flatnonzero(np.isfinite(values))
-        for c, found in zip(
-            given, form.of_each(common, given, values, by_split, best), strict=True
-        ):
-            sure[c] = found
+            plain = replace(terms, interval=None)  # rules may need the errors
+            best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
+        evidence = RowEvidence(
+            values=values,
+            loss=loss,
+            terms=terms,
+            groups=None if data.groups is None else data.groups[rows],
+            data=data,
+            plan=answers.plan,
+            rows=rows,
+            losses=per_row,
+            weights=shares,
+            repeatedly=repeatedly,
+            by_position=losses,
+            split_risks=by_split,
+            best=best,
+        )
+        sure = form.of_each(evidence)
     return [
         Tested(
             float(value),

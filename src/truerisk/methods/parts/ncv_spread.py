@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.form import Pairs
+from truerisk.methods.interval_forms.evidence import Pairs
 from truerisk.methods.parts.averages import mean_by_question
 
 __all__ = ["PairSpread", "spread_of_pairs"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.plan.builder import split_plan
-from truerisk.methods.parts.instability import exchanged, instabilities, instability
+from truerisk.methods.interval_forms.instability import exchanged, instabilities, instability
 
 RNG = np.random.default_rng(4)
 

@@ -1,14 +1,11 @@
-"""What makes the answer of an assessment fragile: too few rows, leaks, an unstable choice.
-
-The assessment itself is above this room, hence `Any` where one is taken.
-"""
+"""What makes the answer of an assessment fragile: too few rows, leaks, an unstable choice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
+from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.findings.finding import Finding, by_severity
 from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
@@ -24,7 +21,7 @@ RARELY = 1 / 3  # of the outer splits
 QUIETLY = ("scaled-outside", "columns-unseen")  # a table of an assessment may come as it is
 
 
-def fragile(found: Any) -> tuple[Finding, ...]:
+def fragile(found: TestedLearners) -> tuple[Finding, ...]:
     """Findings on rows, columns, splits and the choice, the most serious first."""
     problem = found.problem
     data = problem.data
@@ -49,7 +46,7 @@ def fragile(found: Any) -> tuple[Finding, ...]:
     return by_severity([one for one in findings if one.code not in QUIETLY])
 
 
-def _few_of_a_class(found: Any) -> Iterator[Finding]:
+def _few_of_a_class(found: TestedLearners) -> Iterator[Finding]:
     data = found.problem.data
     if data.codes is None:
         return
@@ -64,7 +61,7 @@ def _few_of_a_class(found: Any) -> Iterator[Finding]:
         )
 
 
-def _wide(found: Any) -> Iterator[Finding]:
+def _wide(found: TestedLearners) -> Iterator[Finding]:
     """An interval that leaves most of the question open, and the rows that would halve it."""
     risk = found.learners[found.best].risk if found.choice is None else found.choice
     loss, interval = found.problem.loss, risk.interval
@@ -79,7 +76,7 @@ def _wide(found: Any) -> Iterator[Finding]:
         )
 
 
-def _unstable(found: Any) -> Iterator[Finding]:
+def _unstable(found: TestedLearners) -> Iterator[Finding]:
     """A setting that few of the outer splits chose, where they had several to choose from."""
     best = found.learners[found.best]
     stability = best.stability

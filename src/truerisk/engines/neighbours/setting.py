@@ -1,4 +1,4 @@
-"""Which nearest-neighbour families the kNN engine serves, and how their candidates group."""
+"""Which settings of the nearest neighbours the kNN engine serves, and how they measure."""
 
 from __future__ import annotations
 
@@ -9,36 +9,33 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.family import Family
-from truerisk.engines import settings
+from truerisk.engines.settings import Group
 
-__all__ = ["Group", "groups_of", "refusal"]
+__all__ = ["Measure", "neighbours_refusal"]
 
 WEIGHTS = ("uniform", "distance")
 OTHERS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
 SEARCHES = ("auto", "brute", "kd_tree", "ball_tree")
 
 
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Candidates that differ in the number of neighbours only.
+@dataclass(frozen=True)
+class Measure:
+    """How the candidates of a group measure; they differ in the number of neighbours only."""
 
-    `preparation` are the unfitted steps before the neighbours (None: none, or steps that treat
-    each row by itself, in `rowwise`).
-    """
-
-    candidates: np.ndarray
-    ks: np.ndarray
-    preparation: Any
-    rowwise: Any
     by_distance: bool
     metric: str
     p: float
     algorithm: str
 
-    def searches_all(self, n_columns: int, n_rows: int) -> bool:
-        """Whether scikit-learn measures all distances for some k, by products: its user guide."""
-        many = n_columns > 15 or int(self.ks.max()) >= n_rows // 2
+    @classmethod
+    def of(cls, group: Group) -> Measure:
+        setting = group.settings[0]
+        by_distance = setting["weights"] == "distance"
+        return cls(by_distance, setting["metric"], float(setting["p"]), setting["algorithm"])
+
+    def searches_all(self, n_columns: int, n_rows: int, k: int) -> bool:
+        """Whether scikit-learn measures all distances for this k, by products: its user guide."""
+        many = n_columns > 15 or k >= n_rows // 2
         return self.algorithm == "brute" or (self.algorithm == "auto" and many)
 
     @property
@@ -51,18 +48,8 @@ class Group:
         return self.by_distance or not self.is_euclidean
 
 
-def refusal(family: Family) -> str | None:
-    """Why the family is not one of plain nearest neighbours, or None."""
-    from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-
-    reason = settings.family_refusal(family, (KNeighborsClassifier, KNeighborsRegressor))
-    if reason is not None:
-        return reason
-    reasons = (_setting_refusal(setting) for setting in settings.settings_of(family))
-    return next((reason for reason in reasons if reason is not None), None)
-
-
-def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
+def neighbours_refusal(setting: Mapping[str, Any]) -> str | None:
+    """Why one setting is not served, or None."""
     k, metric, p = setting["n_neighbors"], setting["metric"], setting["p"]
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         return f"n_neighbors={k!r} is no number of neighbours."
@@ -92,22 +79,3 @@ def _search_refusal(algorithm: Any, metric: str, leaf_size: Any) -> str | None:
     if isinstance(leaf_size, bool) or not isinstance(leaf_size, Integral) or leaf_size < 1:
         return f"leaf_size={leaf_size!r} is no size."
     return None
-
-
-def groups_of(family: Family) -> list[Group]:
-    """The candidates by everything but n_neighbors."""
-    return [_group(part) for part in settings.groups_along(family, ["n_neighbors"])]
-
-
-def _group(part: settings.Group) -> Group:
-    setting = part.settings[0]
-    return Group(
-        candidates=part.candidates,
-        ks=np.array([int(k) for k in part.values("n_neighbors")]),
-        preparation=part.preparation,
-        rowwise=part.rowwise,
-        by_distance=setting["weights"] == "distance",
-        metric=setting["metric"],
-        p=float(setting["p"]),
-        algorithm=setting["algorithm"],
-    )

@@ -1,0 +1,154 @@
+"""Tuned learners compared on the same splits: every number that an assessment has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.assessing.baseline import Constant
+from truerisk.api.assessing.paired_difference import Paired, paired_difference
+from truerisk.api.assessing.ranking import ranked
+from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.api.road.problem import Problem
+from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.roc import RocCurve
+
+__all__ = ["Kept", "TestedLearners"]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How many fits were found in the store, and how many were added to it."""
+
+    found: int
+    added: int
+
+
+@dataclass(frozen=True, eq=False)
+class TestedLearners:
+    """Tuned learners compared on the same splits.
+
+    `best` is the learner with the smallest honest risk. That risk is the smallest of several and
+    slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
+    the number to report for the whole search. `constant` is the best answer that ignores the
+    features, `baseline` its risk. `missing` names learners that an interruption left out; `order`
+    says which comes first of equal ones. `source`, `command` and `column_names` say, for a report,
+    what the data and their columns are called and what was typed. `kept` says
+    what a store spared; no number depends on it.
+    """
+
+    best: str
+    learners: Mapping[str, TunedLearner]
+    choice: RiskEstimate | None
+    constant: Constant | None
+    tuned_by: str
+    tested_by: str
+    missing: tuple[str, ...]
+    order: tuple[str, ...]
+    problem: Problem = field(repr=False)
+    conclusion: str = ""
+    source: str = ""
+    command: str = ""
+    column_names: tuple[str, ...] = ()
+    kept: Kept | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.problem.data.n_rows
+
+    @property
+    def seed(self) -> int:
+        return self.problem.seed
+
+    @property
+    def loss(self) -> str:
+        return self.problem.loss.word
+
+    @property
+    def baseline(self) -> float | None:
+        """The risk of the best constant answer, such as the commonest class."""
+        return None if self.constant is None else self.constant.risk
+
+    @property
+    def risks(self) -> dict[str, RiskEstimate]:
+        """Honest risk of every tuned learner."""
+        return {name: one.risk for name, one in self.learners.items()}
+
+    @property
+    def curves(self) -> dict[str, RiskCurve]:
+        """Risk curve of every learner, by the method that tuned it."""
+        return {name: one.curve for name, one in self.learners.items()}
+
+    @property
+    def criteria(self) -> dict[str, Mapping[str, RiskCurve]]:
+        """Risk curves by the further methods, per learner."""
+        return {name: one.criteria for name, one in self.learners.items()}
+
+    @property
+    def roc(self) -> RocCurve | None:
+        """The ROC curve of the best learner, of rows without part in its tuning or fit."""
+        return self.learners[self.best].roc
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """The calibration of the best learner, of rows without part in its tuning or fit."""
+        return self.learners[self.best].calibration
+
+    @property
+    def monte_carlo(self) -> dict[str, np.ndarray]:
+        """Risks of the single random splits by which each tuned learner was tested.
+
+        Empty unless `outer` is such a method ("monte-carlo").
+        """
+        if not self.tested_by.startswith("monte-carlo"):
+            return {}
+        splits = {name: risk.split_risks for name, risk in self.risks.items()}
+        return {name: risks for name, risks in splits.items() if risks is not None}
+
+    @property
+    def best_params(self) -> dict[str, Any]:
+        """The setting of the best learner."""
+        return self.curves[self.best].best_params
+
+    @property
+    def ranking(self) -> list[str]:
+        """Learners by their honest risk, the smallest first; those without one last."""
+        return ranked({name: risk.value for name, risk in self.risks.items()}, self.order)
+
+    @property
+    def runner_up(self) -> str | None:
+        """The learner with the second smallest honest risk."""
+        others = [n for n in self.ranking if n != self.best and self.risks[n].value is not None]
+        return others[0] if others else None
+
+    def difference(self, a: str, b: str) -> Paired | None:
+        """Mean of the paired per-row loss differences a − b, with its standard error.
+
+        Weighted by `sample_weight`, clustered by `groups`. None where the loss has no per-row
+        losses, and where the splits go forward in time.
+        """
+        first, second = self.risks[a], self.risks[b]
+        if first.losses is None or second.losses is None or first.loss_rows is None:
+            return None
+        if first.ordered:
+            return None
+        return paired_difference(first.losses, second.losses, first.loss_rows, self.problem.data)
+
+    def gain(self) -> Paired | None:
+        """Risk of the constant answer minus that of the choice among all learners, paired by row.
+
+        The choice and not its best learner: the smallest of several risks would gain by chance.
+        """
+        risk = self.learners[self.best].risk if self.choice is None else self.choice
+        if risk.losses is None or risk.loss_rows is None or self.constant is None:
+            return None
+        if risk.ordered:
+            return None
+        if self.constant.losses is None:
+            return None
+        rows = risk.loss_rows
+        return paired_difference(self.constant.losses[rows], risk.losses, rows, self.problem.data)

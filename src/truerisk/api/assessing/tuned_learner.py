@@ -1,0 +1,99 @@
+"""What was found of one learner: its curve, the honest risk of tuning it, and what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, roc_of
+from truerisk.api.road.outer_splits import OuterFold, Stability
+from truerisk.api.road.problem import Problem
+from truerisk.core import present
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Winners
+from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.core.statistics.calibration import Calibration
+from truerisk.core.statistics.roc import RocCurve
+
+__all__ = ["TunedLearner"]
+
+
+@dataclass(frozen=True, eq=False)
+class TunedLearner:
+    """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
+
+    `claim` is what a learner of one setting says of itself: the risk behind the score by which it
+    tunes inside its own fit, or a sentence on why there is none; None where the curve has several.
+    `apparent` is the risk on the very rows of the fit, None where that fit failed. `held_out` has
+    the probabilities (or scores) of the rows that the outer splits tested, or why there are none.
+    """
+
+    curve: RiskCurve
+    criteria: Mapping[str, RiskCurve]
+    risk: RiskEstimate
+    outer: tuple[OuterFold, ...]
+    stability: Stability
+    n_fits: int
+    seconds: float
+    answers: Answers | None = field(repr=False)
+    winners: Winners | None = field(repr=False)
+    problem: Problem = field(repr=False)
+    apparent: RiskEstimate | None
+    held_out: OutOfFold | str = field(repr=False)
+    claim: RiskEstimate | str | None = None
+
+    @property
+    def selected(self) -> RiskEstimate | None:
+        """The risk that was minimised; where None, `no_selected` says why."""
+        if self.claim is None:
+            return self.curve[self.curve.best]
+        return None if isinstance(self.claim, str) else self.claim
+
+    @property
+    def no_selected(self) -> str | None:
+        """Why it is not known which risk was minimised."""
+        return self.claim if isinstance(self.claim, str) else None
+
+    @property
+    def claimed(self) -> str:
+        """Where `selected` is a claim of its own, what it is; or why there is none."""
+        if isinstance(self.claim, RiskEstimate):
+            return present.clean(f"selected is {self.claim.method}, as {self.claim.loss} risk", 200)
+        return present.clean(self.claim or "", 200)
+
+    @property
+    def out_of_fold(self) -> OutOfFold | None:
+        """Probabilities (or scores) of the rows that the outer splits tested."""
+        return None if isinstance(self.held_out, str) else self.held_out
+
+    @cached_property
+    def _roc(self) -> RocCurve | str:
+        found = self.held_out
+        return found if isinstance(found, str) else roc_of(found, self.problem)
+
+    @property
+    def roc(self) -> RocCurve | None:
+        """The ROC curve of rows without part in tuning or fit; where None, `no_roc` says why."""
+        return None if isinstance(self._roc, str) else self._roc
+
+    @property
+    def no_roc(self) -> str | None:
+        """Why there is no ROC curve."""
+        return self._roc if isinstance(self._roc, str) else None
+
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """Whether the probabilities of such rows mean what they say; None without any."""
+        found = self.out_of_fold
+        return None if found is None else calibration_of(found, self.problem)
+
+    @property
+    def optimism(self) -> float | None:
+        """Honest minus selected risk; None where they are of two losses."""
+        selected = self.selected
+        if selected is None or selected.loss != self.risk.loss:
+            return None
+        if self.risk.value is None or selected.value is None:
+            return None
+        return self.risk.value - selected.value

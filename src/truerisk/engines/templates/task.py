@@ -1,0 +1,213 @@
+"""One group of candidates on one plan: what its fits see, and where their answers go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.contracts import Request, RunOptions
+from truerisk.core.family import Family
+from truerisk.core.linear_rules import LinearRules
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.engines.running.fit_warnings import Warned
+from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
+from truerisk.engines.settings import Group
+from truerisk.engines.templates.prepared import OwnArithmetic, dense
+from truerisk.engines.templates.ranking import fits_ranked_by_rounding
+
+__all__ = ["ELSEWHERE", "Shown", "Task"]
+
+ELSEWHERE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What one fit sees, after the steps before the learner: distinct rows and their weights.
+
+    `y` are class codes or target values, flipped labels replaced. `times` counts copies of a row
+    (None: each once), `weights` are the user's (None: none given); `all_weights` is their product.
+    """
+
+    fit: int
+    rows: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+    times: np.ndarray | None
+    weights: np.ndarray | None
+
+    @property
+    def all_weights(self) -> np.ndarray | None:
+        if self.times is None:
+            return self.weights
+        times = self.times.astype(np.float64)
+        return times if self.weights is None else times * self.weights
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One group of candidates on one plan; `place` puts answers where they belong."""
+
+    family: Family
+    group: Group
+    data: Data
+    plan: Plan
+    request: Request
+    run: RunOptions
+    X: Any  # after the rowwise steps; None where a step learns from the rows
+    weights: np.ndarray | None
+    values: np.ndarray
+    read: Callable[[Any], np.ndarray] = dense  # what a step gives out, as the engine takes it
+    counts: np.ndarray | None = None  # of training rows, where the plan asks for them
+    open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
+    warned: list[Warned] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # for the reader of the result
+    freedom: np.ndarray | None = None  # (line, fit), where the plan asks for it
+    rules: list[LinearRules] = field(default_factory=list)  # of the fits that are asked for theirs
+    largest: dict[str, float] = field(default_factory=dict)  # of what is measured, by its name
+
+    def of_fit(self, fit: int) -> Group | None:
+        """The candidates asked in a fit: all of the group, its one winner, or none of it."""
+        if self.places is None:
+            return self.group
+        place = int(self.places[fit])
+        return None if place == ELSEWHERE else self.group.only(place)
+
+    @cached_property
+    def places(self) -> np.ndarray | None:
+        """Of the one candidate asked in each fit its place in the group, −1 where it is in none.
+
+        None where all candidates are asked in all fits.
+        """
+        if self.run.only is None:
+            return None
+        match = self.run.only == self.group.candidates[:, None]
+        return np.where(match.any(axis=0), match.argmax(axis=0), ELSEWHERE)
+
+    def asks(self, fits: np.ndarray, place: int) -> np.ndarray:
+        """In which of these fits the candidate at a place of the group is asked."""
+        return np.ones(len(fits), dtype=bool) if self.places is None else self.places[fits] == place
+
+    def questions(self, fit: int) -> np.ndarray:
+        """The questions put to a fit."""
+        order, starts = self.plan.questions_of
+        return order[starts[fit] : starts[fit + 1]]
+
+    def place(self, question: int, group: Group, answers: np.ndarray) -> None:
+        """Put the answers (one row per candidate of the group) to a question in their place."""
+        where = slice(*self.plan.test_offsets[question : question + 2])
+        self.values[self.lines_of(group), where] = answers
+
+    def counts_rows_of(self, fit: int) -> bool:
+        """Whether some answer of a fit is asked how many training rows it rests on."""
+        counted = self.plan.counted
+        return counted is not None and bool(np.isin(self.questions(fit), counted).any())
+
+    def count(self, question: int, group: Group, counts: np.ndarray) -> None:
+        """Put the training rows of each class that the answers rest on where they are asked for."""
+        plan = self.plan
+        if self.counts is None or plan.counted is None:
+            return
+        for at in np.flatnonzero(plan.counted == question):
+            where = slice(*plan.counted_offsets[at : at + 2])
+            self.counts[self.lines_of(group), where] = counts
+
+    def measure(self, what: str, value: float) -> None:
+        """The reader is told the largest value of what is measured: a sentence with a place."""
+        self.largest[what] = max(value, self.largest.get(what, value))
+
+    def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
+        """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
+        self.open.setdefault(int(fit), set()).update(int(c) for c in candidates)
+
+    def all_open(self) -> np.ndarray:
+        """Leave every fit open."""
+        for fit in range(self.plan.n_fits):
+            group = self.of_fit(fit)
+            self.leave_open(fit, () if group is None else group.candidates)
+        return np.ones(self.plan.n_fits, dtype=bool)
+
+    def ask_the_learner(self) -> None:
+        """Fit the learner itself wherever an answer was left open."""
+        for fit, candidates in sorted(self.open.items()):
+            if candidates:
+                self._ask(fit, sorted(candidates))
+
+    def _ask(self, fit: int, candidates: list[int]) -> None:
+        jobs = [(fit, candidates)]
+        seed = self.run.seed
+        for piece in fit_pieces(self.family, self.data, self.plan, self.request, seed, True, jobs):
+            if piece.failure is not None:
+                raise error_of(piece)
+            self.warned.extend(piece.warned)
+            line = self.line_of(piece.candidate)
+            place_counts(self.counts, self.plan, piece, line)
+            if self.freedom is not None and fit in self.plan.free_fits:
+                self.freedom[line, fit] = piece.freedom
+            for question, answer in zip(self.questions(fit), piece.answers, strict=True):
+                where = slice(*self.plan.test_offsets[question : question + 2])
+                self.values[line, where] = answer
+
+    def ask_for_ranks(self, asked: Container[tuple[int, int]]) -> None:
+        """Ask the learner for scores that rounding would rank, but for those it was asked for."""
+        for line, scores in enumerate(self.values):
+            for fit in fits_ranked_by_rounding(scores, self.plan, self.data).tolist():
+                candidate = line if self.run.only is None else int(self.run.only[fit])
+                if (fit, candidate) not in asked:
+                    self.leave_open(fit, [candidate])
+        self.ask_the_learner()
+
+    def lines_of(self, group: Group) -> Any:
+        """Where the candidates of a group stand in `values`."""
+        return group.candidates if self.run.only is None else slice(0, 1)
+
+    def line_of(self, candidate: int) -> int:
+        """Where one candidate stands in `values`."""
+        return candidate if self.run.only is None else 0
+
+    def labels(self, fit: int) -> np.ndarray:
+        """Codes or targets of all rows as the fit is shown them."""
+        codes = self.data.y if self.data.codes is None else self.data.codes
+        flipped, to = self.plan.flips_of(fit)
+        if len(flipped):
+            codes = codes.copy()
+            codes[flipped] = to
+        return codes
+
+    def shown(self, fit: int) -> tuple[Shown, list[np.ndarray]]:
+        """What the fit sees, and the rows that each of its questions asks about, prepared."""
+        rows, times = self.plan.train_rows(fit)
+        asked = [self.plan.test_rows(int(q))[0] for q in self.questions(fit)]
+        y = self.labels(fit)[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        if self.X is not None:
+            return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in asked]
+        return self._prepared(fit, rows, times, y, weights, asked)
+
+    def _prepared(
+        self,
+        fit: int,
+        rows: np.ndarray,
+        times: np.ndarray | None,
+        y: np.ndarray,
+        weights: np.ndarray | None,
+        asked: list[np.ndarray],
+    ) -> tuple[Shown, list[np.ndarray]]:
+        """The steps before the learner are fitted on this train set, copies and all."""
+        from sklearn.base import clone
+
+        data, steps = self.data, clone(self.group.preparation)
+        every = rows if times is None else np.repeat(rows, times)
+        said = y if data.classes is None else data.classes[y]
+        said = said if times is None else np.repeat(said, times, axis=0)
+        X = self.read(steps.fit_transform(data.rows(every), said))
+        if times is not None and len(X) == len(every):  # equal rows stay equal
+            X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
+        tests = [self.read(steps.transform(data.rows(a))) for a in asked]
+        if [len(X), *map(len, tests)] != [len(rows), *map(len, asked)]:
+            raise OwnArithmetic("other rows than it was given")
+        return Shown(fit, rows, X, y, times, weights), tests

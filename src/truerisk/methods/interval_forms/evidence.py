@@ -1,0 +1,191 @@
+"""What the values of a method rest on, and the shapes that several intervals have around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Terms
+from truerisk.core.interval import Basis, Interval
+from truerisk.core.losses import Loss
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.interval_forms.instability import instabilities
+
+__all__ = [
+    "Evidence",
+    "HalfEvidence",
+    "PairEvidence",
+    "Pairs",
+    "RowEvidence",
+    "SampleEvidence",
+    "variances_of_means",
+]
+
+AT_ONCE = 1 << 15  # cells: they stay in a cache
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """The values of all candidates; `groups` are those of the tested rows, where there are some."""
+
+    values: np.ndarray
+    loss: Loss
+    terms: Terms
+    groups: np.ndarray | None = None
+    gives: ClassVar[frozenset[Basis]] = frozenset()
+
+    @cached_property
+    def z(self) -> float:
+        """The quantile of the normal distribution that the level asks for."""
+        from scipy.special import ndtri
+
+        return float(ndtri((1 + self.terms.confidence_level) / 2))
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest loss, and how far the largest lies above it: for `Basis.UPPER_BOUND`."""
+        low, high = self.loss.lower, self.loss.upper
+        assert low is not None and high is not None
+        return low, high - low
+
+    def named(self, word: str) -> str:
+        """The name of an interval that adds up groups first, where there are groups."""
+        return word if self.groups is None else f"{word}-grouped"
+
+    def around(self, value: float, half: float, name: str) -> Interval:
+        """`value ± half`, cut to the values the loss can take."""
+        least, most = self.loss.lower, self.loss.upper
+        low = value - half if least is None else max(value - half, least)
+        high = value + half if most is None else min(value + half, most)
+        return Interval(float(low), float(high), name, self.terms.confidence_level)
+
+    def beta(self, value: float, size: float, name: str) -> Interval:
+        """Quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share of the bound."""
+        from scipy.special import betaincinv
+
+        (low, span), level = self.bounds, self.terms.confidence_level
+        share = float(np.clip((value - low) / span, 0, 1))
+        tails = np.array([1 - level, 1 + level]) / 2
+        ends = low + span * betaincinv(size * share + 0.5, size * (1 - share) + 0.5, tails)
+        return Interval(float(ends[0]), float(ends[1]), name, level)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RowEvidence(Evidence):
+    """Values that are means of losses of rows which were held out.
+
+    `losses[c, j]` is candidate c's loss of row `rows[j]`, the mean of its tests where a row was
+    tested `repeatedly`; `weights` are the shares of these rows in the value and add to 1.
+    `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
+    is the candidate that the rule chose, None where nobody asked.
+    """
+
+    data: Data
+    plan: Plan
+    rows: np.ndarray
+    losses: np.ndarray
+    weights: np.ndarray
+    repeatedly: bool
+    by_position: np.ndarray
+    split_risks: np.ndarray
+    best: int | None = None
+
+    @property
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        given = frozenset({Basis.LOSSES, Basis.MEAN, Basis.SPLITS})
+        if not self.repeatedly:
+            return given | {Basis.ONCE, Basis.EQUALLY_OFTEN}
+        times = np.bincount(self.plan.positions[0])
+        return given | {Basis.EQUALLY_OFTEN} if np.ptp(times[times > 0]) == 0 else given
+
+    @cached_property
+    def marks(self) -> np.ndarray:
+        """A number for each tested row that does not depend on where the row stands."""
+        return self.data.row_marks[self.rows]
+
+    @cached_property
+    def instability(self) -> np.ndarray | None:
+        """That of every candidate, where the folds were drawn several times and differ."""
+        if not self.repeatedly:
+            return None
+        return instabilities(self.by_position, self.losses, self.weights, self.plan)
+
+    @cached_property
+    def variances(self) -> tuple[list[float], int]:
+        """Of the mean of independent rows, or groups, for every candidate; how many there are."""
+        variances, m = variances_of_means(self.losses, self.weights, self.values, self.groups)
+        return variances.tolist(), m
+
+    def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
+        """That of one candidate, of independent rows or of the groups that are named."""
+        mine = slice(c, c + 1)
+        variances, m = variances_of_means(
+            self.losses[mine], self.weights, self.values[mine], groups
+        )
+        return float(variances[0]), m
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """What nested cross-validation says of the error of its mean.
+
+    `std_error` is its own, between the `floor` of independent rows and √K times that; `mean` is the
+    mean of the losses outside each two folds, `n` counts the tested rows, or groups.
+    """
+
+    std_error: float
+    floor: float
+    mean: float
+    n: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PairEvidence(Evidence):
+    """What fits without each two folds say, for every candidate."""
+
+    pairs: Sequence[Pairs]
+    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.PAIRS})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HalfEvidence(Evidence):
+    """Mean risks `halves[c, pair, side]` in disjoint halves of the rows."""
+
+    halves: np.ndarray
+    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.HALVES})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SampleEvidence(Evidence):
+    """Err₁, the `risks` of rows that bootstrap samples missed, with its standard error or None."""
+
+    std_errors: Sequence[float | None]
+    risks: Sequence[float]
+    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.SAMPLES})
+
+
+def variances_of_means(
+    losses: np.ndarray, weights: np.ndarray, values: np.ndarray, groups: np.ndarray | None
+) -> tuple[np.ndarray, int]:
+    """m/(m−1) Σ_g (Σ_{i∈g} w_i (ℓ_i − value))² over the m groups or rows with a weight, and m.
+
+    One for each value and its line of losses.
+    """
+    member = None if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
+    sizes = weights if member is None else np.bincount(member, weights)
+    m = int(np.count_nonzero(sizes))
+    variances = np.zeros(len(losses))
+    step = max(1, AT_ONCE // max(1, len(weights)))
+    for start in range(0, len(losses) if m > 1 else 0, step):
+        part = slice(start, start + step)
+        residuals = losses[part] - values[part, None]
+        residuals *= weights
+        if member is not None:
+            residuals = np.array([np.bincount(member, line) for line in residuals])
+        variances[part] = m / (m - 1) * np.square(residuals, out=residuals).sum(axis=1)
+    return variances, m
