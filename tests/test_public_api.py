@@ -144,7 +144,7 @@ def seen_by_type_checkers(source: str) -> set[str]:
 def test_type_checkers_see_the_face(room):
     """Nothing of `__all__` is unknown to them, and what they are told is what the room gives.
 
-    A method may lack: of a name without a line its room says that it makes some Method.
+    A method or an engine may lack: of a name without a line its room says that it makes some one.
     """
     holder = getattr(tr, room) if room else tr
     source = Path(holder.__file__).read_text("utf-8")
