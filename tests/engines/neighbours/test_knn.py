@@ -110,6 +110,26 @@ def test_it_equals_scikit_learn_on_every_plan(kind, seed, method, weights, respo
         same(family, data, plan, response)
 
 
+def test_steps_warn_as_often_as_their_fits_would():
+    """What a step says of a train set is said once, with how many fits of how many said it."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(36, 4)), np.ones(36)])
+    family = Family.of(
+        make_pipeline(SelectKBest(k=2), KNeighborsClassifier()),
+        {"kneighborsclassifier__n_neighbors": KS},
+    )
+    data = Data.check(X, np.arange(36) % 3, task="classification")
+    plan = tr.methods.KFold(4).plan(data, Streams(0))
+    said = []
+    for engine in ENGINES:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            engine.run(family, data, plan, Request("label"), RunOptions())
+        said.append(sorted((w.category.__name__, str(w.message)) for w in caught))
+    assert said[0] == said[1]
+    assert said[0]
+
+
 @pytest.mark.parametrize(
     "steps",
     [

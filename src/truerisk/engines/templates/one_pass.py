@@ -26,7 +26,7 @@ from truerisk.core.linear_rules import gathered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.running.fit_warnings import say_once
+from truerisk.engines.running.fit_warnings import kept_warnings, say_once
 from truerisk.engines.running.fitting import empty_counts, empty_values
 from truerisk.engines.settings import (
     Group,
@@ -213,11 +213,14 @@ class OnePass(Engine):
         group = task.of_fit(fit)
         if group is None:
             return
-        shown = unless_it_fails(lambda: task.shown(fit))
+        with kept_warnings() as warned:
+            shown = unless_it_fails(lambda: task.shown(fit))
         answers = None if shown is None else self.fit_pass(task, group, *shown)
         if answers is None:
             task.leave_open(fit, group.candidates)
             return
+        asked = task.open.get(fit, set())  # these are fitted themselves, steps and all
+        task.warned.extend(warned * sum(int(c) not in asked for c in group.candidates))
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
 
