@@ -87,7 +87,7 @@ lint: .venv/.lock ## ruff, and the changelog fragments
 	@$(BIN)/towncrier build --draft --version next --date today >/dev/null
 
 .PHONY: types
-types: .venv/.package ## mypy, strict, over src
+types: .venv/.package ## mypy, strict, over src and typing_tests
 	$(BIN)/mypy
 
 .PHONY: architecture

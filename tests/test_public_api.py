@@ -7,10 +7,12 @@ A change of the face is a change of that file, seen in a diff. To write it anew:
 
 from __future__ import annotations
 
+import ast
 import enum
 import inspect
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +120,46 @@ def test_the_api_page_lists_every_class_and_verb(room):
         name for name in names_in(holder) if callable(getattr(holder, name)) and name not in INSIDE
     }
     assert names - listed() == set()
+
+
+LAZY = ("", "datasets", "engines", "methods", "models", "testing")  # they import what is asked for
+
+
+def blocks_for_type_checkers(source: str) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    """What stands at the top of a module, and under its `if TYPE_CHECKING`."""
+    top = ast.parse(source).body
+    asked = [n for n in top if isinstance(n, ast.If) and ast.unparse(n.test) == "TYPE_CHECKING"]
+    return top, [statement for block in asked for statement in block.body]
+
+
+def seen_by_type_checkers(source: str) -> set[str]:
+    """Names that a module imports or defines as it stands, without asking its `__getattr__`."""
+    nodes = [node for block in blocks_for_type_checkers(source) for node in block]
+    found = {a.asname or a.name for n in nodes if isinstance(n, ast.ImportFrom) for a in n.names}
+    found |= {t.id for n in nodes if isinstance(n, ast.Assign) for t in n.targets}
+    return found | {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+
+
+@pytest.mark.parametrize("room", LAZY)
+def test_type_checkers_see_the_face(room):
+    """Nothing of `__all__` is unknown to them, and what they are told is what the room gives.
+
+    A method or an engine may lack: of a name without a line its room says that it makes some one.
+    """
+    holder = getattr(tr, room) if room else tr
+    source = Path(holder.__file__).read_text("utf-8")
+    assert set(holder.__all__) - seen_by_type_checkers(source) == set()
+    for node in blocks_for_type_checkers(source)[1]:
+        for each in node.names:
+            if (each.asname or each.name) in dir(holder):
+                there = getattr(import_module(node.module), each.name)
+                assert getattr(holder, each.asname or each.name) is there
+
+
+def test_a_name_that_type_checkers_miss_is_seen():
+    """A name that only `__getattr__` gives is none for a type checker."""
+    source = "from a import b\nif TYPE_CHECKING:\n    from c import D as D\ndef __getattr__(n): ..."
+    assert seen_by_type_checkers(source) == {"b", "D", "__getattr__"}
 
 
 if __name__ == "__main__":

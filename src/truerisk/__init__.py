@@ -100,14 +100,16 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.methods import interval_forms as intervals
 
 
-def __getattr__(name: str) -> Any:
-    if name in _WHERE:
-        return getattr(import_module(_WHERE[name]), name)
-    if name in _ROOMS:
-        return import_module(_ROOMS[name])
-    from truerisk.core.registry import no_attribute
+if not TYPE_CHECKING:  # which would take every name for one that is there
 
-    raise no_attribute(__name__, name, __all__)
+    def __getattr__(name: str) -> Any:
+        if name in _WHERE:
+            return getattr(import_module(_WHERE[name]), name)
+        if name in _ROOMS:
+            return import_module(_ROOMS[name])
+        from truerisk.core.registry import no_attribute
+
+        raise no_attribute(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:

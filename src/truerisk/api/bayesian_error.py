@@ -103,11 +103,10 @@ def bayesian_error(
     [0.0269, 0.3653]
     """
     data = Data.check(X, y, task="classification")
-    assert data.classes is not None and data.codes is not None
     method = BayesianError(prior, gamma, standardize)
     method.check(data, ZeroOne())
     rules = _given(coef, intercept, data)
-    rows = ScaledRows.of(data.X, data.codes, standardize=standardize)
+    rows = ScaledRows.of(data.X, data.class_codes, standardize=standardize)
     if rows.X.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
             f"coef has {rules.coefficients.shape[2]} features and X {rows.X.shape[1]} columns."
@@ -123,7 +122,7 @@ def bayesian_error(
         value=float(np.exp(log_value)),
         log_value=log_value,
         per_class=tuple(per_class.tolist()),
-        classes=tuple(data.classes.tolist()),
+        classes=tuple(data.class_labels.tolist()),
         gamma=tuple(shares.values()),
         std_error=float(np.sqrt(pairs[0].variances[0])) or None if two else None,
         prior=prior,

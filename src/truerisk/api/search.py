@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
-from truerisk.api.road.outer_splits import outer_folds, stability
+from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
 from truerisk.api.road.problem import Problem, pose
 from truerisk.api.searching.cv_results import cv_results
 from truerisk.api.searching.missing_result import Missing
@@ -30,15 +31,17 @@ from truerisk.methods.words import as_method
 
 __all__ = ["HonestSearchCV"]
 
+Answering = TypeVar("Answering", bound=Callable[..., Any])
 
-def _best_has(name: str) -> Any:
+
+def _best_has(method: Answering) -> Answering:
     """The method is there when the tuned estimator (or, unfitted, the given one) has it."""
 
     def check(search: HonestSearchCV) -> bool:
-        getattr(getattr(search, "best_estimator_", search.estimator), name)
+        getattr(getattr(search, "best_estimator_", search.estimator), method.__name__)
         return True
 
-    return available_if(check)
+    return available_if(check)(method)
 
 
 _NO_OUTER = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
@@ -113,11 +116,11 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     ({'max_depth': 4}, True)
     """
 
-    risk_ = Missing(*_NO_OUTER)
-    optimism_ = Missing(*_NO_OUTER)
-    outer_ = Missing(*_NO_OUTER)
-    stability_ = Missing(*_NO_OUTER)
-    best_estimator_ = Missing(*_NO_REFIT)
+    risk_ = Missing[RiskEstimate](*_NO_OUTER)
+    optimism_ = Missing[float | None](*_NO_OUTER)
+    outer_ = Missing[tuple[OuterFold, ...]](*_NO_OUTER)
+    stability_ = Missing[Stability](*_NO_OUTER)
+    best_estimator_ = Missing[Any](*_NO_REFIT)
 
     copies_as_groups = True  # inside a bootstrap sample, `fit` is given its rows as groups
 
@@ -150,7 +153,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.interval = interval
         self.confidence_level = confidence_level
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> HonestSearchCV:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose a setting, refit it, and estimate the risk of doing so.
 
         `groups` and fit parameters (such as ``sample_weight``) reach both loops, with and
@@ -201,8 +204,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.loss_ = problem.loss
         self.best_index_ = curve.best
         self.best_params_ = curve.best_params
-        self.selected_risk_ = _known(curve[curve.best], "the only candidate has a failed fit")
-        self.best_score_ = float(problem.loss.score(self.selected_risk_.value))
+        self.selected_risk_ = curve[curve.best]
+        risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
+        self.best_score_ = float(problem.loss.score(risk))
         self.cv_results_ = cv_results(selected)
         self.multimetric_ = False
         if problem.data.classes is not None:
@@ -210,13 +214,11 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def _keep_risk(self, honest: Computed) -> None:
         procedure = procedure_of(honest)
-        assert procedure is not None
-        procedure = _known(procedure, "a chosen candidate has a failed fit in an outer split")
-        assert procedure.value is not None
+        assert procedure is not None  # of a nested method
+        risk = _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
         self.risk_ = replace(procedure, notes=_stated(self, procedure.notes))
-        assert self.selected_risk_.value is not None
         comparable = self.selected_risk_.loss == procedure.loss
-        gap = procedure.value - self.selected_risk_.value
+        gap = risk - float(self.curve_.values[self.best_index_])
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
         self.outer_ = outer_folds(honest)
         self.stability_ = stability(honest, self.best_index_)
@@ -256,33 +258,33 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         except Exception as error:
             raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
 
-    @_best_has("predict")  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> Any:
+    @_best_has
+    def predict(self, X: Any) -> np.ndarray:
         """Predictions of the tuned model."""
         return self._tuned().predict(X)
 
-    @_best_has("predict_proba")  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
+    @_best_has
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the tuned model."""
         return self._tuned().predict_proba(X)
 
-    @_best_has("predict_log_proba")  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Any:
+    @_best_has
+    def predict_log_proba(self, X: Any) -> np.ndarray:
         """Log-probabilities of the tuned model."""
         return self._tuned().predict_log_proba(X)
 
-    @_best_has("decision_function")  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
+    @_best_has
+    def decision_function(self, X: Any) -> np.ndarray:
         """Decision values of the tuned model."""
         return self._tuned().decision_function(X)
 
-    @_best_has("transform")  # type: ignore[untyped-decorator]
+    @_best_has
     def transform(self, X: Any) -> Any:
         """Transformation by the tuned model."""
         return self._tuned().transform(X)
 
-    @_best_has("score_samples")  # type: ignore[untyped-decorator]
-    def score_samples(self, X: Any) -> Any:
+    @_best_has
+    def score_samples(self, X: Any) -> np.ndarray:
         """Sample scores of the tuned model."""
         return self._tuned().score_samples(X)
 
@@ -343,9 +345,9 @@ def _stated(search: HonestSearchCV, notes: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{what}; not of one setting", *notes)
 
 
-def _known(estimate: RiskEstimate, otherwise: str) -> RiskEstimate:
-    """The estimate, refused where a failed fit left it without a value."""
+def _value_of(estimate: RiskEstimate, otherwise: str) -> float:
+    """The risk, refused where a failed fit left the estimate without one."""
     if estimate.value is None:
         said = next((note for note in estimate.notes if "failed" in note), "")
         raise Refusal(f"{otherwise}, so there is no risk. {said}".strip())
-    return estimate
+    return estimate.value

@@ -7,7 +7,7 @@ error; one that only rates a whole test set (AUC, a scorer) cannot.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.table.data import Data, Task
 
 __all__ = ["AUC", "Absolute", "Brier", "Cost", "Log", "Loss", "RowLoss", "Squared", "ZeroOne"]
+
+Risks = TypeVar("Risks", float, np.ndarray)
 
 
 class Loss(ABC):
@@ -49,7 +51,7 @@ class Loss(ABC):
                 f"loss '{self.word}' is not defined for {data.task}; use {fitting[data.task]}."
             )
 
-    def score(self, risk: Any) -> Any:
+    def score(self, risk: Risks) -> Risks:
         """The risk as scikit-learn counts, higher is better."""
         return self.perfect - risk
 

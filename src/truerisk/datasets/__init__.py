@@ -178,10 +178,12 @@ def load(name: str) -> Bundle:
     return source.bundle()
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise no_attribute(__name__, name, __all__)
-    return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+if not TYPE_CHECKING:  # which would take every name for one that is there
+
+    def __getattr__(name: str) -> Any:
+        if name not in _PLACES:
+            raise no_attribute(__name__, name, __all__)
+        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -17,10 +17,35 @@
 | `templates/` | what engines share: one pass over a train set, where answers go |
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from truerisk.core.registry import no_attribute
+
+if TYPE_CHECKING:  # every class, for type checkers
+    from collections.abc import Callable
+
+    from truerisk.core.contracts import Engine
+    from truerisk.engines.choice import choose_engine as choose_engine
+    from truerisk.engines.choice import registry as registry
+    from truerisk.engines.discriminants.discriminant import (
+        LinearDiscriminants as LinearDiscriminants,
+    )
+    from truerisk.engines.discriminants.fisher import FisherDiscriminants as FisherDiscriminants
+    from truerisk.engines.discriminants.quadratic import (
+        QuadraticDiscriminants as QuadraticDiscriminants,
+    )
+    from truerisk.engines.generic import Generic as Generic
+    from truerisk.engines.interval import Intervals as Intervals
+    from truerisk.engines.linear.kernel_ridge import KernelRidges as KernelRidges
+    from truerisk.engines.linear.least_squares import LeastSquares as LeastSquares
+    from truerisk.engines.logistic.paths import LogisticPaths as LogisticPaths
+    from truerisk.engines.neighbours.knn import NearestNeighbours as NearestNeighbours
+    from truerisk.engines.support_vectors.svm import SupportVectors as SupportVectors
+    from truerisk.engines.trees.ensemble import Ensembles as Ensembles
+    from truerisk.engines.trees.tree import Trees as Trees
 
 __all__ = ["choose_engine", "names", "registry"]
 
@@ -35,7 +60,7 @@ def names() -> list[str]:
     return import_module("truerisk.engines.choice").registry.names()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., Engine]:  # one that has no line above
     """The registry and every class that one of its lines names."""
     choice = import_module("truerisk.engines.choice")  # `from` would ask here again
     if name in ("choose_engine", "registry"):

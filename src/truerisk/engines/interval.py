@@ -162,8 +162,7 @@ def _ks(task: Task, group: Group) -> list[int]:
 
 def _labels_of_singles(task: Task, fits: np.ndarray, row: np.ndarray) -> np.ndarray:
     """`(candidate of the group, fit)`: what each fit calls the row that it lacks, or flips."""
-    codes, flips = task.data.codes, task.plan.flips
-    assert codes is not None
+    codes, flips = task.data.class_codes, task.plan.flips
     line = task.X
     counts, group = line.counts(codes), line.group[row]
     instead = counts[group]

@@ -27,8 +27,48 @@
 | `interval_forms/` | intervals by name |
 """
 
+from __future__ import annotations
+
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # every class, for type checkers
+    from collections.abc import Callable
+
+    from truerisk.core.contracts import Method
+    from truerisk.methods.apparent import Apparent as Apparent
+    from truerisk.methods.approximate_leave_one_out import (
+        ApproximateLeaveOneOut as ApproximateLeaveOneOut,
+    )
+    from truerisk.methods.bayesian_error import BayesianError as BayesianError
+    from truerisk.methods.bayesian_error import ImproperBayesianError as ImproperBayesianError
+    from truerisk.methods.bbc import BootstrapBiasCorrected as BootstrapBiasCorrected
+    from truerisk.methods.bolstered import Bolstered as Bolstered
+    from truerisk.methods.bolstered_sampling import BolsteredBySampling as BolsteredBySampling
+    from truerisk.methods.bootstrap import Bootstrap as Bootstrap
+    from truerisk.methods.complete import Complete as Complete
+    from truerisk.methods.criteria import AIC as AIC
+    from truerisk.methods.criteria import BIC as BIC
+    from truerisk.methods.criteria import GCV as GCV
+    from truerisk.methods.criteria import AICc as AICc
+    from truerisk.methods.criteria import Cp as Cp
+    from truerisk.methods.ebic import EBIC as EBIC
+    from truerisk.methods.exact_out_of_bag import ExactOutOfBag as ExactOutOfBag
+    from truerisk.methods.holdout import Holdout as Holdout
+    from truerisk.methods.holdout import MonteCarlo as MonteCarlo
+    from truerisk.methods.kfold import KFold as KFold
+    from truerisk.methods.kfold import ReversedKFold as ReversedKFold
+    from truerisk.methods.leave_one_out import LeaveOneOut as LeaveOneOut
+    from truerisk.methods.ncv import NestedInterval as NestedInterval
+    from truerisk.methods.nested import Nested as Nested
+    from truerisk.methods.out_of_bag import OutOfBag as OutOfBag
+    from truerisk.methods.paired_halves import PairedHalves as PairedHalves
+    from truerisk.methods.splitter import GivenSplits as GivenSplits
+    from truerisk.methods.splitter import Splitter as Splitter
+    from truerisk.methods.swapping import Swapping as Swapping
+    from truerisk.methods.three_way import ThreeWay as ThreeWay
+    from truerisk.methods.words import as_method as as_method
+    from truerisk.methods.words import registry as registry
 
 from truerisk.core.registry import no_attribute
 
@@ -53,7 +93,7 @@ def names() -> list[str]:
     return registry.names()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., Method]:  # one that has no line above
     """The registry and every class that one of its lines names."""
     words = import_module("truerisk.methods.words")  # `from` would ask here again
     if name in ("as_method", "registry"):

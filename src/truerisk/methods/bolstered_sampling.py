@@ -66,10 +66,9 @@ class BolsteredBySampling(Method):
         scale = X.std(axis=0) if self.standardize else np.ones(X.shape[1])
         scale[np.ptp(X, axis=0) == 0] = 0.0 if self.standardize else 1.0
         kept = scale > 0
-        assert data.codes is not None
         sizes = np.empty(data.n_rows)
         for code in range(data.n_classes):
-            mine = data.codes == code
+            mine = data.class_codes == code
             if mine.any():
                 sizes[mine] = kernel_width(X[np.ix_(mine, kept)] / scale[kept])
         builder = PlanBuilder(data.n_rows)

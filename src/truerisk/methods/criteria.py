@@ -15,7 +15,7 @@ from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.losses import Log, Loss, Squared
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
-from truerisk.core.table.data import Data
+from truerisk.core.table.data import Data, Task
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.likelihood import Likelihood, squares
 
@@ -49,17 +49,16 @@ class Criterion(Method):
                 "Use 'K-fold' words, which keep groups together."
             )
         if data.sample_weight is not None:
-            self._check_weights(data)
+            self._check_weights(data.task, data.sample_weight)
 
-    def _check_weights(self, data: Data) -> None:
+    def _check_weights(self, task: Task, weights: np.ndarray) -> None:
         """Weights of numbers are precisions; those of classes could mean several things."""
-        assert data.sample_weight is not None
-        if data.task == "classification":
+        if task == "classification":
             raise Refusal(
                 f"method '{self.word}' takes no sample_weight in classification, where a weight "
                 f"may be a count or an importance and the likelihood differs: {INSTEAD}."
             )
-        if (data.sample_weight <= 0).any():
+        if (weights <= 0).any():
             raise Refusal(
                 f"method '{self.word}' takes weights as precisions, and a row of weight 0 has no "
                 "likelihood: leave such rows out."

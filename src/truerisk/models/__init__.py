@@ -61,13 +61,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # classes of scikit-learn, imported when used
-    if name in _CLASSES:
-        return getattr(import_module(f"{__name__}.{_CLASSES[name]}"), name)
-    from truerisk.core.registry import no_attribute
+if not TYPE_CHECKING:  # which would take every name for one that is there
 
-    raise no_attribute(__name__, name, __all__)
+    def __getattr__(name: str) -> Any:
+        # classes of scikit-learn, imported when used
+        if name in _CLASSES:
+            return getattr(import_module(f"{__name__}.{_CLASSES[name]}"), name)
+        from truerisk.core.registry import no_attribute
+
+        raise no_attribute(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:

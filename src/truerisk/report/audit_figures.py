@@ -32,7 +32,8 @@ def draw_claim(document: AuditDocument) -> Figure | None:
     if document.level != "scores":
         rungs.append(("honest", document.honest))
     shown = [(name, one) for name, one in rungs if one is not None and one.value is not None]
-    if len(shown) < 2:
+    claimed = document.claimed.value
+    if claimed is None or len(shown) < 2:
         return None
     rough, bottom = document.level == "scores", TOP + ROW * len(shown)
     drawing = Drawing(
@@ -43,8 +44,7 @@ def draw_claim(document: AuditDocument) -> Figure | None:
         y=Scale(0, len(shown), TOP, bottom),
     )
     drawing.bottom_axis(f"risk ({columns_of(clean(document.loss, 40), 30)}), lower is better")
-    assert document.claimed.value is not None
-    drawing.upright(document.claimed.value, "baseline")
+    drawing.upright(claimed, "baseline")
     for i, (name, one) in enumerate(shown):
         _rung(drawing, name, one, i + 0.5)
     return Figure(

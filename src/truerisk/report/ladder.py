@@ -101,7 +101,8 @@ def _rung(drawing: Drawing, learner: Learner, y: float) -> None:
 
 
 def _honest(drawing: Drawing, estimate: Estimate, y: float, said: str) -> None:
-    assert estimate.value is not None
+    if estimate.value is None:
+        return
     if estimate.interval:
         drawing.span(estimate.interval.low, estimate.interval.high, y, "s0")
         said += f", interval {estimate.interval}"

@@ -46,7 +46,8 @@ def draw_folds(
     """
     by_class = stratify and data.codes is not None
     if data.groups is not None:
-        return _grouped_folds(data, k, rng, by_class)
+        codes = data.class_codes if by_class else np.zeros(data.n_rows, np.int64)
+        return _grouped_folds(data.groups, codes, k, rng)
     if k > data.n_rows:
         raise BadData(
             f"{k} folds need at least {k} rows, and these are {data.n_rows} "
@@ -62,14 +63,12 @@ def draw_folds(
 
 def shuffled_by_class(data: Data, rng: np.random.Generator) -> np.ndarray:
     """Row numbers class after class, shuffled within: dealing them out in turn stratifies."""
-    assert data.codes is not None
     order = rng.permutation(data.n_rows)
-    return order[np.argsort(data.codes[order], kind="stable")]
+    return order[np.argsort(data.codes_of(order), kind="stable")]
 
 
 def _warn_rare_classes(data: Data, k: int) -> None:
-    assert data.codes is not None and data.classes is not None
-    counts = np.bincount(data.codes, minlength=data.n_classes)
+    counts = np.bincount(data.class_codes, minlength=data.n_classes)
     rarest = int(counts.argmin())
     if counts[rarest] < k:
         few = int((counts < k).sum())
@@ -82,15 +81,15 @@ def _warn_rare_classes(data: Data, k: int) -> None:
         )
 
 
-def _grouped_folds(data: Data, k: int, rng: np.random.Generator, by_class: bool) -> np.ndarray:
-    """Largest groups first, each to the fold that it unbalances least."""
-    assert data.groups is not None
-    names, member = np.unique(data.groups, return_inverse=True)
+def _grouped_folds(
+    groups: np.ndarray, codes: np.ndarray, k: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Largest groups first, each to the fold that it unbalances least, code by code."""
+    names, member = np.unique(groups, return_inverse=True)
     if k > len(names):
         raise BadData(
             f"{k} folds need at least {k} groups and there are {len(names)}: use fewer folds."
         )
-    codes = data.codes if by_class and data.codes is not None else np.zeros(data.n_rows, np.int64)
     content = np.zeros((len(names), codes.max() + 1))
     np.add.at(content, (member, codes), 1)
     shuffled = rng.permutation(len(names))

@@ -92,10 +92,9 @@ def _counted(drawn: np.ndarray, n_members: int) -> np.ndarray:
 
 def _classes_of_members(data: Data, member: np.ndarray, n_members: int) -> np.ndarray:
     """The class of each row, or of each group, whose rows must then be of one class."""
-    assert data.codes is not None
     classes = np.zeros(n_members, dtype=np.int64)
-    classes[member] = data.codes
-    mixed = np.unique(member[classes[member] != data.codes])
+    classes[member] = data.class_codes
+    mixed = np.unique(member[classes[member] != data.class_codes])
     if len(mixed):
         raise BadData(
             f"{len(mixed)} groups hold rows of several classes, so that groups cannot be drawn "

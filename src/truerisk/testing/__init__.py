@@ -10,6 +10,7 @@
 | `situations.py` | what an engine is asked: families, plain data, plans, every response |
 | `comparing.py` | answers held against those of another, and against the contract |
 | `strategies.py` | hypothesis draws data and plans |
+| `nesting_builder.py` | plans inside the train sets of a plan, question by question |
 | `learners.py` | learners whose answers do not depend on the order of rows; the perfect rule |
 | `changing.py` | the same problem in other words: rows permuted, classes renamed |
 | `processes.py` | the same evaluation in another process |
@@ -61,14 +62,16 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PLACES:
-        return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
-    if name in _FILES:
-        return import_module(f"{__name__}.{name}")
-    from truerisk.core.registry import no_attribute
+if not TYPE_CHECKING:  # which would take every name for one that is there
 
-    raise no_attribute(__name__, name, __all__)
+    def __getattr__(name: str) -> Any:
+        if name in _PLACES:
+            return getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+        if name in _FILES:
+            return import_module(f"{__name__}.{name}")
+        from truerisk.core.registry import no_attribute
+
+        raise no_attribute(__name__, name, __all__)
 
 
 def __dir__() -> list[str]:

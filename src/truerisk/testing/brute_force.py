@@ -122,8 +122,7 @@ def _fitted(family: Family, candidate: int, data: Data, read: Decoded, fit: int,
 def _label(data: Data, row: int, replaced: dict[int, int]) -> Any:
     if row not in replaced:
         return data.y[row]
-    assert data.classes is not None
-    return data.classes[replaced[row]]
+    return data.class_labels[replaced[row]]
 
 
 def _answer(model: Any, data: Data, rows: list[int], request: Request) -> np.ndarray | None:
@@ -143,8 +142,7 @@ def _answer(model: Any, data: Data, rows: list[int], request: Request) -> np.nda
 
 
 def _of_classes(model: Any, data: Data, X: np.ndarray, request: Request) -> np.ndarray:
-    assert data.classes is not None
-    names = data.classes.tolist()
+    names = data.class_labels.tolist()
     if request.response == "label":
         codes = [
             names.index(v) if v in names else -1 for v in np.asarray(model.predict(X)).tolist()

@@ -54,8 +54,7 @@ def _permuted_blocks(blocks: Blocks, place: np.ndarray) -> Blocks:
 
 def renamed(data: Data, names: Any) -> Data:
     """Class number c (in sorted order) is now called `names[c]`."""
-    assert data.codes is not None
-    classes, codes = np.unique(np.asarray(names)[data.codes], return_inverse=True)
+    classes, codes = np.unique(np.asarray(names)[data.class_codes], return_inverse=True)
     return replace(data, y=classes[codes], classes=classes, codes=codes.astype(np.int64))
 
 

@@ -14,6 +14,7 @@ from truerisk.core.errors import MissingExtra
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data, Task
+from truerisk.testing.nesting_builder import NestingBuilder
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -179,7 +180,7 @@ def nested(n_rows: int) -> SearchStrategy[Plan]:
     """Outer folds, and folds within the training rows of the first two of them."""
 
     def draw_one(draw: Any) -> Plan:
-        builder = PlanBuilder(n_rows)
+        builder = NestingBuilder(n_rows)
         outer = draw(folds(n_rows))
         builder.embed(outer, np.arange(n_rows), (ALL, ()), part="outer", unit=-1)
         for unit in range(min(outer.n_questions, 2)):

@@ -17,6 +17,7 @@ from truerisk.core.plan.partitions import draw_every, flip_each, leave_out, leav
 from truerisk.core.plan.plan import ALL, Law, Plan
 from truerisk.core.plan.samples import plan_of_samples
 from truerisk.core.table.data import Data
+from truerisk.testing.nesting_builder import NestingBuilder
 
 
 def asked(plan):
@@ -74,7 +75,7 @@ def test_a_nested_plan_is_the_inner_plan_within_each_outer_training_set(outer, i
     streams = Streams(5)
     outside = tr.methods.as_method(outer).plan(data, streams)
     inside = []
-    builder = PlanBuilder(n)
+    builder = NestingBuilder(n)
     builder.embed(outside, np.arange(n, dtype=np.int32), (ALL, ()), part="outer", unit=-1)
     for q in range(outside.n_questions):
         rows, _ = outside.train_rows(int(outside.fit[q]))

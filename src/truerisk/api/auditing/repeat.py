@@ -16,7 +16,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import stage
-from truerisk.core.results import RiskEstimate
+from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Task
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import Splitter
@@ -53,24 +53,23 @@ def repeated(
         )
     with stage("repeating the search"):
         if claim.kept is not None:
-            return _ours(search, claim, X, y, outer, given)
+            return _ours(search, claim.kept, X, y, outer, given)
         if _is_fixed_grid(search):
             return _by_grid(claim, scale, X, y, outer, given)
         return _by_clones(search, claim, scale, X, y, outer, given)
 
 
 def _ours(
-    search: Any, claim: Claim, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
+    search: Any, kept: RiskCurve, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
 ) -> RiskEstimate:
     """It has done this itself, unless it was told not to or is asked for other outer folds."""
     from sklearn.base import clone
 
-    assert claim.kept is not None
     known = getattr(search, "risk_", None)
     if known is None or outer is not None:
         again = clone(search).set_params(outer=outer or OUTER, refit=False)
         known = again.fit(X, y, groups=given["groups"], **(given["fit_params"] or {})).risk_
-    if claim.kept.common.data_fingerprint != known.data_fingerprint:
+    if kept.common.data_fingerprint != known.data_fingerprint:
         raise BadData("X and y are not the rows that this search was fitted on: give the same.")
     return known
 

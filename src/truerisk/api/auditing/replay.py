@@ -26,7 +26,7 @@ from truerisk.core.plan.order import ORDERED
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.progress import stage
-from truerisk.core.results import RiskEstimate, dress
+from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.methods.bootstrapped_choice import Corrected, corrected_by_bootstrap
 from truerisk.methods.parts.averages import row_losses
 from truerisk.methods.splitter import Splitter
@@ -57,7 +57,7 @@ class Replayed:
 def replay(claim: Claim, scale: Scale, problem: Problem, plan: Plan) -> Replayed:
     """Fit every candidate in every split of the search again, by the fastest exact engine."""
     if claim.kept is not None:
-        return _of_kept(claim, problem)
+        return _of_kept(claim.kept, problem)
     if not scale.by_rows and scale.word != "auc":
         raise Refusal(
             f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
@@ -78,18 +78,15 @@ def replay(claim: Claim, scale: Scale, problem: Problem, plan: Plan) -> Replayed
 
 def _by_rank(computed: Computed) -> Replayed:
     """The scores of all rows, and the AUC of every split."""
-    tested, answers = computed.evaluation.tested, computed.evaluation.answers
-    assert answers is not None
+    tested, answers = computed.evaluation.tested, computed.answers
     risks = np.array([t.split_risks for t in tested])
     rows = np.unique(answers.plan.positions[0])
     common = curve_of(computed).common
     return Replayed(np.empty((0, len(rows))), rows, np.ones(len(rows)), risks, common, answers)
 
 
-def _of_kept(claim: Claim, problem: Problem) -> Replayed:
+def _of_kept(curve: RiskCurve, problem: Problem) -> Replayed:
     """A search of ours has kept its out-of-fold losses: there is nothing to fit."""
-    assert claim.kept is not None
-    curve = claim.kept
     if curve.common.data_fingerprint != problem.data.fingerprint:
         raise BadData(
             "X and y are not the rows that this search was fitted on (other fingerprint): "
@@ -113,8 +110,7 @@ def _by_row(claim: Claim, scale: Scale, computed: Computed, weight: np.ndarray |
     `weight` is for a scorer that weights the rows: newer versions of scikit-learn hand the
     `sample_weight` of fit on to it, older ones do not, and the scores tell which.
     """
-    answers, data = computed.evaluation.answers, computed.problem.data
-    assert answers is not None
+    answers, data = computed.answers, computed.problem.data
     loss = computed.problem.loss
     assert isinstance(loss, RowLoss)
     losses = row_losses(answers, data, loss)

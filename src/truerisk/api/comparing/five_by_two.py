@@ -56,8 +56,7 @@ class FiveByTwo(PairedTest):
 def _five_by_two(pairs: Pairs) -> np.ndarray:
     """The differences by repetition and fold; refused unless there are five times two halves."""
     splits, _ = pairs.of_splits()
-    n_train, n_test = pairs.n_train, pairs.n_test
-    assert n_train is not None and n_test is not None
+    n_train, n_test = pairs.sizes()
     repeat = np.repeat(np.arange(5), 2) if pairs.repeat is None else pairs.repeat
     halves = len(splits) == 10 and np.array_equal(repeat, np.repeat(np.arange(5), 2))
     if not halves or (n_train[::2] != n_test[1::2]).any() or (n_test[::2] != n_train[1::2]).any():

@@ -39,16 +39,23 @@ class Pairs:
     scale: float = 1.0
     why_no_rows: str = "there are no losses of rows that were each tested once."
 
+    def sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """`n_train` and `n_test`; refused where they are not known."""
+        if self.n_train is None or self.n_test is None:
+            raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
+        return self.n_train, self.n_test
+
     def of_splits(self) -> tuple[np.ndarray, float]:
         """The differences per split, and n_test/n_train; refused where a size is not known."""
-        if self.splits is None or self.n_train is None or self.n_test is None:
+        n_train, n_test = self.sizes()
+        if self.splits is None:
             raise Refusal(f"this test needs the sizes of the splits: {WAYS}.")
         if len(self.splits) < 2:
             raise Refusal(
                 "one split has no spread over splits: use test='mcnemar' on its rows, or "
                 "compare on several splits."
             )
-        return self.splits, float(self.n_test.mean() / self.n_train.mean())
+        return self.splits, float(n_test.mean() / n_train.mean())
 
     def of_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """The losses of rows that were each tested once; refused where there are none."""
@@ -93,7 +100,7 @@ def _of_estimates(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     if a.ordered:
         raise Refusal(f"'{a.method}' goes forward in time: no formula for its splits is known.")
     _refuse_overlap(splits, a)
-    why = _why_no_rows(a, splits)
+    why = _why_no_rows(a, a.losses, splits)
     return Pairs(
         loss=a.loss,
         splits=a.split_risks - b.split_risks,
@@ -137,14 +144,13 @@ def _refuse_overlap(splits: np.ndarray, a: RiskEstimate) -> None:
         )
 
 
-def _why_no_rows(a: RiskEstimate, splits: np.ndarray) -> str | None:
+def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str | None:
     """Why losses of rows are no independent trials; None where they may be."""
-    assert a.losses is not None
-    if splits[:, 2].sum() != len(a.losses):
+    if splits[:, 2].sum() != len(losses):
         return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
     if a.n_groups is not None or (a.interval is not None and "grouped" in a.interval.method):
         return "rows of one group depend on each other."
-    if a.weighted or a.value is None or not np.isclose(a.losses.mean(), a.value, 1e-9, 0):
+    if a.weighted or a.value is None or not np.isclose(losses.mean(), a.value, 1e-9, 0):
         return "the rows have weights, or folds of unequal size count alike."
     return None
 

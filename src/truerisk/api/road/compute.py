@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.api.road.leak_warnings import warn_of_leaks
 from truerisk.api.road.problem import Problem, loss_by, method_of
 from truerisk.api.road.provenance import versions
+from truerisk.core.answers import Answers
 from truerisk.core.contracts import (
     Evaluation,
     Keeper,
@@ -41,6 +42,12 @@ class Computed:
     engine: str
     refusals: Mapping[str, str]
     seconds: float
+
+    @property
+    def answers(self) -> Answers:
+        """Those that were reduced, of a method that asks once for all candidates."""
+        assert self.evaluation.answers is not None
+        return self.evaluation.answers
 
 
 def compute(

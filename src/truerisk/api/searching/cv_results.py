@@ -15,8 +15,7 @@ __all__ = ["cv_results"]
 def cv_results(computed: Computed) -> dict[str, Any]:
     """Times, parameters, the score of every split, their mean, spread and rank."""
     problem, evaluation = computed.problem, computed.evaluation
-    answers = evaluation.answers
-    assert answers is not None
+    answers = computed.answers
     candidates = problem.family.candidates
     by_split = np.array([t.split_risks for t in evaluation.tested])
     scores = problem.loss.score(by_split)

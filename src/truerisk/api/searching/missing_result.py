@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 
 from truerisk.core.errors import MissingResult
 
 __all__ = ["Missing"]
 
+Result = TypeVar("Result")
 
-class Missing:
+
+class Missing(Generic[Result]):
     """Stands in a class for a result that `fit` may leave out, and says why it is not there.
 
     An instance that has the result hides it: this descriptor has no `__set__`.
@@ -21,6 +23,10 @@ class Missing:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    @overload
+    def __get__(self, search: None, owner: type) -> Missing[Result]: ...
+    @overload
+    def __get__(self, search: object, owner: type) -> Result: ...
     def __get__(self, search: Any, owner: type) -> Any:
         if search is None:
             return self

@@ -61,33 +61,6 @@ class PlanBuilder:
         fit = self._fits.setdefault(key, len(self._fits))
         self._questions.append((fit, _canonical(test), part, repeat, fold, unit))
 
-    def embed(self, plan: Plan, rows: np.ndarray, inside: RowSet, *, part: str, unit: int) -> None:
-        """All questions of a plan drawn on `rows`, asked within the set `inside` they came from.
-
-        A train set "all but b" becomes "`inside` but b": no row leaves or enters, and the copies
-        of a bootstrap sample stay together, since blocks hold distinct rows.
-        """
-        names = [
-            self._add(np.asarray(rows)[plan.blocks[b]].astype(np.int32), plan.blocks.counts_of(b))
-            for b in range(len(plan.blocks))
-        ]
-        for q in range(plan.n_questions):
-            fit = int(plan.fit[q])
-            flipped, codes = plan.flips_of(fit)
-            self.ask(
-                _translate(plan.train, fit, names, inside),
-                _translate(plan.test, q, names, inside),
-                part=part,
-                repeat=int(plan.repeat[q]),
-                fold=int(plan.fold[q]),
-                unit=unit,
-                flips=[(int(rows[r]), int(c)) for r, c in zip(flipped, codes, strict=True)],
-            )
-
-    def trained(self, question: int) -> RowSet:
-        """The train set of the fit that answers a question asked so far."""
-        return list(self._fits)[self._questions[question][0]][0]
-
     def build(self) -> Plan:
         """The finished plan."""
         parts = tuple(dict.fromkeys(question[2] for question in self._questions))
@@ -167,13 +140,6 @@ def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
 def _canonical(rows: RowSet) -> RowSet:
     base, minus = rows
     return int(base), tuple(sorted({int(block) for block in minus}))
-
-
-def _translate(sets: RowSets, s: int, names: Sequence[int], inside: RowSet) -> RowSet:
-    minus = tuple(names[int(block)] for block in sets.without(s))
-    if int(sets.base[s]) == ALL:
-        return inside[0], (*inside[1], *minus)
-    return names[int(sets.base[s])], minus
 
 
 def _row_sets(sets: Sequence[RowSet]) -> RowSets:

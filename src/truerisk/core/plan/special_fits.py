@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,11 @@ class Laws:
     fit: np.ndarray
     kind: np.ndarray
     size: np.ndarray
+
+    def __iter__(self) -> Iterator[tuple[int, Law]]:
+        """Every drawn fit, ascending, with its law."""
+        for j in np.argsort(self.fit, kind="stable").tolist():
+            yield int(self.fit[j]), Law(LAWS[int(self.kind[j])], int(self.size[j]))
 
     def of(self, fit: int) -> Law | None:
         """The law of a fit, None where its train set is as it stands."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -102,12 +103,20 @@ class ErrorPosterior:
         a, b = self._parameters
         return a * (a + 1) / ((a + b) * (a + b + 1))
 
+    @overload
+    def cdf(self, e: float) -> float: ...
+    @overload
+    def cdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def cdf(self, e: Any) -> Any:
         """P(error ≤ e)."""
         from scipy.special import betainc
 
         return betainc(*self._parameters, np.clip(e, 0, 1))[()]
 
+    @overload
+    def mass_above(self, e: float) -> float: ...
+    @overload
+    def mass_above(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def mass_above(self, e: Any) -> Any:
         """P(error > e), computed in its own tail: exact where it is 1e-26."""
         from scipy.special import betainc
@@ -115,6 +124,10 @@ class ErrorPosterior:
         a, b = self._parameters
         return betainc(b, a, np.clip(1 - np.asarray(e, dtype=float), 0, 1))[()]
 
+    @overload
+    def pdf(self, e: float) -> float: ...
+    @overload
+    def pdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def pdf(self, e: Any) -> Any:
         """The density at e."""
         from scipy.special import betaln, xlog1py, xlogy

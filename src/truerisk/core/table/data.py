@@ -103,15 +103,25 @@ class Data:
             fit_params=dict(fit_params or {}),
         )
 
+    @property
+    def class_labels(self) -> np.ndarray:
+        """`classes` where there are some: only classification has them."""
+        assert self.classes is not None
+        return self.classes
+
+    @property
+    def class_codes(self) -> np.ndarray:
+        """`codes` where there are some: only classification has them."""
+        assert self.codes is not None
+        return self.codes
+
     def label(self, code: int) -> Any:
         """The class with this code, as plain Python shows it."""
-        assert self.classes is not None
-        return _shown(self.classes[code])
+        return _shown(self.class_labels[code])
 
     def codes_of(self, rows: np.ndarray) -> np.ndarray:
         """Class codes of these rows; only classification has them."""
-        assert self.codes is not None
-        return self.codes[rows]
+        return self.class_codes[rows]
 
     def rows(self, rows: np.ndarray) -> Any:
         return take_rows(self.X, rows)

@@ -74,8 +74,7 @@ class LinearDiscriminants(OnePass):
             done |= answer_samples(task, X, rest)
         if not len(out.fits):
             return done
-        assert task.data.codes is not None
-        classes = Classes.of(X, task.data.codes)
+        classes = Classes.of(X, task.data.class_codes)
         without = Without(classes, Rule.of(task.group.settings[0]))
         for c in np.flatnonzero(classes.sizes > 1):
             mine = out.take(classes.member[out.rows] == c)

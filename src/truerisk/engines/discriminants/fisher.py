@@ -58,8 +58,7 @@ class FisherDiscriminants(OnePass):
         out = LeftOut.of(task.plan)
         if task.X is None or not len(out.fits):
             return done
-        assert task.data.codes is not None
-        line = _Line.of(task.X, task.data.codes, task.weights)
+        line = _Line.of(task.X, task.data.class_codes, task.weights)
         if line is None:
             return done
         asked = out.take(out.asks(task, 0))

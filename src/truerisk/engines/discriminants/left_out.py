@@ -61,8 +61,8 @@ class Without:
             distances = found.distances(c, float(self.classes.sizes[c]))
             if self.rule.solver != "lsqr":
                 sound &= found.tells_means(c, float(self.classes.sizes[c]))
-            if not shrinkage and self.rule.solver == "svd" and len(sizes) > 2:
-                sound &= self._means_spread(found, c)
+            if found.gaps is not None and self.rule.solver == "svd" and len(sizes) > 2:
+                sound &= self._means_spread(found, found.gaps, c)
         scores = self.rule.log_priors(sizes) - self.rule.factor(sizes) * distances / 2
         return np.where(sound[:, None], scores, 0), sound
 
@@ -149,13 +149,10 @@ class Without:
         solved = shrunk_solution(spectrum, self.classes.means, s, farthest)
         return solved is not None and bool(self.rule.rounds_little(solved[1], farthest, solved[0]))
 
-    def _means_spread(self, found: _Products, c: int) -> np.ndarray:
+    def _means_spread(self, found: _Products, gaps: np.ndarray, c: int) -> np.ndarray:
         """For each row that is gone, whether scikit-learn keeps all directions of the means."""
-        assert found.gaps is not None
         kept, across = found.kept[:, None], found.across
-        products = found.gaps + found.part * (
-            across[:, :, None] * across[:, None, :] / kept[:, None]
-        )
+        products = gaps + found.part * (across[:, :, None] * across[:, None, :] / kept[:, None])
         less = self.classes.sizes[c] - 1  # the mean of class c itself moves by −d/less
         products[:, c, :] = products[:, :, c] = across / (less * kept)
         products[:, c, c] = found.own / (less**2 * found.kept)

@@ -19,7 +19,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.discriminants.quadratic_shape import CLEARLY, Shape, divisor_of, shape_of
+from truerisk.engines.discriminants.quadratic_shape import CLEARLY, Shape, knows_divisor, shape_of
 from truerisk.engines.discriminants.rule import is_number_in, priors_refusal
 from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.settings import Group, settings_of
@@ -57,8 +57,7 @@ class QuadraticDiscriminants(OnePass):
             return f"there are {min(lengths)} priors, and y has {data.n_classes} classes."
         if family.is_piped:
             return None
-        assert data.codes is not None
-        sizes, p = np.bincount(data.codes, minlength=data.n_classes), np.shape(data.X)[1]
+        sizes, p = np.bincount(data.class_codes, minlength=data.n_classes), np.shape(data.X)[1]
         if sizes.min() <= p:
             few = data.label(int(sizes.argmin()))
             return f"the scatter of class {few!r} ({sizes.min()} rows, {p} columns) has no inverse."
@@ -69,8 +68,7 @@ class QuadraticDiscriminants(OnePass):
         out = LeftOut.of(task.plan)
         if task.X is None or not len(out.fits):
             return done
-        assert task.data.codes is not None
-        classes = Classes.of(task.X, task.data.codes)
+        classes = Classes.of(task.X, task.data.class_codes)
         shapes = _shapes(classes, task.group)
         if shapes is None:
             return done
@@ -182,6 +180,6 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
         return f"reg_param={setting['reg_param']!r} does not lie between 0 and 1."
     if not is_number_in(setting["tol"], 0, np.inf):
         return f"tol={setting['tol']!r} is no tolerance."
-    if divisor_of(setting, 3.0) is None:
+    if not knows_divisor(setting):
         return f"divisor={setting['divisor']!r} is unknown."
     return priors_refusal(setting["priors"])

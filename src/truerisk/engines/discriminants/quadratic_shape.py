@@ -21,9 +21,10 @@ from truerisk.engines.discriminants.scatter import (
     spectrum_of,
 )
 
-__all__ = ["CLEARLY", "Shape", "divisor_of", "shape_of"]
+__all__ = ["CLEARLY", "Shape", "divisor_of", "knows_divisor", "shape_of"]
 
 CLEARLY = 1 + 1e-6
+LESS = {"n": 0, "n-1": 1}  # than the rows, by the word of the divisor
 SMALLEST = 1e-11  # of the largest column
 FEWEST = 1e-13  # of the largest eigenvalue: less is rounding
 
@@ -49,9 +50,7 @@ class Shape:
     @cached_property
     def divisor(self) -> float:
         """What the scatter is divided by."""
-        divisor = divisor_of(self.setting, self.size)
-        assert divisor is not None
-        return divisor
+        return divisor_of(self.setting, self.size)
 
     def of_size(self, size: float) -> Shape | None:
         """The same scatter as if it were of so many rows; None where they are too few."""
@@ -76,7 +75,6 @@ class Shape:
     def least_of_theirs(self) -> np.ndarray:
         """No eigenvalue of the covariance, as scikit-learn divides it, is smaller."""
         theirs = divisor_of({}, self.size)
-        assert theirs is not None
         if isinstance(self.axes, Root):
             least: np.ndarray = np.array([self.axes.least_unscaled / theirs])
         else:
@@ -89,7 +87,6 @@ class Shape:
         fine: np.ndarray = self.least_of_theirs > self.tol * CLEARLY
         if isinstance(self.axes, Root) and not fine.all():
             theirs = divisor_of({}, self.size)
-            assert theirs is not None
             least = np.array([self.axes.least_unscaled_exactly() / theirs])
             fine = least > self.tol * CLEARLY
         return fine
@@ -147,9 +144,14 @@ def shape_of(
     return Shape(mean, size, spectrum.vectors, spectrum.values, regs, setting)
 
 
-def divisor_of(setting: Mapping[str, Any], size: float) -> float | None:
-    """What the scatter of so many rows is divided by, None where the setting is unknown."""
-    return {"n": size, "n-1": size - 1}.get(setting.get("divisor", _theirs()))
+def knows_divisor(setting: Mapping[str, Any]) -> bool:
+    """Whether the setting says what a scatter is divided by."""
+    return setting.get("divisor", _theirs()) in LESS
+
+
+def divisor_of(setting: Mapping[str, Any], size: float) -> float:
+    """What the scatter of so many rows is divided by."""
+    return size - LESS[setting.get("divisor", _theirs())]
 
 
 @cache

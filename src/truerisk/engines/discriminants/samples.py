@@ -64,8 +64,7 @@ class _Fitted:
     def of(
         cls, batch: Samples, rule: Rule, X: np.ndarray, products: np.ndarray, largest: np.ndarray
     ) -> _Fitted:
-        codes = batch.task.data.codes
-        assert codes is not None
+        codes = batch.task.data.class_codes
         n_classes, p = batch.task.data.n_classes, X.shape[1]
         weights = batch.times.astype(np.float64)
         members = [np.flatnonzero(codes == c) for c in range(n_classes)]

@@ -36,7 +36,6 @@ def answer_blocks(
     fits = _fits(plan, single)
     if len(fits) < FEW or not _serves(task, manner):
         return done
-    assert task.X is not None
     if len(penalties) * task.X.shape[1] > MANY:
         return done
     mean, spread = task.X.mean(axis=0), task.X.std(axis=0)

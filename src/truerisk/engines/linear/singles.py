@@ -115,7 +115,6 @@ class Singles:
         """From the rows themselves, which keeps the digits that a product of them loses."""
         table, manner, penalties = self.table, self.table.manner, self.table.penalties
         X = table.task.X
-        assert X is not None
         train = TrainSet.of(X, Y, table.weights, table.n, manner.intercept)
         if train is None or train.wide:
             return None

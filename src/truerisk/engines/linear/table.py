@@ -43,7 +43,6 @@ class Table:
     @cached_property
     def origin(self) -> np.ndarray:
         """Where the columns are moved to, so that no digit is lost on where they lie."""
-        assert self.task.X is not None
         if not self.manner.intercept or self.kernel_as_given is not None:
             return np.zeros(self.task.X.shape[1])
         found = self.column_means
@@ -54,13 +53,11 @@ class Table:
     @cached_property
     def column_means(self) -> np.ndarray:
         X = self.task.X
-        assert X is not None
         return np.full(len(X), 1 / len(X)) @ X
 
     def _lies_near(self, mean: np.ndarray, every: int) -> bool:
         """Whether zero is near the means: what some rows have of the squares may be enough."""
         X = self.task.X
-        assert X is not None
         some = X[::every]
         return bool((mean**2 <= NEAR * np.einsum("ij,ij->j", some, some) / len(X)).all())
 
@@ -68,7 +65,6 @@ class Table:
     def kernel_as_given(self) -> np.ndarray | None:
         """XX' of a wide table whose rows lie around zero, which spares a copy of it."""
         X = self.task.X
-        assert X is not None
         if len(X) >= X.shape[1] or not self.shares_kernel:
             return None
         kernel: np.ndarray = X @ X.T
@@ -79,7 +75,6 @@ class Table:
     def moved(self) -> np.ndarray:
         """The columns less their origin."""
         X = self.task.X
-        assert X is not None
         return X - self.origin if self.origin.any() else X
 
     @property

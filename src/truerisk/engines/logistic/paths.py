@@ -339,14 +339,13 @@ def _weights(data: Data) -> np.ndarray | None:
 
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
     """Every train set holds two classes: else there is nothing to fit, and the learner raises."""
-    assert data.codes is not None
-    sizes = np.bincount(data.codes, minlength=data.n_classes)
+    sizes = np.bincount(data.class_codes, minlength=data.n_classes)
     plain = plan.flips is None and weights is None and plan.blocks.counts is None
     if plain and (sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
         return None
-    for fit in np.flatnonzero(~_sees_two(plan, data.codes, weights)).tolist():
+    for fit in np.flatnonzero(~_sees_two(plan, data.class_codes, weights)).tolist():
         rows, _ = plan.train_rows(fit)
-        codes = data.codes
+        codes = data.class_codes
         flipped, to = plan.flips_of(fit)
         if len(flipped):
             codes = codes.copy()

@@ -111,10 +111,9 @@ def _scored(model: Any, test: Asked, scorer: Any) -> float:
 
 def coded(labels: Any, data: Data) -> np.ndarray:
     """Codes of predicted labels; −1 for a label that y does not hold."""
-    assert data.classes is not None
     labels = np.asarray(labels).ravel()
-    at = np.minimum(np.searchsorted(data.classes, labels), data.n_classes - 1)
-    known = data.classes[at] == labels
+    at = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
+    known = data.class_labels[at] == labels
     return np.where(known, at, -1).astype(code_type(data.n_classes))
 
 
@@ -125,7 +124,6 @@ def _probabilities(model: Any, data: Data, test: Asked) -> np.ndarray:
             f"{type(model).__name__} gives no probabilities, which this loss needs: use loss="
             "'zero-one', a model with predict_proba, or CalibratedClassifierCV around this one."
         )
-    assert data.classes is not None
     given = np.asarray(model.predict_proba(test.X), dtype=np.float64)
     codes = coded(model.classes_, data)
     full = np.zeros((len(given), data.n_classes))

@@ -198,9 +198,8 @@ def _training(data: Data, plan: Plan, fit: int) -> Given:
     labels = data.y
     flipped, codes = plan.flips_of(fit)
     if len(flipped):
-        assert data.classes is not None
         labels = labels.copy()
-        labels[flipped] = data.classes[codes]
+        labels[flipped] = data.class_labels[codes]
     copy_of = None
     if counts is not None:
         copy_of = np.repeat(np.arange(len(rows)), counts)

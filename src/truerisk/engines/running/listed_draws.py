@@ -35,8 +35,7 @@ INSTEAD = {
 
 def law_refusal(plan: Plan, request: Request) -> str | None:
     """What no engine can answer about drawn train sets, or None."""
-    assert plan.laws is not None
-    if len(plan.laws.fit) < plan.n_fits:
+    if plan.laws is None or len(plan.laws.fit) < plan.n_fits:
         return "only some of the train sets are drawn at random."
     if request.response != "loss" or not isinstance(request.loss, RowLoss):
         return "train sets drawn at random are answered with expected losses of single rows."
@@ -57,9 +56,8 @@ def too_many(plan: Plan, request: Request) -> str | None:
     if reason is not None:
         return reason
     total, worst = 0, (0, "")
-    for fit in range(plan.n_fits):
-        law, n = plan.laws.of(fit), len(plan.train_rows(fit)[0])
-        assert law is not None
+    for fit, law in plan.laws:
+        n = len(plan.train_rows(fit)[0])
         number = _number(law, n)
         total += number
         worst = max(worst, (number, f"the {law.kind} of {law.size} of {n} rows"))
@@ -129,9 +127,7 @@ def _listed(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
     question: list[int] = []
     weight: list[float] = []
     order, starts = plan.questions_of
-    for fit in range(plan.n_fits):
-        law = plan.law_of(fit)
-        assert law is not None
+    for fit, law in plan.laws or ():
         asked = [(int(q), plan.test_rows(int(q))[0]) for q in order[starts[fit] : starts[fit + 1]]]
         blocks = [builder.block(rows) for _, rows in asked]
         for drawn, times in drawn_sets(law, plan.train_rows(fit)[0]):

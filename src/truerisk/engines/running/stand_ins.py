@@ -9,21 +9,41 @@ from scipy.special import expit
 
 from truerisk.models.logistic_places import codes_of_scores
 
-__all__ = ["Said", "SaidDecisions", "SaidLogOdds", "SaidScores", "SaidShares", "standing_for"]
+__all__ = [
+    "Said",
+    "SaidDecisions",
+    "SaidLogOdds",
+    "SaidOfClasses",
+    "SaidScores",
+    "SaidShares",
+    "standing_for",
+]
 
 
 class Said:
     """Answers with labels or values."""
 
-    def __init__(self, answers: np.ndarray, classes: np.ndarray | None = None) -> None:
-        self.answers, self.classes_ = answers, classes
+    classes_: np.ndarray | None = None
+
+    def __init__(self, answers: np.ndarray) -> None:
+        self.answers = answers
 
     def predict(self, X: Any) -> np.ndarray:
         """The answers."""
         return self.answers
 
 
-class SaidShares(Said):
+class SaidOfClasses(Said):
+    """Answers about classes, which it knows."""
+
+    classes_: np.ndarray
+
+    def __init__(self, answers: np.ndarray, classes: np.ndarray) -> None:
+        super().__init__(answers)
+        self.classes_ = classes
+
+
+class SaidShares(SaidOfClasses):
     """Answers with probabilities of the classes; its label is that of the largest."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -32,11 +52,10 @@ class SaidShares(Said):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of the largest probability, of equal ones the first."""
-        assert self.classes_ is not None
         return self.classes_.take(self.answers.argmax(axis=1), axis=0)
 
 
-class SaidScores(Said):
+class SaidScores(SaidOfClasses):
     """Answers with decision values."""
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -49,7 +68,6 @@ class SaidDecisions(SaidScores):
 
     def predict(self, X: Any) -> np.ndarray:
         """The second class where they are for it."""
-        assert self.classes_ is not None
         return self.classes_[codes_of_scores(self.answers[:, None])]
 
 

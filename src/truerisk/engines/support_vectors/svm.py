@@ -175,7 +175,7 @@ class SupportVectors(OnePass):
         products = Products(shown.X, asked, exact=not self.minimiser)
         rows = Rows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
         columns = len(shown.rows) + np.arange(len(asked))
-        every: np.ndarray | None = None
+        found: list[tuple[np.ndarray, np.ndarray]] = []
         for part in _by_kernel(group):
             setting = part.settings[0]
             gram = products.gram(setting, gamma_of(setting, shown.X, shown.times))
@@ -185,10 +185,11 @@ class SupportVectors(OnePass):
             _measure(task, told)
             answers, open_ = told.answers(task.request, task.data.n_classes)
             task.leave_open(shown.fit, part.candidates[open_])
-            if every is None:
-                every = np.zeros((len(group.candidates), answers.shape[1]), dtype=answers.dtype)
-            every[np.isin(group.candidates, part.candidates)] = answers
-        assert every is not None
+            found.append((np.isin(group.candidates, part.candidates), answers))
+        first = found[0][1]
+        every = np.zeros((len(group.candidates), first.shape[1]), dtype=first.dtype)
+        for mine, answers in found:
+            every[mine] = answers
         return np.split(every, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 

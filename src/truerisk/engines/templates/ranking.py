@@ -19,7 +19,6 @@ CLOSE = 1e-9
 
 def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
     """The fits of which some score is as good as equal to that of a row of the other class."""
-    assert data.codes is not None
     sizes = plan.test_sizes
     together = np.stack([plan.part, plan.repeat, plan.unit], axis=1)
     of_question = np.unique(together, axis=0, return_inverse=True)[1].ravel()
@@ -29,7 +28,7 @@ def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.nd
     with np.errstate(invalid="ignore", over="ignore"):
         apart = (np.diff(ranked[order]) != 0) | ~(np.diff(scores[order]) <= near)
     starts = np.concatenate([[0], np.flatnonzero(apart) + 1])
-    codes = data.codes[plan.positions[0][order]]
+    codes = data.class_codes[plan.positions[0][order]]
     mixed = np.maximum.reduceat(codes, starts) > np.minimum.reduceat(codes, starts)
     tied = order[np.repeat(mixed, np.diff(np.append(starts, len(order))))]
     return np.unique(np.repeat(plan.fit, sizes)[tied])

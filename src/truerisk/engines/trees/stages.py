@@ -17,7 +17,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.table.data import Data
 from truerisk.engines.running.answering import Asked, answer_of
 from truerisk.engines.running.members import averages
-from truerisk.engines.running.stand_ins import Said, SaidScores, SaidShares
+from truerisk.engines.running.stand_ins import Said, SaidOfClasses, SaidScores, SaidShares
 
 __all__ = ["answers_at", "boosting", "reweighting"]
 
@@ -58,15 +58,18 @@ def answers_at(
 def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
     """From scikit-learn's staged answers."""
     classes = getattr(model, "classes_", None)
-    said: type[Said]
+    if classes is None:
+        yield from enumerate(map(Said, model.staged_predict(X)), start=1)
+        return
+    kind: type[SaidOfClasses] = SaidOfClasses
     if request.response == "probability":
-        stages, said = model.staged_predict_proba(X), SaidShares
+        stages, kind = model.staged_predict_proba(X), SaidShares
     elif request.response == "score":
-        stages, said = model.staged_decision_function(X), SaidScores
+        stages, kind = model.staged_decision_function(X), SaidScores
     else:
-        stages, said = model.staged_predict(X), Said
+        stages = model.staged_predict(X)
     for number, answers in enumerate(stages, start=1):
-        yield number, said(answers, classes)
+        yield number, kind(answers, classes)
 
 
 def _reweighted(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]]:

@@ -2,6 +2,7 @@
 
 | file | what it holds |
 |---|---|
+| `question.py` | how a fitted model is asked: a table of classes and their formulas |
 | `degrees_of_freedom.py` | how many numbers a fit takes from the labels |
 | `freedom_of_classifiers.py` | of classifiers with a likelihood |
 | `freedom_of_regressions.py` | of linear and kernel regression |

@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from importlib import import_module
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.identity import PIPELINE, entry_of, is_exactly
+from truerisk.core.identity import is_exactly
+from truerisk.models.stated import freedom_of_averages as averages
+from truerisk.models.stated import freedom_of_classifiers as classifiers
+from truerisk.models.stated import freedom_of_regressions as regressions
 from truerisk.models.stated.freedom_of_regressions import table
+from truerisk.models.stated.question import INSTEAD, Question
 
 __all__ = ["degrees_of_freedom"]
 
-Formula = Callable[[Any, Any, np.ndarray | None], float]
-_ROOM = "truerisk.models.stated"
-_FORMULAS = {
-    "sklearn.dummy:DummyRegressor": "freedom_of_averages:constant",
-    "sklearn.dummy:DummyClassifier": "freedom_of_averages:constant",
-    "sklearn.neighbors:KNeighborsRegressor": "freedom_of_averages:neighbours",
-    "sklearn.neighbors:KNeighborsClassifier": "freedom_of_averages:neighbours",
-    "sklearn.tree:DecisionTreeRegressor": "freedom_of_averages:leaves",
-    "sklearn.tree:DecisionTreeClassifier": "freedom_of_averages:leaves",
-    "sklearn.linear_model:LinearRegression": "freedom_of_regressions:least_squares",
-    "sklearn.linear_model:Ridge": "freedom_of_regressions:ridge",
-    "sklearn.linear_model:Lasso": "freedom_of_regressions:lasso",
-    "sklearn.linear_model:LassoLars": "freedom_of_regressions:lasso",
-    "sklearn.linear_model:ElasticNet": "freedom_of_regressions:elastic_net",
-    "sklearn.kernel_ridge:KernelRidge": "freedom_of_regressions:kernel_ridge",
-    "sklearn.linear_model:LogisticRegression": "freedom_of_classifiers:logistic",
-    "truerisk.models.logistic_path:LogisticPath": "freedom_of_classifiers:logistic_path",
-    "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": "freedom_of_classifiers:linear",
-    "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": (
-        "freedom_of_classifiers:quadratic"
-    ),
-    "sklearn.naive_bayes:GaussianNB": "freedom_of_classifiers:naive_bayes",
-}
 SCALER = "sklearn.preprocessing:StandardScaler"
-_INSTEAD = "use a method that holds rows out, such as '10-fold'."
 
 
 def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = None) -> float:
@@ -57,32 +36,19 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
     sample_weight : array, optional
         The weights it was fitted with.
     """
-    own = getattr(model, "degrees_of_freedom", None)
-    if callable(own):
-        return float(own(X))
-    if is_exactly(model, PIPELINE):
-        return degrees_of_freedom(model[-1], _unsupervised_rows(model, X), sample_weight)
-    if is_exactly(model, "sklearn.compose:TransformedTargetRegressor"):
-        _refuse_transformed(model)
-        return degrees_of_freedom(model.regressor_, X, sample_weight)
-    place = entry_of(model, _FORMULAS)
-    if place is None:
-        raise Refusal(_unknown(model))
-    file, function = place.split(":")
-    formula: Formula = getattr(import_module(f"{_ROOM}.{file}"), function)
-    return formula(model, X, sample_weight)
+    return _QUESTION(model, X, sample_weight)
 
 
-def _unknown(model: Any) -> str:
+def _unknown(model: Any, *_: Any) -> str:
     name = type(model).__name__
     if any(hasattr(model, chosen) for chosen in ("best_estimator_", "alpha_", "C_")):
         return (
             f"{name} chooses its setting within the fit, and no formula counts the choice as "
-            f"degrees of freedom: give the model itself with a grid, or {_INSTEAD}"
+            f"degrees of freedom: give the model itself with a grid, or {INSTEAD}"
         )
     return (
         f"no formula is known for the degrees of freedom of {name}: give it a method "
-        f"degrees_of_freedom(X), or {_INSTEAD}"
+        f"degrees_of_freedom(X), or {INSTEAD}"
     )
 
 
@@ -103,7 +69,7 @@ def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
             raise Refusal(
                 f"{type(seeing).__name__} looks at y before {type(pipeline[-1]).__name__} does, "
                 "so the degrees of freedom of the last step understate those of the pipeline: "
-                f"{_INSTEAD}"
+                f"{INSTEAD}"
             )
     return rows
 
@@ -131,13 +97,13 @@ def _is_same_without_y(step: Any, X: Any, rows: Any) -> bool:
     from sklearn.base import clone
 
     try:
-        again = clone(step).fit(X).transform(X)
-        return np.shape(again) == np.shape(rows) and np.allclose(table(again), table(rows))
+        again = table(clone(step).fit(X).transform(X))
+        return again.shape == np.shape(rows) and np.allclose(again, table(rows))
     except Exception:  # noqa: BLE001  a user's step may raise anything
         return False
 
 
-def _refuse_transformed(model: Any) -> None:
+def _of_transformed(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Labels moved and scaled make the same model only where the fit has an intercept."""
     inner = model.regressor_
     plain = model.func is None and model.inverse_func is None
@@ -145,7 +111,36 @@ def _refuse_transformed(model: Any) -> None:
     if not plain or not scaled:
         raise Refusal(
             "the likelihood of a transformed y is not that of y: leave the transformation of y "
-            f"out, or {_INSTEAD}"
+            f"out, or {INSTEAD}"
         )
     if model.transformer is not None and not getattr(inner, "fit_intercept", True):
         raise Refusal(f"{type(inner).__name__} has no intercept, and y is centred: use one.")
+    return _QUESTION(model.regressor_, X, sample_weight)
+
+
+_QUESTION = Question[float](
+    "degrees_of_freedom",
+    own=lambda model, X, _: float(model.degrees_of_freedom(X)),
+    formulas={
+        "sklearn.compose:TransformedTargetRegressor": _of_transformed,
+        "sklearn.dummy:DummyRegressor": averages.constant,
+        "sklearn.dummy:DummyClassifier": averages.constant,
+        "sklearn.neighbors:KNeighborsRegressor": averages.neighbours,
+        "sklearn.neighbors:KNeighborsClassifier": averages.neighbours,
+        "sklearn.tree:DecisionTreeRegressor": averages.leaves,
+        "sklearn.tree:DecisionTreeClassifier": averages.leaves,
+        "sklearn.linear_model:LinearRegression": regressions.least_squares,
+        "sklearn.linear_model:Ridge": regressions.ridge,
+        "sklearn.linear_model:Lasso": regressions.lasso,
+        "sklearn.linear_model:LassoLars": regressions.lasso,
+        "sklearn.linear_model:ElasticNet": regressions.elastic_net,
+        "sklearn.kernel_ridge:KernelRidge": regressions.kernel_ridge,
+        "sklearn.linear_model:LogisticRegression": classifiers.logistic,
+        "truerisk.models.logistic_path:LogisticPath": classifiers.logistic_path,
+        "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": classifiers.linear,
+        "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": classifiers.quadratic,
+        "sklearn.naive_bayes:GaussianNB": classifiers.naive_bayes,
+    },
+    unknown=_unknown,
+    rows=_unsupervised_rows,
+)

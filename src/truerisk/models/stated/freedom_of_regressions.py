@@ -26,11 +26,8 @@ def least_squares(model: Any, X: Any, sample_weight: np.ndarray | None) -> float
 def ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     r"""The sum of :math:`d_j^2/(d_j^2 + \alpha)` over singular values of X, and the intercept."""
     _refuse_positive(model)
-    alpha = np.ravel(model.alpha)
-    if len(alpha) != 1:
-        raise Refusal("one penalty per target has no single number of degrees of freedom.")
-    seen = _seen(model, X, sample_weight)
-    return _shrunken(seen, float(alpha[0])) + bool(model.fit_intercept)
+    penalty = _single_penalty(model)
+    return _shrunken(_seen(model, X, sample_weight), penalty) + bool(model.fit_intercept)
 
 
 def lasso(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
@@ -42,7 +39,7 @@ def lasso(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 def elastic_net(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """The ridge formula on the columns whose coefficient is not 0, and the intercept."""
     _refuse_positive(model)
-    seen = _seen(model, X, sample_weight)[:, np.flatnonzero(_coefficients(model))]
+    seen = _seen(model, X, sample_weight, averaged=True)[:, np.flatnonzero(_coefficients(model))]
     # the fit halves and divides the squared error by the total weight, n where none are given
     penalty = len(seen) * model.alpha * (1 - model.l1_ratio)
     return _shrunken(seen, penalty) + bool(model.fit_intercept)
@@ -52,9 +49,7 @@ def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     r"""The trace of :math:`K (K + \alpha I)^{-1}`; there is no intercept."""
     from sklearn.metrics.pairwise import pairwise_kernels
 
-    alpha = np.ravel(model.alpha)
-    if len(alpha) != 1:
-        raise Refusal("one penalty per target has no single number of degrees of freedom.")
+    penalty = _single_penalty(model)
     if callable(model.kernel):
         options = model.kernel_params or {}
     else:
@@ -64,7 +59,7 @@ def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
         root = np.sqrt(sample_weight)
         K = K * np.outer(root, root)
     values = np.linalg.eigvalsh(K)
-    return _shares(np.maximum(values, 0.0), float(alpha[0]), len(K))
+    return _shares(np.maximum(values, 0.0), penalty, len(K))
 
 
 def table(X: Any) -> np.ndarray:
@@ -77,14 +72,14 @@ def rank_of(X: np.ndarray) -> int:
     return int(np.linalg.matrix_rank(X)) if X.size else 0
 
 
-def _seen(model: Any, X: Any, weights: np.ndarray | None) -> np.ndarray:
-    """The rows as the solver of a linear fit sees them."""
+def _seen(model: Any, X: Any, weights: np.ndarray | None, averaged: bool = False) -> np.ndarray:
+    """The rows as the solver of a linear fit sees them; of a mean, weights are made to add to n."""
     rows = table(X)
     if model.fit_intercept:
         rows = rows - np.average(rows, axis=0, weights=weights)
     if weights is None:
         return rows
-    scale = len(rows) / weights.sum() if hasattr(model, "l1_ratio") else 1.0
+    scale = len(rows) / weights.sum() if averaged else 1.0
     return rows * np.sqrt(weights * scale)[:, None]
 
 
@@ -101,6 +96,13 @@ def _shares(values: np.ndarray, penalty: float, size: int) -> float:
         floor = (size * np.finfo(np.float64).eps) ** 2 if values.size else 0.0
         return float(np.count_nonzero(values > values.max(initial=0.0) * floor))
     return float((values / (values + penalty)).sum())
+
+
+def _single_penalty(model: Any) -> float:
+    alpha = np.ravel(model.alpha)
+    if len(alpha) != 1:
+        raise Refusal("one penalty per target has no single number of degrees of freedom.")
+    return float(alpha[0])
 
 
 def _coefficients(model: Any) -> np.ndarray:

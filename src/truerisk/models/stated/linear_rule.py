@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.identity import PIPELINE, is_exactly
+from truerisk.core.identity import entry_of
 from truerisk.core.linear_rules import LinearRules
-from truerisk.models.searches import answers_by_its_best, is_a_search
+from truerisk.models.searches import is_a_search
+from truerisk.models.stated.freedom_of_regressions import table
+from truerisk.models.stated.question import INSTEAD, Question, rows_of_last_step
 
 __all__ = ["linear_rule", "why_no_rule"]
-
-_SERVED = (
-    "sklearn.linear_model:LogisticRegression",
-    "sklearn.linear_model:LogisticRegressionCV",
-    "sklearn.linear_model:RidgeClassifier",
-    "sklearn.linear_model:RidgeClassifierCV",
-    "sklearn.linear_model:SGDClassifier",
-    "sklearn.linear_model:Perceptron",
-    "sklearn.linear_model:PassiveAggressiveClassifier",
-    "sklearn.svm:LinearSVC",
-    "sklearn.svm:SVC",
-    "sklearn.svm:NuSVC",
-    "sklearn.discriminant_analysis:LinearDiscriminantAnalysis",
-    "truerisk.models.fisher:FisherClassifier",
-    "truerisk.models.discriminant:LinearDiscriminant",
-    "truerisk.models.logistic_path:LogisticPath",
-    "sklearn.linear_model:LinearRegression",
-    "sklearn.linear_model:Ridge",
-    "sklearn.linear_model:Lasso",
-    "sklearn.linear_model:LassoLars",
-    "sklearn.linear_model:ElasticNet",
-)
-_MACHINES = ("sklearn.svm:SVC", "sklearn.svm:NuSVC")
-_INSTEAD = "use a method that holds rows out, such as '10-fold'."
 
 
 def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
@@ -55,45 +35,37 @@ def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
     classes : array, optional
         All classes of the data, ascending; None for numbers.
     """
-    own = getattr(model, "linear_rule", None)
-    if not callable(own) and answers_by_its_best(model):
-        return linear_rule(model.best_estimator_, X, classes)
-    if not callable(own) and is_exactly(model, PIPELINE):
-        if len(model.steps) == 1:
-            return linear_rule(model[-1], X, classes)
-        rows = model[:-1].transform(X)
-        found = linear_rule(model[-1], rows, classes)
-        return _over(found, found.rows if found.rows is not None else rows)
-    pairs = False
-    if callable(own):
-        coefficients, intercepts = own()
-    else:
-        _refuse_others(model)
-        coefficients, intercepts = model.coef_, model.intercept_
-        pairs = is_exactly(model, *_MACHINES)
-    slopes = np.array(_dense(coefficients), dtype=np.float64, ndmin=2)
+    rule = _QUESTION(model, X, classes)
+    if rule.rows is X:
+        return replace(rule, rows=None)
+    is_sparse = hasattr(rule.rows, "tocsr")
+    return replace(rule, rows=rule.rows.tocsr() if is_sparse else np.asarray(rule.rows, np.float64))
+
+
+def _made(pipeline: Any, X: Any) -> Any:
+    """Rows that steps have made are never X itself, though a step may hand it on."""
+    return X if len(pipeline.steps) == 1 else copy(rows_of_last_step(pipeline, X))
+
+
+def _by_coefficients(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
+    return _rule(model, X, classes, model.coef_, model.intercept_)
+
+
+def _by_pairs(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
+    """A score per pair of classes; of three or more they are positive for the first of a pair."""
+    if (reason := why_no_rule(model, [{"kernel": model.kernel}])) is not None:
+        raise Refusal(reason)
+    rule = replace(_by_coefficients(model, X, classes), pairs=True)
+    if len(rule.codes) <= 2:
+        return rule
+    return replace(rule, coefficients=-rule.coefficients, intercepts=-rule.intercepts)
+
+
+def _rule(model: Any, X: Any, classes: Any, coefficients: Any, intercepts: Any) -> LinearRules:
+    slopes = np.array(table(coefficients), ndmin=2)
     starts = np.array(np.broadcast_to(intercepts, len(slopes)), dtype=np.float64)
-    codes = () if classes is None else _codes(model, classes)
-    if pairs and len(codes) > 2:  # of a pair these are positive for the first class
-        slopes, starts = -slopes, -starts
-    return LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], codes, pairs)
-
-
-def _over(rule: LinearRules, rows: Any) -> LinearRules:
-    held = rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows, dtype=np.float64)
-    return LinearRules(
-        rule.fit, rule.candidates, rule.coefficients, rule.intercepts, rule.codes, rule.pairs, held
-    )
-
-
-def _dense(coefficients: Any) -> Any:
-    return coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
-
-
-def _codes(model: Any, classes: np.ndarray) -> tuple[int, ...]:
-    """The codes of the classes that the model was fitted on."""
-    known = np.isin(classes, model.classes_)
-    return tuple(int(code) for code in np.flatnonzero(known))
+    known = [] if classes is None else np.flatnonzero(np.isin(classes, model.classes_)).tolist()
+    return LinearRules(0, np.zeros(1, np.intp), slopes[None], starts[None], tuple(known), rows=X)
 
 
 def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | None:
@@ -104,24 +76,50 @@ def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | No
     """
     if callable(getattr(learner, "linear_rule", None)) or is_a_search(learner):
         return None
-    name = type(learner).__name__
-    if not is_exactly(learner, *_SERVED):
-        return (
-            f"{name} is not known to be a linear rule, whose coefficients this method needs: give "
-            f"it a method linear_rule(), or {_INSTEAD}"
-        )
-    kernels = (setting["kernel"] for setting in settings if is_exactly(learner, *_MACHINES))
-    other = next((kernel for kernel in kernels if not _is_linear(kernel)), None)
-    if other is None:
-        return None
-    return f"{name} with kernel={other!r} is no linear rule: use kernel='linear', or {_INSTEAD}"
+    formula = entry_of(learner, _QUESTION.formulas)
+    if formula is None:
+        return _unknown(learner)
+    for kernel in (setting["kernel"] for setting in settings if formula is _by_pairs):
+        if kernel is not None and not (isinstance(kernel, str) and kernel == "linear"):
+            return (
+                f"{type(learner).__name__} with kernel={kernel!r} is no linear rule: use "
+                f"kernel='linear', or {INSTEAD}"
+            )
+    return None
 
 
-def _is_linear(kernel: Any) -> bool:
-    return isinstance(kernel, str) and kernel == "linear"
+def _unknown(model: Any, *_: Any) -> str:
+    return (
+        f"{type(model).__name__} is not known to be a linear rule, whose coefficients this method "
+        f"needs: give it a method linear_rule(), or {INSTEAD}"
+    )
 
 
-def _refuse_others(model: Any) -> None:
-    reason = why_no_rule(model, [{"kernel": getattr(model, "kernel", None)}])
-    if reason is not None:
-        raise Refusal(reason)
+_QUESTION = Question[LinearRules](
+    "linear_rule",
+    own=lambda model, X, classes: _rule(model, X, classes, *model.linear_rule()),
+    formulas={
+        "sklearn.linear_model:LogisticRegression": _by_coefficients,
+        "sklearn.linear_model:LogisticRegressionCV": _by_coefficients,
+        "sklearn.linear_model:RidgeClassifier": _by_coefficients,
+        "sklearn.linear_model:RidgeClassifierCV": _by_coefficients,
+        "sklearn.linear_model:SGDClassifier": _by_coefficients,
+        "sklearn.linear_model:Perceptron": _by_coefficients,
+        "sklearn.linear_model:PassiveAggressiveClassifier": _by_coefficients,
+        "sklearn.svm:LinearSVC": _by_coefficients,
+        "sklearn.svm:SVC": _by_pairs,
+        "sklearn.svm:NuSVC": _by_pairs,
+        "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": _by_coefficients,
+        "truerisk.models.fisher:FisherClassifier": _by_coefficients,
+        "truerisk.models.discriminant:LinearDiscriminant": _by_coefficients,
+        "truerisk.models.logistic_path:LogisticPath": _by_coefficients,
+        "sklearn.linear_model:LinearRegression": _by_coefficients,
+        "sklearn.linear_model:Ridge": _by_coefficients,
+        "sklearn.linear_model:Lasso": _by_coefficients,
+        "sklearn.linear_model:LassoLars": _by_coefficients,
+        "sklearn.linear_model:ElasticNet": _by_coefficients,
+    },
+    unknown=_unknown,
+    rows=_made,
+    into_searches=True,
+)

@@ -17,16 +17,16 @@ parametric learning.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from truerisk.core.errors import Refusal
-from truerisk.core.identity import PIPELINE, entry_of, is_exactly
 from truerisk.models.stated.freedom_of_classifiers import penalties
 from truerisk.models.stated.freedom_of_regressions import table
+from truerisk.models.stated.question import Question
 
 __all__ = ["logistic_without", "row_variances", "squared_without", "taken_out"]
 
@@ -48,20 +48,8 @@ def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | Non
     sample_weight : array, optional
         The weights it was fitted with.
     """
-    own = getattr(model, "taken_out", None)
-    if callable(own):
-        return np.asarray(own(X, y), dtype=np.float64)
-    if is_exactly(model, PIPELINE):
-        rows = model[:-1].transform(X) if len(model.steps) > 1 else X
-        return taken_out(model[-1], rows, y, sample_weight)
-    formula = entry_of(model, _FORMULAS)
-    if formula is None:
-        raise Refusal(
-            f"no formula is known for taking a row out of a fitted {type(model).__name__}: give "
-            f"it a method taken_out(X, y), or {_INSTEAD}"
-        )
     weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, np.float64)
-    return formula(model, X, np.asarray(y), weights)
+    return _QUESTION(model, X, np.asarray(y), weights)
 
 
 def logistic_without(
@@ -185,45 +173,45 @@ def _logistic_path(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np
     return logistic_without(rows, second, weights, model.decision_function(X), curvature)
 
 
-def _line(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """LinearRegression, Ridge, Lasso, ElasticNet, and RidgeClassifier on −1 and 1."""
-    name = type(model).__name__
-    if getattr(model, "positive", False):
-        raise Refusal(f"{name}(positive=True) is not stated: {_INSTEAD}")
-    if is_exactly(model, "sklearn.linear_model:RidgeClassifier"):
-        _refuse_many(model)
-        if model.class_weight is not None:
-            raise Refusal(f"RidgeClassifier with class_weight is not stated: {_INSTEAD}")
-        y = np.where(y == model.classes_[1], 1.0, -1.0)
+def _ridge_classifier(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """A line through −1 and 1."""
+    _refuse_positive(model)
+    _refuse_many(model)
+    if model.class_weight is not None:
+        raise Refusal(f"RidgeClassifier with class_weight is not stated: {_INSTEAD}")
+    return _line(model, X, np.where(y == model.classes_[1], 1.0, -1.0), weights)
+
+
+def _line(
+    model: Any, X: Any, y: np.ndarray, weights: np.ndarray, *, selects: bool = False
+) -> np.ndarray:
+    """A linear fit to numbers by squared error; one that selects has an L1 penalty."""
+    _refuse_positive(model)
     slopes = np.asarray(model.coef_)
     if y.ndim > 1 or (slopes.ndim > 1 and len(slopes) > 1):
-        raise Refusal(f"{name} of several targets is not stated: {_INSTEAD}")
+        raise Refusal(f"{type(model).__name__} of several targets is not stated: {_INSTEAD}")
     slopes = slopes.ravel()
-    penalty, selects = _penalty_of_line(model, len(y))
+    penalty = _penalty_of_line(model, len(y), selects)
     used = np.flatnonzero(slopes) if selects else np.arange(len(slopes))
-    rows = table(X)
+    rows, curvature = table(X), np.full(len(used), penalty)
     fitted = rows @ slopes + float(np.ravel(model.intercept_)[0])
     if selects:  # these fits scale weights to add up to the number of rows
         weights = weights * (len(y) / weights.sum())
-    curvature = np.full(len(used), penalty)
-    return squared_without(
-        rows[:, used],
-        y.astype(np.float64),
-        weights,
-        fitted,
-        curvature,
-        intercept=model.fit_intercept,
-    )
+    y, intercept = y.astype(np.float64), model.fit_intercept
+    return squared_without(rows[:, used], y, weights, fitted, curvature, intercept=intercept)
 
 
-def _penalty_of_line(model: Any, n: int) -> tuple[float, bool]:
-    """The second derivative of the penalty beside half the squared error; whether it selects."""
+def _penalty_of_line(model: Any, n: int, selects: bool) -> float:
+    """The second derivative of the penalty beside half the squared error."""
     alpha = np.ravel(getattr(model, "alpha", 0.0))
     if len(alpha) != 1:
         raise Refusal(f"one penalty per target is not stated: {_INSTEAD}")
-    if is_exactly(model, *_SELECTING):
-        return n * float(alpha[0]) * (1 - float(model.l1_ratio)), True
-    return float(alpha[0]), False
+    return n * float(alpha[0]) * (1 - float(model.l1_ratio)) if selects else float(alpha[0])
+
+
+def _refuse_positive(model: Any) -> None:
+    if getattr(model, "positive", False):
+        raise Refusal(f"{type(model).__name__}(positive=True) is not stated: {_INSTEAD}")
 
 
 def _refuse_many(model: Any) -> None:
@@ -234,13 +222,24 @@ def _refuse_many(model: Any) -> None:
         )
 
 
-_SELECTING = ("sklearn.linear_model:Lasso", "sklearn.linear_model:ElasticNet")
-_FORMULAS: dict[str, Callable[[Any, Any, np.ndarray, np.ndarray], np.ndarray]] = {
-    "sklearn.linear_model:LogisticRegression": _logistic,
-    "truerisk.models.logistic_path:LogisticPath": _logistic_path,
-    "sklearn.linear_model:LinearRegression": _line,
-    "sklearn.linear_model:Ridge": _line,
-    "sklearn.linear_model:RidgeClassifier": _line,
-    "sklearn.linear_model:Lasso": _line,
-    "sklearn.linear_model:ElasticNet": _line,
-}
+def _unknown(model: Any, *_: Any) -> str:
+    return (
+        f"no formula is known for taking a row out of a fitted {type(model).__name__}: give "
+        f"it a method taken_out(X, y), or {_INSTEAD}"
+    )
+
+
+_QUESTION = Question[np.ndarray](
+    "taken_out",
+    own=lambda model, X, y, _: np.asarray(model.taken_out(X, y), dtype=np.float64),
+    formulas={
+        "sklearn.linear_model:LogisticRegression": _logistic,
+        "truerisk.models.logistic_path:LogisticPath": _logistic_path,
+        "sklearn.linear_model:LinearRegression": _line,
+        "sklearn.linear_model:Ridge": _line,
+        "sklearn.linear_model:RidgeClassifier": _ridge_classifier,
+        "sklearn.linear_model:Lasso": partial(_line, selects=True),
+        "sklearn.linear_model:ElasticNet": partial(_line, selects=True),
+    },
+    unknown=_unknown,
+)
