@@ -1,9 +1,15 @@
-"""Ctrl-C is heard, and what was collected is no garbage."""
+"""Ctrl-C is heard, what was collected is no garbage, and no check fails for a busy machine."""
 
 from __future__ import annotations
 
 import gc
 import signal
+
+from hypothesis import HealthCheck, settings
+
+# How long drawing takes says nothing of the facts; each test sets the number of its examples.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 # A shell that starts the tests in the background has them, and every process they start, ignore it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

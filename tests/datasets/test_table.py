@@ -457,7 +457,9 @@ cell = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=60,
+    deadline=None,
 )
 @given(
     cells=st.lists(cell, min_size=4, max_size=12),
