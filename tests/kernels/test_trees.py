@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from truerisk.kernels.trees import CLOSE, Limits, Lists, Table, grow_trees
+from truerisk.kernels.trees import CLOSE, GrowthLimits, RowLists, TreeTable, grow_trees
 
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
 NAMES = ("children_left", "children_right", "feature", "threshold", "impurity")
@@ -21,7 +21,7 @@ def grown(X, y, samples, params, seeds, asked=None):
     """One tree per sample of counts, with a state for each."""
     n, n_columns = X.shape
     rows = [np.flatnonzero(counts) for counts in samples]
-    limits = Limits()
+    limits = GrowthLimits()
     named = {
         "max_depth": "depth",
         "min_samples_split": "n_split",
@@ -31,12 +31,12 @@ def grown(X, y, samples, params, seeds, asked=None):
     limits = replace(limits, **{named[k]: v for k, v in params.items() if k in named})
     share = params.get("min_weight_fraction_leaf", 0.0)
     return grow_trees(
-        Table.of(X),
+        TreeTable.of(X),
         y,
         1 if params.get("criterion") == "squared_error" else int(y.max()) + 1,
-        Lists.of(rows),
+        RowLists.of(rows),
         np.concatenate([counts[r] for counts, r in zip(samples, rows, strict=True)]),
-        Lists.of([np.arange(n)] * len(rows) if asked is None else asked),
+        RowLists.of([np.arange(n)] * len(rows) if asked is None else asked),
         np.array([np.random.RandomState(s).randint(0, 2**31 - 1) for s in seeds]),
         [replace(limits, weight_leaf=share * counts.sum()) for counts in samples],
         n_tried=params.get("max_features", n_columns),
@@ -141,9 +141,17 @@ def test_the_state_0_is_the_state_1() -> None:
     """A xorshift generator would stay at 0: scikit-learn starts from its usual seed, 1."""
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (60, 5)).astype(float), rng.integers(2, size=60)
-    rows = Lists.of([np.arange(60)] * 3)
+    rows = RowLists.of([np.arange(60)] * 3)
     growth = grow_trees(
-        Table.of(X), y, 2, rows, np.ones(180), rows, np.arange(3), [Limits()] * 3, n_tried=5
+        TreeTable.of(X),
+        y,
+        2,
+        rows,
+        np.ones(180),
+        rows,
+        np.arange(3),
+        [GrowthLimits()] * 3,
+        n_tried=5,
     )
     first, second, third = (growth.tree(number).feature.tolist() for number in range(3))
     assert first == second != third
@@ -189,14 +197,14 @@ def test_other_rows_than_those_of_the_sample_find_their_leaf() -> None:
         ({"times": np.array([1, 0, 1])}, "once or more"),
         ({"times": np.array([1, 1])}, "once or more"),
         ({"times": np.array([2**26, 1, 1])}, "67,108,864 rows or more"),
-        ({"samples": Lists.of([np.array([0, 2, 1])])}, "distinct and ascending"),
-        ({"samples": Lists.of([np.array([0, 1, 1])])}, "distinct and ascending"),
-        ({"samples": Lists.of([np.array([0, 1, 3])])}, "outside 0 ... 2"),
-        ({"samples": Lists(np.arange(3, dtype=np.int32), np.array([0, 2]))}, "laid end to end"),
-        ({"asked": Lists.of([np.array([-1])])}, "asked name rows outside"),
-        ({"asked": Lists.of([])}, "asked are not 1 lists"),
+        ({"samples": RowLists.of([np.array([0, 2, 1])])}, "distinct and ascending"),
+        ({"samples": RowLists.of([np.array([0, 1, 1])])}, "distinct and ascending"),
+        ({"samples": RowLists.of([np.array([0, 1, 3])])}, "outside 0 ... 2"),
+        ({"samples": RowLists(np.arange(3, dtype=np.int32), np.array([0, 2]))}, "laid end to end"),
+        ({"asked": RowLists.of([np.array([-1])])}, "asked name rows outside"),
+        ({"asked": RowLists.of([])}, "asked are not 1 lists"),
         ({"seeds": np.array([1, 2])}, "2 seeds for 1 samples"),
-        ({"samples": Lists.of([np.array([], int)]), "times": np.array([])}, "one without rows"),
+        ({"samples": RowLists.of([np.array([], int)]), "times": np.array([])}, "one without rows"),
         ({"n_tried": 0}, "grow no tree"),
         ({"criterion": "mse"}, "grow no tree"),
         ({"criterion": "squared_error"} | {"y": np.array([0, 0.5, 1])}, "3 whole numbers"),
@@ -211,15 +219,15 @@ def test_what_the_loop_would_trust_is_checked(wrong, message) -> None:
     """Rows, counts and codes out of bounds are refused before they are read."""
     right = {
         "y": np.array([0, 1, 1]),
-        "samples": Lists.of([np.arange(3)]),
+        "samples": RowLists.of([np.arange(3)]),
         "times": np.ones(3, dtype=int),
-        "asked": Lists.of([np.arange(3)]),
+        "asked": RowLists.of([np.arange(3)]),
         "seeds": np.array([1]),
-        "limits": [Limits()],
+        "limits": [GrowthLimits()],
         "n_tried": 1,
         "criterion": "gini",
     }
-    table = Table.of(np.array([[1.0], [2.0], [3.0]]))
+    table = TreeTable.of(np.array([[1.0], [2.0], [3.0]]))
     grow_trees(table, y=right.pop("y"), n_classes=2, **right)
     n_classes = 1 if wrong.get("criterion") == "squared_error" else 2
     given = {"y": np.array([0, 1, 1])} | right | wrong
@@ -233,4 +241,4 @@ def test_what_the_loop_would_trust_is_checked(wrong, message) -> None:
 def test_a_table_without_numbers_is_refused(X) -> None:
     """Missing and infinite cells, and tables without cells."""
     with pytest.raises(ValueError, match="table of finite numbers"):
-        Table.of(X)
+        TreeTable.of(X)

@@ -5,8 +5,8 @@ import pytest
 
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
-from truerisk.kernels.neighbours import Lists, euclidean
-from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
+from truerisk.kernels.neighbours import NearestRows, euclidean
+from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 
 X = np.array([[0.0], [1.0], [3.0], [6.0], [10.0]])
 CODES = np.array([0, 1, 1, 0, 1])
@@ -20,7 +20,9 @@ def one_fit(train, test, **how):
 
 def walked(plan, ks, codes=CODES, length=5, **how):
     lists = euclidean(X, X, length)
-    return walk_plan(lists, np.arange(len(X)), plan, np.array(ks), Said(codes, None, 2), **how)
+    return walk_plan(
+        lists, np.arange(len(X)), plan, np.array(ks), RowTargets(codes, None, 2), **how
+    )
 
 
 def test_rows_outside_the_train_set_are_skipped():
@@ -49,8 +51,8 @@ def test_fits_that_share_blocks_see_what_each_lacks():
     plan = builder.build()
     ks = np.array([1, 3, 4, 6])
     lists = euclidean(rows, rows, 30)
-    found = walk_plan(lists, np.arange(30), plan, ks, Said(codes, None, 2))
-    shares = walk_plan(lists, np.arange(30), plan, ks, Said(codes, None, 2), want="shares")
+    found = walk_plan(lists, np.arange(30), plan, ks, RowTargets(codes, None, 2))
+    shares = walk_plan(lists, np.arange(30), plan, ks, RowTargets(codes, None, 2), want="shares")
     for q in range(plan.n_questions):
         trained, _ = plan.train_rows(int(plan.fit[q]))
         order = np.argsort(np.abs(rows[trained] - rows[:, 0]), axis=0, kind="stable").T
@@ -85,13 +87,13 @@ def test_an_undecided_boundary_is_reported():
     queries = np.array([[1.5]])
     rows = np.array([[0.0], [3.0], [9.0]])
     near = euclidean(queries, rows, 3)
-    lists = Lists(near.index, near.squared, near.ties, True)
+    lists = NearestRows(near.index, near.squared, near.ties, True)
     builder = PlanBuilder(4)
     train, test = builder.block(np.arange(3)), builder.block(np.array([3]))
     builder.ask((train, ()), (test, ()))
     plan, list_of = builder.build(), np.array([-1, -1, -1, 0])
     for codes, verdict in (([0, 1, 1, 0], TIED), ([1, 1, 0, 0], SURE)):
-        said = Said(np.array(codes), None, 2)
+        said = RowTargets(np.array(codes), None, 2)
         found = walk_plan(lists, list_of, plan, np.array([1, 2, 3]), said)
         assert found.verdicts[:, 0].tolist() == [verdict, SURE, SURE]
 
@@ -129,7 +131,7 @@ def test_targets_are_averaged():
         np.arange(5),
         builder.build(),
         np.array([1, 2, 3]),
-        Said(None, targets),
+        RowTargets(None, targets),
         want="shares",
     )
     np.testing.assert_allclose(found.shares[:, 0], [[1, 10], [1.5, 15], [3, 30]])
@@ -142,14 +144,18 @@ def test_targets_are_averaged():
         ({"list_of": np.full(5, 9)}, "one of 5 lists"),
         ({"list_of": np.array([-1, 0, 1, 2, 3])}, "has no list"),
         ({"ks": np.array([0])}, "positive"),
-        ({"said": Said(np.array([0, 1, 2, 0, 1]), None, 2)}, "a class below 2"),
-        ({"said": Said(None, np.zeros((3, 1)))}, "each of 5 rows a value"),
+        ({"said": RowTargets(np.array([0, 1, 2, 0, 1]), None, 2)}, "a class below 2"),
+        ({"said": RowTargets(None, np.zeros((3, 1)))}, "each of 5 rows a value"),
         (
-            {"lists": Lists(np.full((5, 2), 7, np.int32), np.zeros((5, 2)), np.zeros(5), True)},
+            {
+                "lists": NearestRows(
+                    np.full((5, 2), 7, np.int32), np.zeros((5, 2)), np.zeros(5), True
+                )
+            },
             "0 ... 4",
         ),
         (
-            {"lists": Lists(np.zeros((5, 2), np.int32), np.zeros((5, 1)), np.zeros(5), True)},
+            {"lists": NearestRows(np.zeros((5, 2), np.int32), np.zeros((5, 1)), np.zeros(5), True)},
             "shapes",
         ),
     ],
@@ -163,7 +169,7 @@ def test_what_would_be_read_out_of_bounds_is_refused(change, match):
         "list_of": np.arange(5),
         "plan": builder.build(),
         "ks": np.array([1]),
-        "said": Said(CODES, None, 2),
+        "said": RowTargets(CODES, None, 2),
     } | change
     with pytest.raises(ValueError, match=match):
         walk_plan(**given)

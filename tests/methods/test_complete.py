@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.table.data import Data
 from truerisk.methods import Complete
 
 X = np.array([1, 2, 4, 8, 13, 21, 31, 45, 66.0])[:, None]
@@ -86,7 +87,7 @@ def test_the_word_takes_nine_tenths() -> None:
     """0.9 of the rows, rounded; never all of them."""
     assert tr.methods.as_method("complete") == Complete(0.9)
     for n, size in ((9, 8), (40, 36), (2, 1)):
-        data = tr.core.data.Data.check(np.eye(n), np.arange(n) % 2, task="classification")
+        data = Data.check(np.eye(n), np.arange(n) % 2, task="classification")
         assert Complete().plan(data, None).law_of(0).size == size
 
 

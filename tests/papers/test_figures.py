@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.papers.figures import Figure, Panel, Series, draw
+from truerisk.papers.figures import Panel, Panels, Series, draw
 
 LINES = Panel("lines", "x", "y", (Series("a", np.arange(5), np.arange(5) ** 2, "k--"),))
 POINTS = np.random.default_rng(0).random((2, 60))
@@ -15,7 +15,7 @@ COUNTS = Panel("counts", "x", "y", (Series("", *POINTS),), kind="counts")
 @pytest.fixture
 def figure():
     pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    return Figure("pair", (LINES, COUNTS, LINES), columns=2)
+    return Panels("pair", (LINES, COUNTS, LINES), columns=2)
 
 
 def test_a_figure_is_written_twice(figure, tmp_path):

@@ -7,8 +7,17 @@ import json
 import numpy as np
 import pytest
 
-from truerisk.papers.figures import Figure, Panel, Series
-from truerisk.papers.report import Claim, Findings, Report, Row, Table, mean_row, printed, signed
+from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.report import (
+    Findings,
+    PaperTable,
+    Report,
+    Row,
+    Statement,
+    mean_row,
+    printed,
+    signed,
+)
 
 LINE = Series("a", np.arange(3), np.array([0.1, np.nan, 0.3]))
 REPORT = Report(
@@ -20,10 +29,10 @@ REPORT = Report(
     seed=3,
     seconds=1.5,
     findings=Findings(
-        (Table("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
-        (Claim("it falls", "holds", "it fell by 3"),),
+        (PaperTable("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
+        (Statement("it falls", "holds", "it fell by 3"),),
         ("a word of caution.",),
-        (Figure("toy", (Panel("p", "x", "y", (LINE,)),)),),
+        (Panels("toy", (Panel("p", "x", "y", (LINE,)),)),),
     ),
 )
 
@@ -63,7 +72,7 @@ def test_a_printed_mean_has_an_error_too():
 )
 def test_a_claim_is_judged_by_its_effect(effect, verdict):
     """Two standard errors decide."""
-    assert Claim.judge("c", effect, 1.0, "e").verdict == verdict
+    assert Statement.judge("c", effect, 1.0, "e").verdict == verdict
 
 
 def test_a_signed_number():

@@ -12,7 +12,7 @@ from truerisk import papers
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.progress import Progress, listen, tell
 from truerisk.papers.experiment import Experiment, stream
-from truerisk.papers.report import Findings, Table, mean_row
+from truerisk.papers.report import Findings, PaperTable, mean_row
 from truerisk.papers.running import draw_replicates, run
 
 
@@ -33,7 +33,7 @@ class Toy(Experiment):
 
     def findings(self, draws):
         row = mean_row("mean", draws["mean"], 0.0)
-        return Findings((Table("means", "exact", (row,)),))
+        return Findings((PaperTable("means", "exact", (row,)),))
 
 
 class Lacking(Toy):

@@ -11,7 +11,7 @@ from truerisk import papers
 from truerisk.core.errors import BadStore, StudyIncomplete, UnknownName
 from truerisk.core.progress import Progress, listen
 from truerisk.papers.experiment import Experiment, stream
-from truerisk.papers.report import Findings, Table, mean_row
+from truerisk.papers.report import Findings, PaperTable, mean_row
 from truerisk.papers.running import draw_replicates, run
 from truerisk.study.store import Store
 
@@ -35,7 +35,9 @@ class Throws(Experiment):
 
     def findings(self, draws):
         row = mean_row("mean", draws["mean"], 0.0)
-        return Findings((Table("means", "exact", (row,)),), notes=(str(draws["values"].dtype),))
+        return Findings(
+            (PaperTable("means", "exact", (row,)),), notes=(str(draws["values"].dtype),)
+        )
 
 
 def test_the_report_is_that_without_a_store(tmp_path):

@@ -10,8 +10,8 @@ import pytest
 
 from truerisk.core.errors import BadData
 from truerisk.report.document import read_document
+from truerisk.report.json_values import parse, read_text
 from truerisk.report.page import draw_any, page_of_file
-from truerisk.report.reading import parse, read_text
 
 
 def places(value, path=()):

@@ -9,13 +9,13 @@ import truerisk as tr
 from truerisk.core.present import number
 from truerisk.report.document import Roc
 from truerisk.report.figure import MOST_POINTS
+from truerisk.report.json_values import JsonValue
 from truerisk.report.rates import Rates
-from truerisk.report.reading import Found
 
 
 def rates_of(curve) -> Rates:
     """The curve as the page reads it."""
-    return Rates(Roc.read(Found(curve.to_dict())))
+    return Rates(Roc.read(JsonValue(curve.to_dict())))
 
 
 def drawn(n, seed=0):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from truerisk.api.assessing.apparent import apparent_risk
+from truerisk.api.assessing.apparent_risk import apparent_risk
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude

@@ -23,7 +23,7 @@ from truerisk.api.auditing.outcome import Audit, Stated
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
-from truerisk.api.auditing.scale import Scale, known_by, scale_of
+from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
 from truerisk.api.findings.finding import Finding, by_severity
 from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
@@ -141,7 +141,7 @@ def audit(
 def _look(
     search: Any,
     claim: Claim,
-    scale: Scale,
+    scale: ScoreScale,
     problem: Problem,
     level: str,
     outer: Any,
@@ -179,14 +179,14 @@ def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
         return None
 
 
-def _problem(claim: Claim, scale: Scale, X: Any, y: Any, given: Mapping[str, Any]) -> Problem:
+def _problem(claim: Claim, scale: ScoreScale, X: Any, y: Any, given: Mapping[str, Any]) -> Problem:
     loss = scale.loss if scale.by_rows or scale.word == "auc" else None
     return pose(Family(claim.estimator, claim.candidates), X, y, loss=loss, **given)
 
 
 def _outcome(
     claim: Claim,
-    scale: Scale,
+    scale: ScoreScale,
     level: str,
     honest: RiskEstimate | None,
     found: list[Finding],
@@ -221,7 +221,7 @@ def _outcome(
     )
 
 
-def _measured(claim: Claim, scale: Scale) -> tuple[float | None, ...]:
+def _measured(claim: Claim, scale: ScoreScale) -> tuple[float | None, ...]:
     """The mean score of every candidate as a risk, None where it has none."""
     means = claim.means
     if means is None:
@@ -229,7 +229,7 @@ def _measured(claim: Claim, scale: Scale) -> tuple[float | None, ...]:
     return tuple(float(scale.risk(m)) if np.isfinite(m) else None for m in means)
 
 
-def _on_scale(honest: RiskEstimate | None, scale: Scale) -> RiskEstimate | None:
+def _on_scale(honest: RiskEstimate | None, scale: ScoreScale) -> RiskEstimate | None:
     return None if honest is None else replace(honest, loss=scale.word)
 
 

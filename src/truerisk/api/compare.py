@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.comparing.contract import Asked, PairedTest, registry
+from truerisk.api.comparing.contract import PairedTest, Tolerance, registry
 from truerisk.api.comparing.pairing import pair
 from truerisk.api.comparing.result import Comparison
 from truerisk.core.errors import UnknownName
@@ -75,4 +75,4 @@ def compare(
     pairs = pair(
         a_losses, b_losses, folds=folds, n_train=n_train, n_test=n_test, per_split=chosen.per_split
     )
-    return chosen.of(pairs, Asked(float(rope), confidence_level))
+    return chosen.of(pairs, Tolerance(float(rope), confidence_level))

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from truerisk.core.registry import Line, Registry, no_attribute
 
 if TYPE_CHECKING:
-    from truerisk.datasets.bundle import Bundle, Source
+    from truerisk.datasets.bundle import Bundle, Origin
     from truerisk.datasets.colon2d import make_colon2d
     from truerisk.datasets.difficult import make_difficult
     from truerisk.datasets.four_class import FourClassProblem, make_four_class
@@ -174,7 +174,7 @@ def load(name: str) -> Bundle:
     >>> iris.X.shape, iris.class_names
     ((150, 4), ('setosa', 'versicolor', 'virginica'))
     """
-    source: Source = registry.load(name)
+    source: Origin = registry.load(name)
     return source.bundle()
 
 

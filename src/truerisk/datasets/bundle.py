@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from truerisk.datasets.target import Task
 
-__all__ = ["Bundle", "Source"]
+__all__ = ["Bundle", "Origin"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Bundle:
     class_names: tuple[str, ...] = ()
 
 
-class Source(Protocol):
+class Origin(Protocol):
     """What stands behind a word of the registry."""
 
     def bundle(self) -> Bundle: ...

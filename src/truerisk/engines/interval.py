@@ -71,7 +71,7 @@ class Intervals(OnePass):
 
     def table(self, group: Group, data: Data) -> Any:
         """All rows on the line, of which a fit takes its own."""
-        return _Line.of(super().table(group, data))
+        return _SortedRows.of(super().table(group, data))
 
     def fits(self, numbers: Any) -> bool:
         return True  # their order matters, and their middles, not their size
@@ -93,7 +93,7 @@ class Intervals(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        line, asked = cast("_Line", shown.X), cast("list[_Line]", tests)
+        line, asked = cast("_SortedRows", shown.X), cast("list[_SortedRows]", tests)
         everywhere = line.counts(shown.y, shown.times)
         present = np.flatnonzero(everywhere.sum(axis=1))
         counts, nearest = everywhere[present], line.nearest(present)
@@ -112,20 +112,20 @@ class Intervals(OnePass):
 
 
 @dataclass(frozen=True, eq=False)
-class _Line:
+class _SortedRows:
     """Rows on the line: the distinct `x` of all rows, ascending, and the `group` of each row."""
 
     x: np.ndarray
     group: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> _Line:
+    def of(cls, X: np.ndarray) -> _SortedRows:
         x, group = np.unique(X[:, 0], return_inverse=True)
         return cls(x, group.ravel())
 
-    def __getitem__(self, rows: np.ndarray) -> _Line:
+    def __getitem__(self, rows: np.ndarray) -> _SortedRows:
         """Some of the rows."""
-        return _Line(self.x, self.group[rows])
+        return _SortedRows(self.x, self.group[rows])
 
     def counts(self, codes: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
         """Rows of each class in each group."""

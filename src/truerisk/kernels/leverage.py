@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-__all__ = ["LeftOut", "leave_out_dual", "leave_out_primal"]
+__all__ = ["LeftOutErrors", "leave_out_dual", "leave_out_primal"]
 
 BLOCK = 512
 ENOUGH = 1e-12  # of a target's scale: far below what any caller minds
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOut:
+class LeftOutErrors:
     """What each row's fit without it misses it by, `(penalty, row, target)`.
 
     `rest` is 1 − leverage in the fit on all rows, `doubts` how far rounding may move what is missed
@@ -54,7 +54,7 @@ def leave_out_primal(
     spectrum: Spectrum,
     penalties: Doubles,
     doubts: Doubles,
-) -> LeftOut:
+) -> LeftOutErrors:
     """`left` are the rows' own coordinates; `mean_leverage` is the weighted mean's part of h.
 
     `doubts` are those of the fit on all rows; leaving a row out makes them grow like (1 − h)⁻².
@@ -77,7 +77,7 @@ def leave_out_primal(
         np.maximum(left_of_one, EPS, out=left_of_one)
         residual = np.subtract(T[part], fitted.transpose(0, 2, 1), out=missed[:, part])
         residual /= left_of_one[:, :, None]
-    return LeftOut(missed, rest, _grown(doubts + EPS, rest))
+    return LeftOutErrors(missed, rest, _grown(doubts + EPS, rest))
 
 
 def _grown(doubts: Doubles, rest: Doubles, enough: float = ENOUGH) -> Doubles:
@@ -90,7 +90,7 @@ def _grown(doubts: Doubles, rest: Doubles, enough: float = ENOUGH) -> Doubles:
 
 def leave_out_dual(
     back: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
-) -> LeftOut:
+) -> LeftOutErrors:
     """`back` are the basis vectors as combinations of the rows, one row of `back` per row.
 
     Without row i the solution of the targets is c − M_·i c_i / M_ii, that of row i −M_·i / M_ii.
@@ -104,7 +104,7 @@ def leave_out_dual(
     solved = solved + turned * np.abs(c / scale).max(axis=2, initial=0.0)
     rest = penalties[:, None] * own
     doubts = EPS * spectrum.noise * turned * solved
-    return LeftOut(missed, rest, doubts)
+    return LeftOutErrors(missed, rest, doubts)
 
 
 def _squared_lengths(rows: Doubles, weights: Doubles) -> Doubles:

@@ -10,14 +10,14 @@ import numpy as np
 from truerisk.kernels.few_rows import FEW_COLUMNS, FEW_ROWS, nearest_of_few
 from truerisk.kernels.loading import native
 
-__all__ = ["Lists", "by_distances", "euclidean"]
+__all__ = ["NearestRows", "by_distances", "euclidean"]
 
 BLOCK = 1 << 22  # distances held at once
 QUERIES, ROWS = 256, 4096  # of one product
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class NearestRows:
     """Row i: the nearest rows of query i, ascending by (squared distance, row number).
 
     Squared distances within `ties[i]` of each other cannot be told apart by peers that compute
@@ -30,7 +30,7 @@ class Lists:
     complete: bool
 
 
-def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
+def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
     """The `length` nearest of `rows` for every query, by Euclidean distance.
 
     A matrix product in single precision, on centred and scaled data, finds the candidates: all
@@ -44,7 +44,7 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
     unit = 4 * (d + 8) * float(np.finfo(np.float64).eps)
     ties = unit * (_squares(queries) + _squares(rows).max())
     if n <= FEW_ROWS and d <= FEW_COLUMNS:
-        return Lists(*nearest_of_few(queries, rows, length), ties, length == n)
+        return NearestRows(*nearest_of_few(queries, rows, length), ties, length == n)
     index = np.empty((len(queries), length), dtype=np.int32)
     squared = np.empty((len(queries), length))
     centre = rows.mean(axis=0)
@@ -58,7 +58,7 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
     left = np.zeros((len(queries), depth), dtype=np.float32)
     left[:, :d], left[:, d] = centred, 1
     _search(left, right, queries, rows, slack, index, squared)
-    return Lists(index, squared, ties, length == n)
+    return NearestRows(index, squared, ties, length == n)
 
 
 def _search(
@@ -91,7 +91,7 @@ def by_distances(
     n_rows: int,
     length: int,
     rounding: float = 0.0,
-) -> Lists:
+) -> NearestRows:
     """The `length` nearest of `n_rows` rows for every query, by any distances, block by block.
 
     Peers may be off by a small part of the largest distance, and by `rounding` besides. A distance
@@ -112,7 +112,7 @@ def by_distances(
         native().smallest_of_block(given, index[block], squared[block])
         largest = np.where(finite, largest, np.inf)
         ties[block] = largest * (1e-12 * largest + 2 * rounding)
-    return Lists(index, squared**2, ties, length == n_rows)
+    return NearestRows(index, squared**2, ties, length == n_rows)
 
 
 def _step(n_rows: int) -> int:

@@ -13,10 +13,10 @@ __all__ = [
     "CLOSE",
     "NO_LIMIT",
     "Growth",
-    "Limits",
-    "Lists",
-    "Table",
+    "GrowthLimits",
+    "RowLists",
     "Tree",
+    "TreeTable",
     "exact_sums",
     "grow_trees",
 ]
@@ -30,13 +30,13 @@ MOST_ROWS = 2**26  # squares of counts and their sums stay whole numbers that do
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TreeTable:
     """A table of finite numbers in single precision, column by column."""
 
     columns: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray) -> Table:
+    def of(cls, X: np.ndarray) -> TreeTable:
         """The table of X, its rows the rows of X."""
         columns = np.ascontiguousarray(X.T, dtype=np.float32)
         if columns.ndim != 2 or not columns.size or not np.isfinite(columns).all():
@@ -59,14 +59,14 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Lists:
+class RowLists:
     """Lists of rows laid end to end: list f is `rows[offsets[f]:offsets[f + 1]]`."""
 
     rows: np.ndarray
     offsets: np.ndarray
 
     @classmethod
-    def of(cls, lists: list[np.ndarray]) -> Lists:
+    def of(cls, lists: list[np.ndarray]) -> RowLists:
         ends = np.cumsum([0, *(len(one) for one in lists)], dtype=np.int64)
         rows = np.concatenate(lists) if lists else np.empty(0, np.int32)
         return cls(np.ascontiguousarray(rows, dtype=np.int32), ends)
@@ -81,7 +81,7 @@ class Lists:
 
 
 @dataclass(frozen=True)
-class Limits:
+class GrowthLimits:
     """Where growing ends: scikit-learn's parameters, resolved for one fit.
 
     `n_split` and `n_leaf` count rows with their copies, `weight_leaf` is a number of rows too.
@@ -134,14 +134,14 @@ class Growth:
 
 
 def grow_trees(
-    table: Table,
+    table: TreeTable,
     y: np.ndarray,
     n_classes: int,
-    samples: Lists,
+    samples: RowLists,
     times: np.ndarray,
-    asked: Lists,
+    asked: RowLists,
     seeds: np.ndarray,
-    limits: list[Limits],
+    limits: list[GrowthLimits],
     *,
     n_tried: int,
     criterion: str = "gini",
@@ -238,15 +238,15 @@ def grow_trees(
     return Growth(Tree(**used), offsets, leaves)
 
 
-def _numbers(limits: Limits) -> list[float]:
+def _numbers(limits: GrowthLimits) -> list[float]:
     return [limits.depth, limits.n_split, limits.n_leaf, limits.weight_leaf, limits.decrease]
 
 
 def _check(
-    table: Table,
-    samples: Lists,
+    table: TreeTable,
+    samples: RowLists,
     times: np.ndarray,
-    asked: Lists,
+    asked: RowLists,
     seeds: np.ndarray,
     n_fits: int,
 ) -> None:
@@ -272,7 +272,7 @@ def _check_codes(codes: np.ndarray, n_classes: int, n: int) -> None:
 
 
 def _check_targets(
-    targets: np.ndarray, n_classes: int, samples: Lists, times: np.ndarray, n: int
+    targets: np.ndarray, n_classes: int, samples: RowLists, times: np.ndarray, n: int
 ) -> None:
     most = int(np.add.reduceat(times, samples.offsets[:-1], dtype=np.int64).max())
     if targets.shape != (n,) or n_classes != 1 or not exact_sums(targets, most):

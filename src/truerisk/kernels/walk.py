@@ -9,16 +9,16 @@ import numpy as np
 
 from truerisk.core.plan.plan import Flips, Plan
 from truerisk.kernels.loading import native
-from truerisk.kernels.neighbours import Lists
+from truerisk.kernels.neighbours import NearestRows
 
-__all__ = ["MOST_CLASSES", "SHORT", "SURE", "TIED", "Said", "Walked", "walk_plan"]
+__all__ = ["MOST_CLASSES", "SHORT", "SURE", "TIED", "RowTargets", "Walked", "walk_plan"]
 
 SURE, TIED, SHORT = 0, 1, 2
 MOST_CLASSES = 32767  # labels are of two bytes
 
 
 @dataclass(frozen=True, eq=False)
-class Said:
+class RowTargets:
     """What rows say: class codes below `n_classes`, or targets (n, t)."""
 
     codes: np.ndarray | None
@@ -40,11 +40,11 @@ class Walked:
 
 
 def walk_plan(
-    lists: Lists,
+    lists: NearestRows,
     list_of: np.ndarray,
     plan: Plan,
     ks: np.ndarray,
-    said: Said,
+    said: RowTargets,
     *,
     only: np.ndarray | None = None,
     by_distance: bool = False,
@@ -108,7 +108,9 @@ def walk_plan(
     return Walked(labels if as_labels else None, None if as_labels else shares, verdicts)
 
 
-def _check(lists: Lists, list_of: np.ndarray, plan: Plan, ks: np.ndarray, said: Said) -> None:
+def _check(
+    lists: NearestRows, list_of: np.ndarray, plan: Plan, ks: np.ndarray, said: RowTargets
+) -> None:
     """Everything that the kernel would read out of bounds."""
     n = plan.n_rows
     if list_of.shape != (n,) or list_of.max(initial=-1) >= len(lists.index):
@@ -131,7 +133,7 @@ def _check(lists: Lists, list_of: np.ndarray, plan: Plan, ks: np.ndarray, said: 
         raise ValueError("a row is asked about that has no list")
 
 
-def _width(said: Said) -> tuple[np.ndarray, np.ndarray, int]:
+def _width(said: RowTargets) -> tuple[np.ndarray, np.ndarray, int]:
     if said.codes is not None:
         return said.codes.astype(np.int32), np.empty((0, 0)), said.n_classes
     assert said.targets is not None

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.kernels.logistic import Solutions, logistic_path
 
-__all__ = ["SETTING", "Found", "codes_of_scores", "paths_of", "place_of", "row_weights"]
+__all__ = ["SETTING", "PathPlaces", "codes_of_scores", "paths_of", "place_of", "row_weights"]
 
 SETTING = ("l1_ratio", "n_lambdas", "lambdas", "standardize", "least_ratio", "tol", "max_iter")
 """The parameters of LogisticPath that its path depends on."""
@@ -22,7 +22,7 @@ RATIO, RATIO_FEW_ROWS = 1e-4, 1e-2
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PathPlaces:
     """The path, and for each `at` asked: its λ, coefficients (f, p), intercepts (f,), converged.
 
     `warning` says where `max_iter` was not enough.
@@ -44,7 +44,7 @@ def paths_of(
     weights: np.ndarray,
     n_classes: int,
     rows: np.ndarray | None = None,
-) -> Found:
+) -> PathPlaces:
     """Fit the path of a setting (the parameters of LogisticPath) and look up every `at`.
 
     `rows`, where given, are those of X in the fit, and `codes` and `weights` are theirs. A λ that
@@ -78,7 +78,7 @@ def paths_of(
     )
     places = _together(_places(ats, solved.lambdas, n_main))
     path = _part(solved, slice(0, n_main))
-    return Found(
+    return PathPlaces(
         path,
         solved.lambdas[places],
         solved.coefficients[places],

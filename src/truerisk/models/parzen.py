@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from truerisk.models.parzen_width import KERNELS, Rows, chosen_widths
+from truerisk.models.parzen_width import KERNELS, DistanceSums, chosen_widths
 
 __all__ = ["ParzenClassifier"]
 
@@ -149,7 +149,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         data the shares lose the row as well. A class whose only row is left out has probability 0.
         """
         check_is_fitted(self)
-        rows = Rows.left_out(self._rows, self._sizes, self.kernel)
+        rows = DistanceSums.left_out(self._rows, self._sizes, self.kernel)
         priors = None if self.priors is None else self.priors_
         found = np.empty((len(self._rows), len(self.classes_)))
         found[self._order] = np.exp(rows.log_posteriors(self.width_, priors))
@@ -157,7 +157,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
 
     def _posterior(self, X: np.ndarray) -> np.ndarray:
         squared = cdist(X, self._rows, "sqeuclidean")
-        rows = Rows(squared, self._sizes, self.kernel, X.shape[1])
+        rows = DistanceSums(squared, self._sizes, self.kernel, X.shape[1])
         with np.errstate(divide="ignore"):  # a prior of 0 is a logarithm of −inf
             joint = rows.log_sums(self.width_) + np.log(self.priors_ / self._sizes)
             unreached = np.isneginf(joint).all(axis=1)
@@ -180,7 +180,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
     def _widths(self) -> np.ndarray:
         n_classes = len(self.classes_)
         if isinstance(self.width, str):
-            rows = Rows.left_out(self._rows, self._sizes, self.kernel)
+            rows = DistanceSums.left_out(self._rows, self._sizes, self.kernel)
             priors = None if self.priors is None else self.priors_
             return chosen_widths(self.width, rows, priors, bool(self.per_class))
         if isinstance(self.width, Real) and not isinstance(self.width, bool):

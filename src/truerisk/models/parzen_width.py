@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial.distance import cdist
 
-__all__ = ["KERNELS", "WORDS", "Rows", "chosen_widths"]
+__all__ = ["KERNELS", "WORDS", "DistanceSums", "chosen_widths"]
 
 WORDS = ("lissack-fu", "maximum-likelihood")
 N_TRIED = 48
@@ -34,7 +34,7 @@ KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 """Logarithm of each kernel, up to a constant, from the squared distance in widths."""
 
 
-class Rows:
+class DistanceSums:
     """Sums over training rows sorted by class, from their squared distances to some rows.
 
     `sizes[c]` rows belong to class c; columns of the distances follow in that order.
@@ -48,7 +48,7 @@ class Rows:
         self._latest: dict[int, tuple[float, np.ndarray]] = {}
 
     @classmethod
-    def left_out(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> Rows:
+    def left_out(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> DistanceSums:
         """The training rows themselves: the kernel matrix minus its diagonal."""
         squared = cdist(rows, rows, "sqeuclidean")
         np.fill_diagonal(squared, np.inf)
@@ -106,7 +106,9 @@ class Rows:
         return self._latest[c][1]
 
 
-def chosen_widths(word: str, rows: Rows, priors: np.ndarray | None, per_class: bool) -> np.ndarray:
+def chosen_widths(
+    word: str, rows: DistanceSums, priors: np.ndarray | None, per_class: bool
+) -> np.ndarray:
     """The width of each class that maximises the criterion behind the word."""
     if word not in WORDS:
         raise ValueError(f"width={word!r} is unknown; use a number, {' or '.join(WORDS)}.")
@@ -127,7 +129,7 @@ def chosen_widths(word: str, rows: Rows, priors: np.ndarray | None, per_class: b
     return _one_by_one(criterion, widths, tried) if per_class else widths
 
 
-def _posterior_criterion(rows: Rows, priors: np.ndarray | None) -> Criterion:
+def _posterior_criterion(rows: DistanceSums, priors: np.ndarray | None) -> Criterion:
     """The sum of the log posterior probabilities of the true classes, each row left out."""
     judged = np.flatnonzero(rows.sizes[rows.code] > 1)
     if priors is not None:

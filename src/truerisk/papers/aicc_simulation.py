@@ -15,7 +15,15 @@ from truerisk.methods.criteria import AIC, AICc
 from truerisk.methods.parts.likelihood import Likelihood
 from truerisk.papers.evaluating import terms_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Claim, Findings, Row, Table, mean_and_error, mean_row, signed
+from truerisk.papers.report import (
+    Findings,
+    PaperTable,
+    Row,
+    Statement,
+    mean_and_error,
+    mean_row,
+    signed,
+)
 
 __all__ = ["AICcSimulation", "aicc_simulation"]
 
@@ -67,8 +75,8 @@ class AICcSimulation(Experiment):
         means = tuple(mean_row(name, draws[name], exact) for name, exact in EXACT.items())
         return Findings(
             tables=(
-                Table("mean over data sets", "exact", means, digits=3),
-                Table("mean difference from the target", "exact", _gaps(draws), digits=3),
+                PaperTable("mean over data sets", "exact", means, digits=3),
+                PaperTable("mean difference from the target", "exact", _gaps(draws), digits=3),
             ),
             claims=_claims(draws),
             notes=NOTES,
@@ -106,19 +114,19 @@ def _gaps(draws: Draws) -> tuple[Row, ...]:
     )
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     gap = {name: mean_and_error(draws[name] - draws["target"]) for name in EXACT}
     best, error = gap["AICc"]
     refined, refined_error = mean_and_error(
         np.abs(draws["AIC"] - draws["target"]) - np.abs(draws["as printed"] - draws["target"])
     )
     return (
-        Claim(
+        Statement(
             "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
             "holds" if abs(best) <= 3 * error else "does not hold",
             f"AICc − target = {signed(best, error, 3)}, AIC − target = {signed(*gap['AIC'], 3)}",
         ),
-        Claim.judge(
+        Statement.judge(
             "the printed price (n + p)/(n − p − 2) refines AIC",
             refined,
             refined_error,

@@ -22,8 +22,16 @@ from truerisk.papers.bee_report import convergence_note
 from truerisk.papers.bee_synthetic import draw, errors_of
 from truerisk.papers.evaluating import evaluated, terms_of, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Figure, Panel, Series
-from truerisk.papers.report import Claim, Findings, Grid, Row, Table, mean_and_error, mean_row
+from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.report import (
+    Findings,
+    MeansGrid,
+    PaperTable,
+    Row,
+    Statement,
+    mean_and_error,
+    mean_row,
+)
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["BeeFigure1", "bee_figure_1"]
@@ -95,7 +103,7 @@ def _least(curve: np.ndarray) -> int:
     return Minimum().choose(curve, np.full(len(curve), np.nan))
 
 
-def _errors(draws: Draws, chosen: np.ndarray) -> Table:
+def _errors(draws: Draws, chosen: np.ndarray) -> PaperTable:
     """The true error of what is chosen."""
     true = draws["true"][0]
     rows = [
@@ -105,10 +113,10 @@ def _errors(draws: Draws, chosen: np.ndarray) -> Table:
     ]
     rows += [Row(name, float(true[_least(draws[name][0])]), 0.0) for name in ("BEEp", "BEEi")]
     rows.append(Row("oracle", float(true.min()), 0.0))
-    return Table("true error of the chosen rule", "document", tuple(rows))
+    return PaperTable("true error of the chosen rule", "document", tuple(rows))
 
 
-def _places(draws: Draws, chosen: np.ndarray) -> Grid:
+def _places(draws: Draws, chosen: np.ndarray) -> MeansGrid:
     """log10 of the chosen penalty."""
     single = {
         "mean of all CV-5 curves": draws["CV-5"].mean(axis=0),
@@ -117,14 +125,14 @@ def _places(draws: Draws, chosen: np.ndarray) -> Grid:
     }
     rows = [("CV-5, mean over folds", (mean_and_error(LOGS[chosen]),))]
     rows += [(name, ((float(LOGS[_least(curve)]), 0.0),)) for name, curve in single.items()]
-    return Grid("where the minimum lies", ("log10(λ)",), tuple(rows), digits=2)
+    return MeansGrid("where the minimum lies", ("log10(λ)",), tuple(rows), digits=2)
 
 
-def _varies(curves: np.ndarray, chosen: np.ndarray) -> Claim:
+def _varies(curves: np.ndarray, chosen: np.ndarray) -> Statement:
     spread = LOGS[chosen].std(ddof=1)
     different, commonest = len(np.unique(chosen)), np.bincount(chosen).max() / len(chosen)
     at_least = curves[:, _least(curves.mean(axis=0))].std(ddof=1)
-    return Claim(
+    return Statement(
         "curves of CV-5 vary, and so does the place of their minimum",
         "holds" if different > 1 and at_least > 0 else "does not hold",
         f"standard deviation {at_least:.4f} of the curves at the minimum of their mean; "
@@ -133,10 +141,10 @@ def _varies(curves: np.ndarray, chosen: np.ndarray) -> Claim:
     )
 
 
-def _far(chosen: np.ndarray) -> Claim:
+def _far(chosen: np.ndarray) -> Statement:
     gaps = np.abs(LOGS[chosen] - np.median(LOGS[chosen]))
     n_far = int((gaps > FAR).sum())
-    return Claim(
+    return Statement(
         "in isolated cases the minimum lies far from the majority",
         "holds" if 0 < n_far < 0.05 * len(chosen) else "does not hold",
         f"{n_far} of {len(chosen)} lie farther than {FAR} in log10(λ) from the median; the "
@@ -144,16 +152,16 @@ def _far(chosen: np.ndarray) -> Claim:
     )
 
 
-def _converges(draws: Draws, curves: np.ndarray) -> Claim:
+def _converges(draws: Draws, curves: np.ndarray) -> Statement:
     mean, single = LOGS[_least(curves.mean(axis=0))], LOGS[_least(draws["BEEp"][0])]
-    return Claim(
+    return Statement(
         "a mean of many CV-5 curves has its minimum where the Bayesian error has it",
         "holds" if abs(mean - single) < 0.15 else "does not hold",
         f"minima at log10(λ) = {mean:.1f} and {single:.1f}",
     )
 
 
-def _figure(draws: Draws, chosen: np.ndarray) -> Figure:
+def _figure(draws: Draws, chosen: np.ndarray) -> Panels:
     seen = LOGS <= DRAWN + 1e-9
     shown = tuple(
         Series("", LOGS[seen], curve[seen], "-", 0.8)
@@ -167,7 +175,7 @@ def _figure(draws: Draws, chosen: np.ndarray) -> Figure:
     dot = Series("minimum of BEEp", LOGS[[place]], draws["BEEp"][0][[place]], "bo")
     counts = Series("", LOGS, np.bincount(chosen, minlength=len(LOGS)).astype(float))
     axis = "log10(λ)"
-    return Figure(
+    return Panels(
         "bee-figure-1",
         (
             Panel(f"{len(shown)} curves of CV-5, one data set", axis, "error", shown),

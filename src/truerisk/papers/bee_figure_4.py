@@ -19,8 +19,8 @@ from truerisk.papers.bee_choosing import logistic, machines
 from truerisk.papers.bee_report import mean_grid
 from truerisk.papers.evaluating import answered, evaluated
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Figure, Panel, Series
-from truerisk.papers.report import Claim, Findings, Grid, mean_and_error
+from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.report import Findings, MeansGrid, Statement, mean_and_error
 
 __all__ = ["BeeFigure4", "bee_figure_4"]
 
@@ -107,17 +107,17 @@ def _times(draws: Draws, slow: str, fast: str) -> np.ndarray:
     return draws[slow] / draws[fast]
 
 
-def _ratios(draws: Draws) -> Grid:
+def _ratios(draws: Draws) -> MeansGrid:
     pairs = (("LR CV-5", "LR BEEp"), ("SVM CV-5", "SVM BEEp"), (FIVE, "SVM BEEp"))
     ratios = {f"{slow} / {fast}": _times(draws, slow, fast) for slow, fast in pairs}
     title = "how many times as long"
     return mean_grid(ratios, {name: name for name in ratios}, SIZES, title)
 
 
-def _claim(draws: Draws, word: str) -> Claim:
+def _claim(draws: Draws, word: str) -> Statement:
     """Over all sizes."""
     ratio, error = mean_and_error(_times(draws, f"{word} CV-5", f"{word} BEEp").mean(axis=1))
-    return Claim.judge(
+    return Statement.judge(
         f"{word}: CV-5 takes at least {LEAST:g} times as long as the Bayesian choice",
         ratio - LEAST,
         error,
@@ -125,13 +125,13 @@ def _claim(draws: Draws, word: str) -> Claim:
     )
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     lines = tuple(
         Series(name, np.array(SIZES), draws[name].mean(axis=0), style)
         for name, style in LINES.items()
     )
     logs = tuple(Series("", s.x, np.log10(s.y), s.style) for s in lines)
-    return Figure(
+    return Panels(
         "bee-figure-4",
         (
             Panel("one choice of the penalty", "training rows", "seconds", lines),

@@ -29,8 +29,8 @@ from truerisk.papers.bee_choosing import (
 )
 from truerisk.papers.bee_report import convergence_note, error_panel, less, mean_grid
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Figure, Panel
-from truerisk.papers.report import Claim, Findings, Grid
+from truerisk.papers.figures import Panel, Panels
+from truerisk.papers.report import Findings, MeansGrid, Statement
 
 __all__ = ["LAST", "RealSet", "RealSetsFigure", "Said"]
 
@@ -105,7 +105,7 @@ class RealSet:
         rest = np.arange(len(y)) if self.pool is None else np.arange(self.pool, len(y))
         return train, np.setdiff1d(rest, train)
 
-    def grid(self, draws: Draws, learner: str) -> Grid:
+    def grid(self, draws: Draws, learner: str) -> MeansGrid:
         """Mean test errors by size."""
         title = f"{self.word}, {learner}: mean test error of the chosen rule"
         return mean_grid(draws, self._lines(learner), self.sizes_of(learner), title)
@@ -154,10 +154,10 @@ class RealSetsFigure(Experiment):
             tables=tuple(one.grid(draws, learner) for one, learner in pairs),
             claims=tuple(self._claim(draws, said) for said in self.said),
             notes=(*self.notes, *converged),
-            figures=(Figure(self.word, panels),),
+            figures=(Panels(self.word, panels),),
         )
 
-    def _claim(self, draws: Draws, said: Said) -> Claim:
+    def _claim(self, draws: Draws, said: Said) -> Statement:
         word, learner, low, high, place = said
         sizes = next(one.sizes_of(learner) for one in self.sets if one.word == word)
         return less(draws, low, high, place, sizes[place], learner=f"{word} {learner}")

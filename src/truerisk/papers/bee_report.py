@@ -11,7 +11,15 @@ import numpy as np
 
 from truerisk.papers.experiment import Draws
 from truerisk.papers.figures import Panel, Series
-from truerisk.papers.report import Claim, Grid, Row, Table, mean_and_error, mean_row, signed
+from truerisk.papers.report import (
+    MeansGrid,
+    PaperTable,
+    Row,
+    Statement,
+    mean_and_error,
+    mean_row,
+    signed,
+)
 
 __all__ = [
     "beside",
@@ -39,7 +47,7 @@ Known = Mapping[str, Sequence[float]]  # a reference per size
 
 def size_table(
     draws: Draws, names: Sequence[str], place: int, title: str, known: Known, n_known: int
-) -> Table:
+) -> PaperTable:
     """One size against an earlier run of the same recipe with `n_known` training sets."""
     rows = []
     for name in names:
@@ -50,10 +58,10 @@ def size_table(
         spread = float(errors.std(ddof=1)) if len(errors) > 1 else 0.0
         rounding = float(np.hypot(spread / np.sqrt(n_known), 0.0005))
         rows.append(mean_row(name, errors, known[name][place], rounding))
-    return Table(title, f"{n_known} sets of this recipe", tuple(rows))
+    return PaperTable(title, f"{n_known} sets of this recipe", tuple(rows))
 
 
-def beside(draws: Draws, sizes: Sequence[int], printed: Mapping[str, Sequence[str]]) -> Table:
+def beside(draws: Draws, sizes: Sequence[int], printed: Mapping[str, Sequence[str]]) -> PaperTable:
     """The document's numbers in the names: they are of another generator, and do not compare."""
     rows: list[Row] = [
         mean_row(f"{name}, n = {n} (document: {told})", draws[name][:, j])
@@ -61,16 +69,18 @@ def beside(draws: Draws, sizes: Sequence[int], printed: Mapping[str, Sequence[st
         for j, (n, told) in enumerate(zip(sizes, every, strict=True))
         if told
     ]
-    return Table("beside the document", "not comparable", tuple(rows))
+    return PaperTable("beside the document", "not comparable", tuple(rows))
 
 
-def mean_grid(draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str) -> Grid:
+def mean_grid(
+    draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str
+) -> MeansGrid:
     """Means by size; `names` gives each line the quantity of the draws behind it."""
     rows = tuple(
         (name, tuple(mean_and_error(draws[key][:, j]) for j in range(len(sizes))))
         for name, key in names.items()
     )
-    return Grid(title, tuple(f"n = {n}" for n in sizes), rows)
+    return MeansGrid(title, tuple(f"n = {n}" for n in sizes), rows)
 
 
 def less(
@@ -82,7 +92,7 @@ def less(
     *,
     learner: str = "",
     text: str = "{lower} lies below {higher} at n = {n}",
-) -> Claim:
+) -> Statement:
     """Whether one choice errs less than another at a size, with a paired permutation test.
 
     Decided where the mean gap exceeds 2 standard errors and the test has p < .05 in its direction:
@@ -94,7 +104,7 @@ def less(
     p = permutation_p(gaps)
     decided = min(p, permutation_p(-gaps)) < DECIDED
     head = f"{learner}: " if learner else ""
-    return Claim.judge(
+    return Statement.judge(
         head + text.format(lower=lower, higher=higher, n=n_rows),
         gap if decided else 0.0,
         error,

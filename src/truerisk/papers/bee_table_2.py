@@ -19,7 +19,7 @@ from truerisk.papers.bee_choosing import (
 from truerisk.papers.bee_report import convergence_note, less, size_table
 from truerisk.papers.bee_synthetic import BAYES, draw, errors_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Claim, Findings, Grid, mean_and_error, signed
+from truerisk.papers.report import Findings, MeansGrid, Statement, mean_and_error, signed
 
 __all__ = ["BeeTable2", "bee_table_2"]
 
@@ -114,7 +114,7 @@ def _chosen(seed: int, number: int, n_rows: int, noise: int) -> dict[str, float]
     return chosen_errors(logistic(), X, y, errors_of, methods, number)
 
 
-def _by_noise(draws: Draws, place: int) -> Grid:
+def _by_noise(draws: Draws, place: int) -> MeansGrid:
     """One size, a column per number of noise features."""
     rows = []
     for name in (*NAMES, ORACLE):
@@ -122,10 +122,10 @@ def _by_noise(draws: Draws, place: int) -> Grid:
         told = f" (document: {PAPER[name][place]})" if name in PAPER else ""
         rows.append((name + told, tuple(map(mean_and_error, every))))
     title = f"n = {SIZES[place]}, by noise features, beside the document (not comparable)"
-    return Grid(title, tuple(map(str, NOISE)), tuple(rows))
+    return MeansGrid(title, tuple(map(str, NOISE)), tuple(rows))
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     """The signs of the document's first column, all significant there at p < .01."""
     found = [less(draws, "BEEp", "CV-5", j, n) for j, n in enumerate(SIZES)]
     found += [less(draws, "BEEi", "CV-5", j, n) for j, n in enumerate(SIZES[:2])]
@@ -136,7 +136,7 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def _claims_on_noise(draws: Draws) -> tuple[Claim, ...]:
+def _claims_on_noise(draws: Draws) -> tuple[Statement, ...]:
     """Few rows: better "as long as the number of noise features is not too high"."""
     found = [
         less(draws, name, "CV-5", 0, SIZES[0], learner=_column(noise))
@@ -145,7 +145,7 @@ def _claims_on_noise(draws: Draws) -> tuple[Claim, ...]:
     ]
     most, least = (draws[f"{_column(noise)} EBIC".strip()][:, 0] for noise in (NOISE[-1], NOISE[0]))
     (high, high_error), (low, low_error) = mean_and_error(most), mean_and_error(least)
-    rise = Claim.judge(
+    rise = Statement.judge(
         f"EBIC gets worse with more noise features at n = {SIZES[0]}",
         high - low,
         float(np.hypot(high_error, low_error)),

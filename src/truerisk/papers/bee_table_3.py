@@ -17,7 +17,7 @@ from truerisk.papers.bee_choosing import (
 from truerisk.papers.bee_report import beside, less, size_table
 from truerisk.papers.bee_synthetic import BAYES, draw, errors_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Claim, Findings, Grid
+from truerisk.papers.report import Findings, MeansGrid, Statement
 
 __all__ = ["BeeTable3", "bee_table_3"]
 
@@ -64,7 +64,7 @@ def _chosen(seed: int, number: int, n_rows: int) -> dict[str, float]:
     return chosen_errors(machines(), X, y, errors_of, methods, number)
 
 
-def _spreads(draws: Draws) -> Grid:
+def _spreads(draws: Draws) -> MeansGrid:
     """Standard deviations over training sets, with the error of a normal sample's."""
     rows = []
     for name in NAMES:
@@ -73,10 +73,10 @@ def _spreads(draws: Draws) -> Grid:
         doubt = spread / np.sqrt(2 * (len(errors) - 1))
         rows.append((name, tuple(zip(spread.tolist(), doubt.tolist(), strict=True))))
     title = "standard deviations of the error over training sets"
-    return Grid(title, tuple(f"n = {n}" for n in SIZES), tuple(rows))
+    return MeansGrid(title, tuple(f"n = {n}" for n in SIZES), tuple(rows))
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     """What the text says of the table."""
     found = [less(draws, "BEEi", "CV-5", j, SIZES[j]) for j in (0, 1, 2)]
     found.append(less(draws, "CV-5", "BEEi", 3, SIZES[3]))
@@ -85,10 +85,10 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
     return (*found, _least_spread(draws))
 
 
-def _least_spread(draws: Draws) -> Claim:
+def _least_spread(draws: Draws) -> Statement:
     spreads = {name: draws[name].std(axis=0, ddof=1) for name in NAMES}
     least = [min(spreads, key=lambda name: spreads[name][j]) for j in range(len(SIZES))]
-    return Claim(
+    return Statement(
         "the standard deviation of the error is always least with BEEi",
         "holds" if set(least) == {"BEEi"} else "does not hold",
         "least: " + ", ".join(f"{n} at n = {size}" for n, size in zip(least, SIZES, strict=True)),

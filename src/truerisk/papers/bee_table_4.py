@@ -24,7 +24,7 @@ from truerisk.papers.bee_choosing import (
 )
 from truerisk.papers.bee_report import beside, convergence_note, less, mean_grid
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Claim, Findings
+from truerisk.papers.report import Findings, Statement
 
 __all__ = ["BeeTable4", "bee_table_4"]
 
@@ -89,7 +89,7 @@ def _chosen(seed: int, number: int, n_rows: int) -> dict[str, dict[str, float]]:
     }
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     """What the text says of the table."""
     said = [
         *(("LR", "BEEp", "CV-5", j) for j in (1, 2, 3)),
@@ -103,7 +103,7 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
     return (*found, _spreads(draws))
 
 
-def _spreads(draws: Draws) -> Claim:
+def _spreads(draws: Draws) -> Statement:
     """Of 16 pairs, how many have the smaller standard deviation with a Bayesian estimate."""
     smaller = [
         draws[f"{word} {name}"][:, j].std() <= draws[f"{word} CV-5"][:, j].std()
@@ -111,7 +111,7 @@ def _spreads(draws: Draws) -> Claim:
         for name in ("BEEp", "BEEi")
         for j in range(len(SIZES))
     ]
-    return Claim(
+    return Statement(
         "the errors of choices by BEE have smaller standard deviations than those by CV-5",
         "holds" if all(smaller) else "does not hold",
         f"in {sum(smaller)} of {len(smaller)} cases",

@@ -16,10 +16,10 @@ from truerisk.datasets.documents import colon
 from truerisk.engines.neighbours.knn import NearestNeighbours
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.report import (
-    Claim,
     Findings,
+    PaperTable,
     Row,
-    Table,
+    Statement,
     mean_and_error,
     mean_row,
     printed,
@@ -171,27 +171,29 @@ def _pair(draws: Draws, size: int, rule: int, known: tuple[float | None, ...]) -
     return rows
 
 
-def _paper_table(draws: Draws) -> Table:
+def _paper_table(draws: Draws) -> PaperTable:
     rows: list[Row] = []
     for size, (oracle, loo, swapping) in PAPER.items():
         for rule, known in zip(range(4), (oracle, loo, swapping, swapping), strict=True):
             rows += _pair(draws, size, rule, known)
-    return Table("against the paper (its S is compared with both forms)", "paper", tuple(rows), 2)
+    return PaperTable(
+        "against the paper (its S is compared with both forms)", "paper", tuple(rows), 2
+    )
 
 
-def _recipe_table(draws: Draws) -> Table:
+def _recipe_table(draws: Draws) -> PaperTable:
     rows: list[Row] = []
     for size, known in SAME_RECIPE.items():
         for rule, pair in enumerate(known):
             rows += _pair(draws, size, rule, pair)
     title = f"against another {RESAMPLINGS} resamplings of this recipe"
-    return Table(title, "same recipe", tuple(rows), 2)
+    return PaperTable(title, "same recipe", tuple(rows), 2)
 
 
-def _outperforms(draws: Draws, size: int, form: int) -> Claim:
+def _outperforms(draws: Draws, size: int, form: int) -> Statement:
     errors = draws["error"][:, GENES.index(size)]
     gain, error = mean_and_error(errors[:, LOO] - errors[:, form])
-    return Claim.judge(
+    return Statement.judge(
         f"{RULES[form]} outperforms LOO with {size} genes",
         gain,
         error,

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.core.errors import MissingExtra
 
-__all__ = ["Figure", "Panel", "Series", "draw"]
+__all__ = ["Panel", "Panels", "Series", "draw"]
 
 CELLS = 100  # of a count of points, along each axis
 
@@ -43,7 +43,7 @@ class Panel:
 
 
 @dataclass(frozen=True, eq=False)
-class Figure:
+class Panels:
     """Panels in rows of `columns`; `name` becomes the name of the files."""
 
     name: str
@@ -51,7 +51,7 @@ class Figure:
     columns: int = 2
 
 
-def draw(figures: Iterable[Figure], folder: Path) -> list[Path]:
+def draw(figures: Iterable[Panels], folder: Path) -> list[Path]:
     """Write each figure to `folder` as PNG and SVG and return the paths."""
     try:
         import matplotlib as mpl

@@ -15,9 +15,9 @@ from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import split_risks
 from truerisk.papers.evaluating import answered
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Figure, Panel, Series
+from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.lecture import polynomials
-from truerisk.papers.report import Claim, Findings, Table, mean_and_error, mean_row, signed
+from truerisk.papers.report import Findings, PaperTable, Statement, mean_and_error, mean_row, signed
 
 __all__ = ["InsaOptimism", "insa_optimism"]
 
@@ -73,26 +73,26 @@ def _asked() -> tuple[Family, Plan]:
     return polynomials(MOST), builder.build()
 
 
-def _means(draws: Draws) -> Table:
+def _means(draws: Draws) -> PaperTable:
     rows = [
         mean_row(f"degree {degree}: {name}", draws[name][:, degree - 1])
         for degree in SHOWN
         for name in ("training", "test")
     ]
-    return Table(f"mean squared error, noise {NOISE**2:.2f}", "document", tuple(rows))
+    return PaperTable(f"mean squared error, noise {NOISE**2:.2f}", "document", tuple(rows))
 
 
-def _optimism(draws: Draws) -> Table:
+def _optimism(draws: Draws) -> PaperTable:
     """At the same x's the mean optimism of least squares is 2 p sigma2 / n, whatever the truth."""
     gap = draws["fresh labels"] - draws["training"]
     rows = [
         mean_row(f"degree {degree}", gap[:, degree - 1], 2 * (degree + 1) * NOISE**2 / N)
         for degree in SHOWN
     ]
-    return Table("optimism at the same x's, fresh labels", "2 p σ²/n", tuple(rows))
+    return PaperTable("optimism at the same x's, fresh labels", "2 p σ²/n", tuple(rows))
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     training, test = draws["training"], draws["test"].mean(axis=0)
     least = int(test.argmin())
     falls = bool((np.diff(training, axis=1) < 1e-9).all())
@@ -101,25 +101,25 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
     gap, gap_error = mean_and_error((draws["test"] - training).min(axis=1))
     everywhere = (draws["test"] - training).mean(axis=0)
     return (
-        Claim(
+        Statement(
             "the training error decreases as the complexity grows",
             "holds" if falls else "does not hold",
             "in every training set, with every degree",
         ),
-        Claim.judge(
+        Statement.judge(
             "the test error first decreases",
             before,
             before_error,
             f"it is least at degree {least + 1}; at degree 1 it is {signed(before, before_error)} "
             "more",
         ),
-        Claim.judge(
+        Statement.judge(
             "and then increases: overfitting",
             after,
             after_error,
             f"at degree {MOST} it is {signed(after, after_error)} above its least",
         ),
-        Claim(
+        Statement(
             "the training error underestimates the generalisation error",
             "holds" if (everywhere > 0).all() else "does not hold",
             f"on average at every degree, by {everywhere.min():.4f} or more; in a single training "
@@ -128,7 +128,7 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
     )
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     single = [
         Series("", DEGREES, draws[name][t], f"{colour}-", 0.3)
         for t in range(min(LINES, len(draws["test"])))
@@ -139,7 +139,7 @@ def _figure(draws: Draws) -> Figure:
         for name, colour in (("training", "C0"), ("test", "C3"))
     ]
     panel = Panel("", "degree of the polynomial", "squared error", (*single, *mean))
-    return Figure("insa-optimism", (panel,), columns=1)
+    return Panels("insa-optimism", (panel,), columns=1)
 
 
 insa_optimism = InsaOptimism()

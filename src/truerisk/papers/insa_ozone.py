@@ -17,9 +17,9 @@ from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import GivenSplits
 from truerisk.papers.evaluating import answered, evaluated
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Figure, Panel, Series
+from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.ozone_learners import LEARNERS, ozone_family
-from truerisk.papers.report import Findings, Table, mean_row
+from truerisk.papers.report import Findings, PaperTable, mean_row
 
 __all__ = ["InsaOzone", "insa_ozone"]
 
@@ -71,7 +71,7 @@ class InsaOzone(Experiment):
 
     def findings(self, draws: Draws) -> Findings:
         tables = tuple(
-            Table(
+            PaperTable(
                 f"mean test risk ({name})",
                 "document",
                 tuple(mean_row(word, draws[name][:, j]) for j, word in enumerate(LEARNERS)),
@@ -121,7 +121,7 @@ def _ranked(
     return values[0], float(AUC().of_set(data, split[1], values, None)[0])
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     boxes = tuple(
         Panel(
             title,
@@ -146,7 +146,7 @@ def _figure(draws: Draws) -> Figure:
         "true positive rate",
         (*curves, chance),
     )
-    return Figure("insa-ozone", (*boxes, roc), columns=3)
+    return Panels("insa-ozone", (*boxes, roc), columns=3)
 
 
 def _roc(scores: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

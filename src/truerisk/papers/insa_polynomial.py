@@ -12,13 +12,13 @@ from truerisk.methods.criteria import AIC, BIC, GCV, AICc, Cp
 from truerisk.methods.leave_one_out import LeaveOneOut
 from truerisk.papers.evaluating import answered, evaluated, terms_of, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Figure, Panel, Series
+from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.lecture import NOISE, POINTS, curve, data_of, polynomials
 from truerisk.papers.report import (
-    Claim,
     Findings,
+    PaperTable,
     Row,
-    Table,
+    Statement,
     mean_and_error,
     mean_row,
     printed,
@@ -83,31 +83,31 @@ class InsaPolynomial(Experiment):
         )
 
 
-def _r2(draws: Draws) -> Table:
+def _r2(draws: Draws) -> PaperTable:
     """The lecture shows one data set: its numbers have the spread of one."""
     rows = [
         mean_row(f"degree {d}", draws["R2"][:, d - 1], value, printed(draws["R2"][:, d - 1], 1, n))
         for d, (value, n) in R2.items()
     ]
-    return Table("R²", "lecture, one data set", tuple(rows), digits=3)
+    return PaperTable("R²", "lecture, one data set", tuple(rows), digits=3)
 
 
-def _shares(draws: Draws) -> Table:
+def _shares(draws: Draws) -> PaperTable:
     rows: list[Row] = []
     for place, name in enumerate(EVERY):
         rows.append(mean_row(name, (draws["chosen"][:, place] == CHOSEN).astype(float)))
     title = f"share of data sets in which degree {CHOSEN} is chosen"
-    return Table(title, "document", tuple(rows), digits=3)
+    return PaperTable(title, "document", tuple(rows), digits=3)
 
 
-def _risks(draws: Draws) -> Table:
+def _risks(draws: Draws) -> PaperTable:
     chosen = draws["risk of the chosen"]
     rows = [mean_row(name, chosen[:, place]) for place, name in enumerate(EVERY)]
     rows.append(mean_row("oracle", draws["risk"].min(axis=1)))
-    return Table("squared risk of the chosen fit, fresh labels", "document", tuple(rows))
+    return PaperTable("squared risk of the chosen fit, fresh labels", "document", tuple(rows))
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     r2, cp, degree = draws["R2"], draws["Cp"], draws["chosen"][:, 0]
     grows = bool((np.diff(r2, axis=1) > -1e-9).all())
     counts = np.bincount(degree, minlength=LARGEST + 1)
@@ -117,19 +117,19 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
         draws["risk of the chosen"][:, EVERY.index("R²")] - draws["risk of the chosen"][:, 0]
     )
     return (
-        Claim(
+        Statement(
             "minimising the training error selects the most complex model",
             "holds" if grows else "does not hold",
             f"R² grows with every degree; its mean at degree {SATURATED} is "
             f"{r2[:, SATURATED - 1].mean():.4f}",
         ),
-        Claim(
+        Statement(
             f"Cp selects a polynomial of degree {CHOSEN}",
             "holds" if counts.argmax() == least == CHOSEN else "does not hold",
             f"mean Cp is least at degree {least}; over the data sets it selects degrees 1 to "
             f"{LARGEST} in {', '.join(f'{share:.0f}' for share in shares)} %",
         ),
-        Claim.judge(
+        Statement.judge(
             "this leads to overfitting",
             gap,
             error,
@@ -138,14 +138,14 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
     )
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     degrees = np.arange(1, SATURATED + 1)
     risk = (
         Series("Cp", DEGREES, draws["Cp"].mean(axis=0), "C0o-"),
         Series("risk, fresh labels", DEGREES, draws["risk"].mean(axis=0), "k-"),
         Series("Cp, first data set", DEGREES, draws["Cp"][0], "C0:"),
     )
-    return Figure(
+    return Panels(
         "insa-polynomial",
         (
             Panel(

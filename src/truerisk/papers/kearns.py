@@ -17,14 +17,14 @@ from truerisk.kernels import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import boundaries_between
 from truerisk.papers.experiment import stream
 
-__all__ = ["Line", "Trial", "line_of", "trial"]
+__all__ = ["LabelledLine", "Trial", "line_of", "trial"]
 
 DOCUMENT = "Daudin, Mary-Huard: Model selection in classification: the swapping method, §3.2"
 N0 = 10  # of the document: how strongly shares are drawn towards one half
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class LabelledLine:
     """What n labelled points on the line say, one row per k, one column per point from the left.
 
     `labels` are those of the rule, `left_out` those it gives a point it was not shown, `swaps`
@@ -60,12 +60,12 @@ class Line:
 class Trial:
     """A line drawn from a known problem, with what only the problem knows, for every k."""
 
-    line: Line
+    line: LabelledLine
     conditional: np.ndarray
     true: np.ndarray
 
 
-def line_of(x: np.ndarray, y: np.ndarray, ks: Iterable[int]) -> Line:
+def line_of(x: np.ndarray, y: np.ndarray, ks: Iterable[int]) -> LabelledLine:
     """Everything about distinct points x with labels y."""
     order = np.argsort(x)
     x, y = np.asarray(x, dtype=float)[order], np.asarray(y)[order]
@@ -83,7 +83,7 @@ def line_of(x: np.ndarray, y: np.ndarray, ks: Iterable[int]) -> Line:
     changed = labels_after_changes(counts, ks, np.tile(each, 2), instead, right)
     flipped = changed[:, n:].astype(np.int64)
     shares, sizes = _intervals(labels, y)
-    return Line(
+    return LabelledLine(
         x=x,
         y=y,
         labels=labels,
@@ -119,7 +119,7 @@ def trial(problem: KearnsProblem, n: int, ks: Iterable[int], rng: np.random.Gene
     )
 
 
-def _disagreement(problem: KearnsProblem, line: Line) -> np.ndarray:
+def _disagreement(problem: KearnsProblem, line: LabelledLine) -> np.ndarray:
     """How much of [0, 1] every rule calls otherwise than the target.
 
     Points own the cells between the midpoints: boundaries lie on midpoints and nowhere else.
@@ -136,7 +136,7 @@ def kearns_trial(noise: float, n: int, most: int, seed: int, number: int) -> Tri
     return trial(KearnsProblem(noise=noise), n, range(1, min(most, n) + 1), rng)
 
 
-def penalised(line: Line, n0: float = N0) -> np.ndarray:
+def penalised(line: LabelledLine, n0: float = N0) -> np.ndarray:
     """The criterion L_n + S of every k."""
     return line.apparent + line.penalty(n0)
 

@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.papers.experiment import Draws, Experiment
-from truerisk.papers.figures import Figure, Panel, Series
+from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.kearns import DOCUMENT, kearns_trial, means
 from truerisk.papers.report import (
-    Claim,
     Findings,
+    PaperTable,
     Row,
-    Table,
+    Statement,
     mean_and_error,
     mean_row,
     printed,
@@ -74,7 +74,7 @@ class KearnsFigure1(Experiment):
         )
 
 
-def _risk_table(draws: Draws) -> Table:
+def _risk_table(draws: Draws) -> PaperTable:
     rows: list[Row] = []
     for k, known in AT.items():
         for (name, short), reference in zip(RISKS.items(), known, strict=True):
@@ -82,10 +82,10 @@ def _risk_table(draws: Draws) -> Table:
             error = printed(values, TRIALS, 3)
             rows.append(mean_row(f"k = {k}: {short}", values, reference, error))
     title = f"mean risks, n = {N}, noise {NOISE}"
-    return Table(title, f"{TRIALS} trials of this recipe", tuple(rows))
+    return PaperTable(title, f"{TRIALS} trials of this recipe", tuple(rows))
 
 
-def _bias_table(draws: Draws) -> Table:
+def _bias_table(draws: Draws) -> PaperTable:
     rows: list[Row] = []
     for j, noise in enumerate(NOISES):
         for name, short, reference in zip(
@@ -95,15 +95,15 @@ def _bias_table(draws: Draws) -> Table:
             error = printed(values, TRIALS, 3)
             rows.append(mean_row(f"noise {noise}: {short}", values, reference, error))
     title = f"estimated and conditional bias at k = {TARGET}, n = {N}"
-    return Table(title, f"{TRIALS} trials of this recipe", tuple(rows))
+    return PaperTable(title, f"{TRIALS} trials of this recipe", tuple(rows))
 
 
-def _parallel(draws: Draws) -> Claim:
+def _parallel(draws: Draws) -> Statement:
     """Nearly: from k = 10 on TER − CER moves by less than a tenth of what the bias moves."""
     gap = means(draws, "true") - means(draws, "conditional")
     bias = means(draws, "conditional") - means(draws, "apparent")
     moves, most = np.ptp(gap[TARGET - 1 :]), np.ptp(bias[TARGET - 1 :])
-    return Claim(
+    return Statement(
         "the curves of conditional and true risk are nearly parallel for k >= 10",
         "holds" if moves < most / 10 else "does not hold",
         f"TER − CER moves between {gap[TARGET - 1 :].min():.3f} and "
@@ -111,7 +111,7 @@ def _parallel(draws: Draws) -> Claim:
     )
 
 
-def _over_and_under(draws: Draws) -> tuple[Claim, ...]:
+def _over_and_under(draws: Draws) -> tuple[Statement, ...]:
     """Whether S − (CER − EER) has the sign that the document says; 'vanishes' is within .02."""
     excess = draws["S at 10"] - draws["bias at 10"]
     said = ("overestimates", "overestimates", "", "underestimates")
@@ -122,15 +122,15 @@ def _over_and_under(draws: Draws) -> tuple[Claim, ...]:
         if word:
             sign = 1 if word == "overestimates" else -1
             text = f"S {word} the conditional bias at noise {noise}"
-            claims.append(Claim.judge(text, sign * value, error, evidence))
+            claims.append(Statement.judge(text, sign * value, error, evidence))
         else:
             holds = abs(value) < 0.02 + 2 * error
             text = f"the overestimation by S vanishes at noise {noise}"
-            claims.append(Claim(text, "holds" if holds else "does not hold", evidence))
+            claims.append(Statement(text, "holds" if holds else "does not hold", evidence))
     return tuple(claims)
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     mean = {name: means(draws, name) for name in (*RISKS, "penalty")}
     risks = (
         Series("EER", KS, mean["apparent"], "k-", 2.4),
@@ -142,7 +142,7 @@ def _figure(draws: Draws) -> Figure:
         Series("conditional, CER − EER", KS, mean["conditional"] - mean["apparent"], "k-"),
         Series("true, TER − EER", KS, mean["true"] - mean["apparent"], "k-", 2.4),
     )
-    return Figure(
+    return Panels(
         "kearns-figure-1",
         (
             Panel("error rates", "number of intervals k", "rate", risks),

@@ -7,9 +7,17 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.papers.experiment import Draws, Experiment
-from truerisk.papers.figures import Figure, Panel, Series
+from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.kearns import DOCUMENT, kearns_trial, means, penalised
-from truerisk.papers.report import Claim, Findings, Row, Table, mean_and_error, mean_row, signed
+from truerisk.papers.report import (
+    Findings,
+    PaperTable,
+    Row,
+    Statement,
+    mean_and_error,
+    mean_row,
+    signed,
+)
 
 __all__ = ["KearnsFigure2", "kearns_figure_2"]
 
@@ -43,15 +51,15 @@ class KearnsFigure2(Experiment):
         )
 
 
-def _table(draws: Draws) -> Table:
+def _table(draws: Draws) -> PaperTable:
     rows: list[Row] = []
     for k in SHOWN:
         rows.append(mean_row(f"k = {k}: empirical", draws["apparent"][:, k - 1]))
         rows.append(mean_row(f"k = {k}: empirical + S", draws["criterion"][:, k - 1]))
-    return Table(f"mean error rates, n = {N}, noise {NOISE}", "document", tuple(rows))
+    return PaperTable(f"mean error rates, n = {N}, noise {NOISE}", "document", tuple(rows))
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     last = float(means(draws, "apparent")[-1])
     least = int(means(draws, "criterion").argmin()) + 1
     before, before_error = mean_and_error(
@@ -61,17 +69,17 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
         draws["criterion"][:, -1] - draws["criterion"][:, least - 1]
     )
     return (
-        Claim(
+        Statement(
             "the empirical error rate decreases to zero",
             "holds" if last < 0.001 else "does not hold",
             f"its mean at k = {MOST} is {last:.4f}",
         ),
-        Claim(
+        Statement(
             f"the criterion decreases until k is about {TARGET}",
             "holds" if abs(least - TARGET) <= 2 and before > 2 * before_error else "does not hold",
             f"its mean is least at k = {least}; at k = 4 it is {signed(before, before_error)} more",
         ),
-        Claim.judge(
+        Statement.judge(
             f"the criterion then grows for k > {TARGET}",
             after,
             after_error,
@@ -80,7 +88,7 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
     )
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     styles = ("-", "--", ":")
     single = tuple(
         series
@@ -94,7 +102,7 @@ def _figure(draws: Draws) -> Figure:
         Series("empirical", KS, means(draws, "apparent"), "k-"),
         Series("empirical + S", KS, means(draws, "criterion"), "C0-"),
     )
-    return Figure(
+    return Panels(
         "kearns-figure-2",
         (
             Panel(f"{N_LINES} trials", "number of intervals k", "error rate", single),

@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.papers.experiment import Draws, Experiment
-from truerisk.papers.figures import Figure, Panel, Series
+from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.kearns import DOCUMENT, Trial, kearns_trial, penalised
-from truerisk.papers.report import Claim, Findings, Row, Table, mean_row, signed
+from truerisk.papers.report import Findings, PaperTable, Row, Statement, mean_row, signed
 
 __all__ = ["KearnsFigure3", "kearns_figure_3"]
 
@@ -94,7 +94,7 @@ def gain(true: np.ndarray, cv: int) -> tuple[float, float]:
     return 100 * float(ratio), 100 * float(residual.std(ddof=1) / np.sqrt(len(true)))
 
 
-def _gain_table(draws: Draws, n: int, cv: int) -> Table:
+def _gain_table(draws: Draws, n: int, cv: int) -> PaperTable:
     ties = "largest" if cv == LOO_LARGEST else "smallest"
     rows = []
     for j, (noise, known) in enumerate(zip(NOISES, GAINS[n, cv], strict=True)):
@@ -103,20 +103,20 @@ def _gain_table(draws: Draws, n: int, cv: int) -> Table:
         spread = error * np.sqrt(len(draws["true"]) / KearnsFigure3.replicates)
         rows.append(Row(f"noise {noise}", value, error, known, float(np.hypot(spread, 0.5))))
     title = f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {ties} k"
-    return Table(title, "same recipe", tuple(rows), digits=1)
+    return PaperTable(title, "same recipe", tuple(rows), digits=1)
 
 
-def _difference_table(draws: Draws) -> Table:
+def _difference_table(draws: Draws) -> PaperTable:
     true = draws["true"][:, SIZES.index(100)]
     rows = (
         mean_row(f"noise {noise}", true[:, j, LOO] - true[:, j, S], *DIFFERENCES[j])
         for j, noise in enumerate(NOISES)
     )
     title = "true risk by leave-one-out − true risk by S, n = 100, ties to the smallest k"
-    return Table(title, "same recipe", tuple(rows))
+    return PaperTable(title, "same recipe", tuple(rows))
 
 
-def _choice_table(draws: Draws) -> Table:
+def _choice_table(draws: Draws) -> PaperTable:
     """What the document draws: mean k, true risk, and its estimate, at noise .2."""
     rows = []
     for i, n in enumerate(SIZES):
@@ -126,10 +126,10 @@ def _choice_table(draws: Draws) -> Table:
             rows.append(mean_row(f"{name}: true risk", draws["true"][:, i, DRAWN, rule]))
             if rule != ORACLE:
                 rows.append(mean_row(f"{name}: estimate", draws["estimate"][:, i, DRAWN, rule]))
-    return Table(f"the points of the figure, noise {NOISES[DRAWN]}", "document", tuple(rows))
+    return PaperTable(f"the points of the figure, noise {NOISES[DRAWN]}", "document", tuple(rows))
 
 
-def _gain_claims(draws: Draws) -> tuple[Claim, ...]:
+def _gain_claims(draws: Draws) -> tuple[Statement, ...]:
     true = draws["true"]
     claims = []
     for cv, ties in ((LOO, "smallest"), (LOO_LARGEST, "largest")):
@@ -150,11 +150,11 @@ def _gain_claims(draws: Draws) -> tuple[Claim, ...]:
             f"(ties of LOO to the {ties} k)"
         )
         holds = inside == len(found)
-        claims.append(Claim(text, "holds" if holds else "does not hold", evidence))
+        claims.append(Statement(text, "holds" if holds else "does not hold", evidence))
     return tuple(claims)
 
 
-def _quantile_claims(draws: Draws) -> tuple[Claim, ...]:
+def _quantile_claims(draws: Draws) -> tuple[Statement, ...]:
     true = draws["true"]
     excess = true - true[..., [ORACLE]]
     q = np.quantile(excess, 0.95, axis=0)
@@ -168,7 +168,7 @@ def _quantile_claims(draws: Draws) -> tuple[Claim, ...]:
             if not lower[i, j]
         ]
         claims.append(
-            Claim(
+            Statement(
                 "the 95 % quantile of the excess over the oracle is always lower for S "
                 f"(ties of LOO to the {ties} k)",
                 "does not hold" if higher else "holds",
@@ -179,7 +179,7 @@ def _quantile_claims(draws: Draws) -> tuple[Claim, ...]:
     return tuple(claims)
 
 
-def _n0_claim(draws: Draws) -> Claim:
+def _n0_claim(draws: Draws) -> Statement:
     """Similar: no mean true risk differs from that of n0 = 10 by more than .002."""
     true = draws["true"]
     others = [RULES.index(f"S, n0={n0}") for n0 in N0S if n0 != 10]
@@ -187,7 +187,7 @@ def _n0_claim(draws: Draws) -> Claim:
     i, j, o = np.unravel_index(np.abs(gaps).argmax(), gaps.shape)
     one = true[:, i, j, others[o]] - true[:, i, j, S]
     error = float(one.std(ddof=1) / np.sqrt(len(one)))
-    return Claim(
+    return Statement(
         "n0 from 5 to 20 gives similar results",
         "does not hold" if abs(gaps[i, j, o]) > 0.002 + 2 * error else "holds",
         f"largest change of the mean true risk against n0=10: {signed(gaps[i, j, o], error)} "
@@ -195,7 +195,7 @@ def _n0_claim(draws: Draws) -> Claim:
     )
 
 
-def _bias(draws: Draws) -> tuple[Claim, ...]:
+def _bias(draws: Draws) -> tuple[Statement, ...]:
     """What S and LOO say of the rule they chose, against its true risk."""
     bias = draws["estimate"] - draws["true"]
     mean, n = bias.mean(axis=0), len(bias)
@@ -210,17 +210,17 @@ def _bias(draws: Draws) -> tuple[Claim, ...]:
     signs = mean[at, 0, S] > 0 and (mean[at, 1:, S] < 0).all()
     closer = (np.abs(mean[at, :, S]) < np.abs(mean[at, :, LOO])).all()
     return (
-        Claim(
+        Statement(
             "LOO is always optimistic about the rule that it chose",
             "holds" if optimistic else "does not hold",
             f"estimate − true risk, {shown(LOO)}",
         ),
-        Claim(
+        Statement(
             "S is pessimistic up to noise .1 and optimistic from noise .2 on",
             "holds" if signs else "does not hold",
             f"estimate − true risk, {shown(S)}",
         ),
-        Claim(
+        Statement(
             "S estimates the true risk of its choice better than LOO",
             "holds" if closer else "does not hold",
             "n=100, absolute bias of S below that of LOO at noise "
@@ -249,7 +249,7 @@ NOTES = (
 )
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     sizes = np.array(SIZES)
     k, true, said = (draws[name][:, :, DRAWN] for name in ("k", "true", "estimate"))
 
@@ -274,7 +274,7 @@ def _figure(draws: Draws) -> Figure:
         ),
         Panel("95 % quantile of the excess risk", "n", "excess", lines(excess, two)),
     )
-    return Figure("kearns-figure-3", panels)
+    return Panels("kearns-figure-3", panels)
 
 
 kearns_figure_3 = KearnsFigure3()

@@ -18,7 +18,7 @@ from truerisk.methods.parts.averages import split_risks
 from truerisk.methods.three_way import ThreeWay
 from truerisk.papers.evaluating import answered, evaluated, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Claim, Findings, Table, mean_and_error, mean_row, signed
+from truerisk.papers.report import Findings, PaperTable, Statement, mean_and_error, mean_row, signed
 
 __all__ = ["MehtaThreeWay", "mehta_three_way"]
 
@@ -92,7 +92,7 @@ def _true_risks(data: Data, seen: np.ndarray) -> np.ndarray:
     return split_risks(answers, data, ZeroOne()).T
 
 
-def _selected(draws: Draws) -> Table:
+def _selected(draws: Draws) -> PaperTable:
     rows = [
         mean_row("validation error of the selected", draws["validation"]),
         mean_row("test error of the refitted", draws["test"]),
@@ -102,10 +102,10 @@ def _selected(draws: Draws) -> Table:
         mean_row("leave-one-out: error of the selected", draws["least"][:, 2]),
         mean_row("leave-one-out: its true risk, all rows", draws["risk"][:, 2]),
     ]
-    return Table("the selected rule", "document", tuple(rows))
+    return PaperTable("the selected rule", "document", tuple(rows))
 
 
-def _fixed(draws: Draws) -> Table:
+def _fixed(draws: Draws) -> PaperTable:
     """Estimates of one rule, k = 9, against its mean risk and against its own."""
     rows = []
     mean = draws["true of fixed"].mean()
@@ -117,10 +117,10 @@ def _fixed(draws: Draws) -> Table:
         rows.append(mean_row(f"{name}: squared error for its own risk", own))
     rows.append(mean_row("true risk", draws["true of fixed"]))
     k = list(KS)[FIXED]
-    return Table(f"k = {k}, nothing selected", "document", tuple(rows), digits=5)
+    return PaperTable(f"k = {k}, nothing selected", "document", tuple(rows), digits=5)
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     risk, fixed, own = draws["risk"], draws["fixed"], draws["true of fixed"]
     flattery = mean_and_error(risk[:, 0] - draws["validation"])
     rest = mean_and_error(draws["test"] - risk[:, 0])
@@ -134,43 +134,43 @@ def _claims(draws: Draws) -> tuple[Claim, ...]:
     nearer = mean_and_error(((fixed - own[:, None]) ** 2 - away).mean(axis=1))
     pessimism = mean_and_error(fixed[:, 0] - fixed[:, 1])
     return (
-        Claim.judge(
+        Statement.judge(
             "the validation error of the selected rule is no unbiased estimate: it flatters",
             *flattery,
             f"true risk − validation error = {signed(*flattery)}",
         ),
-        Claim(
+        Statement(
             "the test error of the refitted rule estimates its true risk",
             "holds" if abs(rest[0]) <= 3 * rest[1] else "does not hold",
             f"test error − true risk = {signed(*rest)}",
         ),
-        Claim.judge(
+        Statement.judge(
             "divided into three parts the data may not suffice to fit the models",
             *cost,
             f"true risk − that of the rule 10-fold selects and fits on all rows = {signed(*cost)}",
         ),
-        Claim.judge(
+        Statement.judge(
             "nor to obtain a good estimate of the test error",
             *spread,
             f"squared error of the test error − that of the least 10-fold error, selection "
             f"included = {signed(*spread, 5)}",
         ),
-        Claim.judge(
+        Statement.judge(
             "10-fold cross-validation may be pessimistic, for its smaller training sets",
             *pessimism,
             f"10-fold − leave-one-out = {signed(*pessimism)}",
         ),
-        Claim.judge(
+        Statement.judge(
             "leave-one-out may have the higher variance",
             *higher,
             f"variance of leave-one-out − that of 10-fold = {signed(*higher, 5)}",
         ),
-        Claim.judge(
+        Statement.judge(
             "10-fold tends to provide the better estimate",
             *better,
             f"squared error of leave-one-out − that of 10-fold = {signed(*better, 5)}",
         ),
-        Claim.judge(
+        Statement.judge(
             "both estimate the mean over training sets better than the risk of the given rule",
             *nearer,
             f"squared error for its own risk − that for the mean risk = {signed(*nearer, 5)}",

@@ -11,15 +11,15 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.core.present import number, plain, seconds, text_table
-from truerisk.papers.figures import Figure
+from truerisk.papers.figures import Panels
 
 __all__ = [
-    "Claim",
     "Findings",
-    "Grid",
+    "MeansGrid",
+    "PaperTable",
     "Report",
     "Row",
-    "Table",
+    "Statement",
     "mean_and_error",
     "mean_row",
     "printed",
@@ -72,7 +72,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class PaperTable:
     """Rows against one reference: the document, or a larger run of the same recipe."""
 
     title: str
@@ -102,7 +102,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Grid:
+class MeansGrid:
     """Means with their standard errors, a line per name and a column per situation.
 
     For what no reference prints: curves, of which a document shows the picture only.
@@ -130,7 +130,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Claim:
+class Statement:
     """A sentence of the document, whether it holds here, and the numbers that say so."""
 
     text: str
@@ -138,7 +138,7 @@ class Claim:
     evidence: str
 
     @classmethod
-    def judge(cls, text: str, effect: float, std_error: float, evidence: str) -> Claim:
+    def judge(cls, text: str, effect: float, std_error: float, evidence: str) -> Statement:
         """Holds where the effect is positive by 2 standard errors, fails where negative by 2."""
         decided = abs(effect) > AGREES * std_error
         if not decided:
@@ -154,10 +154,10 @@ class Claim:
 class Findings:
     """What an experiment makes of its replicates."""
 
-    tables: tuple[Table | Grid, ...]
-    claims: tuple[Claim, ...] = ()
+    tables: tuple[PaperTable | MeansGrid, ...]
+    claims: tuple[Statement, ...] = ()
     notes: tuple[str, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Panels, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Report:
         )
         found = self.findings
         parts = [head, *map(str, found.tables)]
-        compared = [i for i, table in enumerate(found.tables, 1) if isinstance(table, Table)]
+        compared = [i for i, table in enumerate(found.tables, 1) if isinstance(table, PaperTable)]
         if compared:
             parts[compared[-1]] += "\ndifference: in standard errors of both numbers together"
         if found.claims:

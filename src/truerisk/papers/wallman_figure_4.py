@@ -8,8 +8,8 @@ import numpy as np
 
 from truerisk.papers.double_cv import double_cv
 from truerisk.papers.experiment import Draws, Experiment
-from truerisk.papers.figures import Figure, Panel, Series
-from truerisk.papers.report import Claim, Findings, Row, Table
+from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.report import Findings, PaperTable, Row, Statement
 
 __all__ = ["WallmanFigure4", "wallman_figure_4"]
 
@@ -35,12 +35,12 @@ class WallmanFigure4(Experiment):
     def findings(self, draws: Draws) -> Findings:
         return Findings(
             tables=(
-                Table(
+                PaperTable(
                     "standard deviation over data sets",
                     "20,000 sets",
                     tuple(_spread_row(name, draws[name]) for name in SPREAD),
                 ),
-                Table("correlation", "document", _correlations(draws), digits=2),
+                PaperTable("correlation", "document", _correlations(draws), digits=2),
             ),
             claims=tuple(_majority(name, draws[name]) for name in MAJORITY),
             notes=("the document prints no numbers for this figure but the two ranges.",),
@@ -65,17 +65,17 @@ def _correlations(draws: Draws) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _majority(name: str, values: np.ndarray) -> Claim:
+def _majority(name: str, values: np.ndarray) -> Statement:
     low, high = MAJORITY[name]
     share = float(((values >= low) & (values <= high)).mean())
-    return Claim(
+    return Statement(
         f"the vast majority of the {name} errors lie between {low:.2f} and {high:.2f}",
         "holds" if share > 0.8 else "does not hold",
         f"{100 * share:.1f} % of them do",
     )
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     pairs = (("a", "external", "true"), ("b", "internal", "external"), ("c", "internal", "true"))
     panels = tuple(
         Panel(
@@ -87,7 +87,7 @@ def _figure(draws: Draws) -> Figure:
         )
         for letter, one, other in pairs
     )
-    return Figure("wallman-figure-4", panels, columns=3)
+    return Panels("wallman-figure-4", panels, columns=3)
 
 
 wallman_figure_4 = WallmanFigure4()

@@ -21,10 +21,10 @@ from truerisk.datasets.highleyman import make_highleyman
 from truerisk.datasets.simple import make_simple
 from truerisk.papers.evaluating import answered
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Figure, Panel, Series
-from truerisk.papers.report import Claim, Findings, Grid, Row, Table
+from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row, Statement
 
-__all__ = ["SITUATIONS", "Situation", "WallmanFigure5", "wallman_figure_5"]
+__all__ = ["SITUATIONS", "WallmanCase", "WallmanFigure5", "wallman_figure_5"]
 
 N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
@@ -35,7 +35,7 @@ TINY = 1e-3
 
 
 @dataclass(frozen=True)
-class Situation:
+class WallmanCase:
     """A distribution, the widths of the Parzen classifier, and the winners that 001 names.
 
     `counts` are the wins of a1 and a2 in 1000 data sets of an earlier run of this recipe.
@@ -50,21 +50,21 @@ class Situation:
 
 ROTATED = make_highleyman.rotated(45)
 SITUATIONS = (
-    Situation(
+    WallmanCase(
         "simple",
         make_simple,
         "22111",
         counts=((444, 556), (47, 953), (608, 392), (657, 324), (800, 199)),
     ),
-    Situation(
+    WallmanCase(
         "difficult",
         make_difficult,
         "12111",
         counts=((881, 119), (222, 778), (941, 59), (963, 35), (1000, 0)),
     ),
-    Situation("Highleyman, Lissack-Fu widths", ROTATED, "22222"),
-    Situation("Highleyman, likelihood widths", ROTATED, "22222", widths="maximum-likelihood"),
-    Situation("colon", make_colon2d, "22212"),
+    WallmanCase("Highleyman, Lissack-Fu widths", ROTATED, "22222"),
+    WallmanCase("Highleyman, likelihood widths", ROTATED, "22222", widths="maximum-likelihood"),
+    WallmanCase("colon", make_colon2d, "22212"),
 )
 
 
@@ -121,7 +121,7 @@ def families(widths: str) -> tuple[Family, ...]:
     )
 
 
-def _compared(situation: Situation, rng: np.random.Generator) -> Draws:
+def _compared(situation: WallmanCase, rng: np.random.Generator) -> Draws:
     """Five verdicts (1: a1 did better, −1: a2, 0: neither), the choice, and both masses above ½."""
     data, order = _drawn(situation.problem, rng)
     tuning, test = order[:N_TUNING], order[N_TUNING:]
@@ -186,7 +186,7 @@ def _measured(family: Family, data: Data, design: np.ndarray, test: np.ndarray) 
     return np.array([*measures, validated.mean()])
 
 
-def _shares(draws: Draws, situation: Situation) -> tuple[np.ndarray, np.ndarray]:
+def _shares(draws: Draws, situation: WallmanCase) -> tuple[np.ndarray, np.ndarray]:
     """How often a1 and a2 did better, by measure."""
     verdicts = draws[f"{situation.name}: verdicts"]
     return (verdicts > 0).mean(axis=0), (verdicts < 0).mean(axis=0)
@@ -198,7 +198,7 @@ def _error(share: float, n: int) -> float:
     return 100 * float(np.sqrt(middle * (1 - middle) / n))
 
 
-def _against(situation: Situation, draws: Draws) -> Table:
+def _against(situation: WallmanCase, draws: Draws) -> PaperTable:
     """Wins beside those of the earlier run."""
     n = len(draws[f"{situation.name}: choice"])
     rows = []
@@ -208,30 +208,30 @@ def _against(situation: Situation, draws: Draws) -> Table:
             name, mine = f"a{who + 1}, {measure}", float(share)
             rows.append(Row(name, 100 * mine, _error(mine, n), 100 * p, _error(p, 1000)))
     title = f"{situation.name}: wins in per cent, against 1000 data sets of this recipe"
-    return Table(title, "1000 sets", tuple(rows), digits=1)
+    return PaperTable(title, "1000 sets", tuple(rows), digits=1)
 
 
-def _wins(draws: Draws) -> Grid:
+def _wins(draws: Draws) -> MeansGrid:
     rows = []
     for situation in SITUATIONS:
         n = len(draws[f"{situation.name}: choice"])
         for who, shares in enumerate(_shares(draws, situation), start=1):
             told = tuple((100 * float(p), _error(float(p), n)) for p in shares)
             rows.append((f"{situation.name}: a{who}", told))
-    return Grid("wins in per cent, by each measure", MEASURES, tuple(rows), digits=1)
+    return MeansGrid("wins in per cent, by each measure", MEASURES, tuple(rows), digits=1)
 
 
-def _choices(draws: Draws) -> Grid:
+def _choices(draws: Draws) -> MeansGrid:
     rows = []
     for situation in SITUATIONS:
         chosen = draws[f"{situation.name}: choice"]
         shares = np.bincount(chosen, minlength=len(LEARNERS)) / len(chosen)
         told = tuple((100 * float(p), _error(float(p), len(chosen))) for p in shares)
         rows.append((situation.name, told))
-    return Grid("what a1 chose, in per cent", LEARNERS, tuple(rows), digits=1)
+    return MeansGrid("what a1 chose, in per cent", LEARNERS, tuple(rows), digits=1)
 
 
-def _verdicts(draws: Draws) -> tuple[Claim, ...]:
+def _verdicts(draws: Draws) -> tuple[Statement, ...]:
     """Who has the higher score, as 001 §4.2 says in words."""
     found = []
     for situation in SITUATIONS:
@@ -242,21 +242,21 @@ def _verdicts(draws: Draws) -> tuple[Claim, ...]:
             error = float(np.sqrt(max(p1 + p2 - (p1 - p2) ** 2, 0) / n))
             text = f"{situation.name}, ({measure}): a{winner} has the higher score"
             evidence = f"a1 {100 * p1:.1f} %, a2 {100 * p2:.1f} %"
-            found.append(Claim.judge(text, effect, error, evidence))
+            found.append(Statement.judge(text, effect, error, evidence))
     return tuple(found)
 
 
-def _far_below(draws: Draws) -> Claim:
+def _far_below(draws: Draws) -> Statement:
     masses = np.concatenate([draws[f"{s.name}: above ½"].ravel() for s in SITUATIONS])
     share = float((masses < TINY).mean())
-    return Claim(
+    return Statement(
         "the mass above 50 % is in almost every case far below 1/1000",
         "holds" if share > 0.95 else "does not hold",
         f"below 1/1000 in {100 * share:.1f} % of the tests",
     )
 
 
-def _figure(draws: Draws) -> Figure:
+def _figure(draws: Draws) -> Panels:
     """Scores of a1 (left) and a2 (right) by measure."""
     places = np.arange(1.0, len(MEASURES) + 1)
     panels = []
@@ -267,7 +267,7 @@ def _figure(draws: Draws) -> Figure:
         panels.append(
             Panel(situation.name, ", ".join(MEASURES), "wins in per cent", (bars,), "bars")
         )
-    return Figure("wallman-figure-5", tuple(panels), columns=3)
+    return Panels("wallman-figure-5", tuple(panels), columns=3)
 
 
 NOTES = (

@@ -8,8 +8,8 @@ import numpy as np
 
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Figure, Panel, Series
-from truerisk.papers.report import Claim, Findings, Row, Table, mean_row
+from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.report import Findings, PaperTable, Row, Statement, mean_row
 
 __all__ = ["WallmanPosterior", "wallman_posterior"]
 
@@ -54,14 +54,17 @@ class WallmanPosterior(Experiment):
     def findings(self, draws: Draws) -> Findings:
         coverage = tuple(mean_row(name, values, LEVEL) for name, values in draws.items())
         return Findings(
-            tables=(_measures(), Table("how often a 95 % statement is true", "theory", coverage)),
+            tables=(
+                _measures(),
+                PaperTable("how often a 95 % statement is true", "theory", coverage),
+            ),
             claims=_claims(),
             notes=NOTES,
             figures=(_figure(),),
         )
 
 
-def _measures() -> Table:
+def _measures() -> PaperTable:
     """The measures beside their exact values; far tails by their logarithm."""
     rows = []
     for (errors, n), (upper, above, square) in EXACT.items():
@@ -73,31 +76,31 @@ def _measures() -> Table:
             Row(f"{name}: log10 (50 %)", _log10(found.above_half), 0.0, _log10(above), tail),
             Row(f"{name}: (q2)", found.q2, 0.0, square, HALF_A_UNIT),
         ]
-    return Table("measures of a tested rule", "exact", tuple(rows), digits=6)
+    return PaperTable("measures of a tested rule", "exact", tuple(rows), digits=6)
 
 
 def _log10(value: float) -> float:
     return float(np.log10(value))
 
 
-def _claims() -> tuple[Claim, ...]:
+def _claims() -> tuple[Statement, ...]:
     one = ErrorPosterior(6, 60)
     few, many = one.measures(), ErrorPosterior(15, 150).measures()
     square, mean = one.second_moment(), one.mean
     return (
-        Claim(
+        Statement(
             "n is the size of the training set",
             "does not hold",
             "it is the size of the test set: errors are counted in its n rows; with it the bounds "
             "hold as often as they say (second table)",
         ),
-        Claim(
+        Statement(
             "(q2) weighs errors by an exponentially increasing cost",
             "does not hold",
             f"the cost is e²: after 6 errors in 60 rows E[e²] = {square:.4f}, (E e)² = "
             f"{mean**2:.4f}",
         ),
-        Claim(
+        Statement(
             "(50 %) rewards many test rows more than few errors",
             "holds" if many.above_half < few.above_half / 1e9 else "does not hold",
             f"6 of 60 and 15 of 150, both 10 %: {few.above_half:.2e} and {many.above_half:.2e}",
@@ -105,12 +108,12 @@ def _claims() -> tuple[Claim, ...]:
     )
 
 
-def _figure() -> Figure:
+def _figure() -> Panels:
     e = np.linspace(0.0, 0.75, 751)
     lines = tuple(
         Series(f"{errors} of {n}", e, ErrorPosterior(errors, n).pdf(e)) for errors, n in EXACT
     )
-    return Figure("wallman-posterior", (Panel("", "true error", "density", lines),), columns=1)
+    return Panels("wallman-posterior", (Panel("", "true error", "density", lines),), columns=1)
 
 
 NOTES = (

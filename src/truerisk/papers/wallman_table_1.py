@@ -9,10 +9,10 @@ import numpy as np
 from truerisk.papers.double_cv import double_cv
 from truerisk.papers.experiment import Draws, Experiment
 from truerisk.papers.report import (
-    Claim,
     Findings,
+    PaperTable,
     Row,
-    Table,
+    Statement,
     mean_and_error,
     mean_row,
     printed,
@@ -52,8 +52,8 @@ class WallmanTable1(Experiment):
         )
         return Findings(
             tables=(
-                Table("against the paper", "paper", _paper_rows(draws)),
-                Table("against 20,000 data sets of this recipe", "20,000 sets", recipe),
+                PaperTable("against the paper", "paper", _paper_rows(draws)),
+                PaperTable("against 20,000 data sets of this recipe", "20,000 sets", recipe),
             ),
             claims=_claims(draws),
             notes=NOTES,
@@ -69,24 +69,24 @@ def _paper_rows(draws: Draws) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _claims(draws: Draws) -> tuple[Claim, ...]:
+def _claims(draws: Draws) -> tuple[Statement, ...]:
     flattery, flattery_error = mean_and_error(draws["true"] - draws["internal"])
     rest, rest_error = mean_and_error(draws["external"] - draws["true"])
     tied = float(np.corrcoef(draws["internal"], draws["external"])[0, 1])
     return (
-        Claim.judge(
+        Statement.judge(
             "the internal error is optimistic (001 says 'positive bias')",
             flattery,
             flattery_error,
             f"true − internal = {signed(flattery, flattery_error)}; the paper has .0442",
         ),
-        Claim(
+        Statement(
             "the external error is almost identical to the true one",
             "holds" if abs(rest) < flattery / 10 + 2 * rest_error else "does not hold",
             f"external − true = {signed(rest, rest_error)}: stratified folds test the class that "
             "the training rows have fewer of a little more often",
         ),
-        Claim(
+        Statement(
             "internal and external error have a strong positive correlation",
             "holds" if tied > 0.5 else "does not hold",
             f"correlation {tied:.2f}",

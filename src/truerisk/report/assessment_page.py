@@ -9,8 +9,8 @@ from truerisk.core.present import clean, honest_risk, number, unsigned
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
-from truerisk.report.document import Document, Estimate, Learner, read_document
-from truerisk.report.figure import Table
+from truerisk.report.document import Document, Estimate, LearnerRecord, read_document
+from truerisk.report.figure import FigureTable
 from truerisk.report.ladder import draw_ladder, interval_text, signed_text
 from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.methods_text import described, references, repeat
@@ -109,7 +109,7 @@ def _headline(document: Document) -> list[Headline]:
     return shown
 
 
-def _beside(best: Learner) -> str:
+def _beside(best: LearnerRecord) -> str:
     """What is said of the selected risk."""
     if best.optimism is not None:
         return f"optimism {signed_text(best.optimism, best.honest.value)}"
@@ -129,7 +129,7 @@ def _sure(estimate: Estimate) -> str:
 # ---------------------------------------------------------------- tables
 
 
-def _learners(document: Document) -> Table:
+def _learners(document: Document) -> FigureTable:
     rows = [
         [
             one.shown,
@@ -144,7 +144,7 @@ def _learners(document: Document) -> Table:
         for one in document.learners
     ]
     head = ("learner", "chosen setting", "selected", "honest", "interval", "optimism")
-    return Table.of((*head, "agreement", "fits"), rows)
+    return FigureTable.of((*head, "agreement", "fits"), rows)
 
 
 def _legend(document: Document) -> list[str]:
@@ -160,7 +160,7 @@ def _legend(document: Document) -> list[str]:
     ]
 
 
-def _differences(document: Document) -> Table | None:
+def _differences(document: Document) -> FigureTable | None:
     if not document.differences:
         return None
     best = document.best.honest.value
@@ -173,7 +173,9 @@ def _differences(document: Document) -> Table | None:
         ]
         for one in document.differences
     ]
-    return Table.of(("learner", "risk above the best", "standard error", "these rows say"), rows)
+    return FigureTable.of(
+        ("learner", "risk above the best", "standard error", "these rows say"), rows
+    )
 
 
 # ---------------------------------------------------------------- sections

@@ -9,7 +9,7 @@ from typing import Any
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, params_text
 from truerisk.report.document import Noticed, read_interval
-from truerisk.report.reading import Found, require_schema
+from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = ["SCHEMA", "AuditDocument", "Risk", "read_audit"]
 
@@ -28,13 +28,13 @@ class Risk:
     facts: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def read(cls, found: Found) -> Risk:
+    def read(cls, found: JsonValue) -> Risk:
         """With what is known of its making: nothing, where the search alone has stated it."""
         known = (("engine", "engine"), ("data_fingerprint", "data fingerprint"))
-        texts = [(said, found.get(name).maybe(Found.text)) for name, said in known]
-        seed = found.get("seed").maybe(Found.whole)
+        texts = [(said, found.get(name).maybe(JsonValue.text)) for name, said in known]
+        seed = found.get("seed").maybe(JsonValue.whole)
         return cls(
-            value=found["value"].maybe(Found.number),
+            value=found["value"].maybe(JsonValue.number),
             interval=found["interval"].maybe(read_interval),
             method=found["method"].text(),
             notes=tuple(found["notes"].texts()),
@@ -79,9 +79,9 @@ class AuditDocument:
 def read_audit(content: Any) -> AuditDocument:
     """A document from plain values, or a sentence on what is wrong with them."""
     require_schema(content, SCHEMA, NEWEST)
-    found = Found(content)
+    found = JsonValue(content)
     settings = tuple(_setting(one) for one in found["settings"].each(MOST_SETTINGS))
-    risks = tuple(one.maybe(Found.number) for one in found["risks"].each(MOST_SETTINGS))
+    risks = tuple(one.maybe(JsonValue.number) for one in found["risks"].each(MOST_SETTINGS))
     chosen = found["chosen"].whole()
     if settings and chosen >= len(settings):
         found["chosen"].wrong("the number of a setting")
@@ -95,7 +95,7 @@ def read_audit(content: Any) -> AuditDocument:
         claimed=Risk.read(found["claimed"]),
         honest=found["honest"].maybe(Risk.read),
         rough=found["rough"].maybe(Risk.read),
-        optimism=found["optimism"].maybe(Found.number),
+        optimism=found["optimism"].maybe(JsonValue.number),
         refuted=found["refuted"].maybe(_yes),
         confidence=found["confidence_level"].share(),
         findings=tuple(Noticed.read(one) for one in found["findings"].each()),
@@ -111,17 +111,17 @@ def read_audit(content: Any) -> AuditDocument:
     )
 
 
-def _setting(found: Found) -> Mapping[str, Any]:
+def _setting(found: JsonValue) -> Mapping[str, Any]:
     return {name: one.value for name, one in found.items()}
 
 
-def _yes(found: Found) -> bool:
+def _yes(found: JsonValue) -> bool:
     if not isinstance(found.value, bool):
         found.wrong("true or false")
     return found.value
 
 
-def _numbered(found: Found, n_settings: int) -> list[int]:
+def _numbered(found: JsonValue, n_settings: int) -> list[int]:
     numbers = [one.whole() for one in found["within_one_error"].each(MOST_SETTINGS)]
     if numbers and max(numbers) >= n_settings:
         found["within_one_error"].wrong("numbers of settings")

@@ -6,7 +6,7 @@ import numpy as np
 
 from truerisk.core.present import clean, number
 from truerisk.report.audit_document import AuditDocument, Risk
-from truerisk.report.figure import Figure, Key, Table, columns_of, thinned
+from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -52,7 +52,7 @@ def draw_claim(document: AuditDocument) -> Figure | None:
         title=f"From the claim to the {'corrected' if rough else 'honest'} risk",
         drawing=drawing,
         caption=ROUGH if rough else HONEST,
-        table=Table.of(
+        table=FigureTable.of(
             ("risk", "value", "interval"),
             [[name, number(one.value), str(one.interval or "none")] for name, one in shown],
         ),
@@ -154,7 +154,7 @@ def _keys(document: AuditDocument, honest: float | None) -> tuple[Key, ...]:
     return tuple(keys)
 
 
-def _table(document: AuditDocument, ordered: list[tuple[float, int]]) -> Table:
+def _table(document: AuditDocument, ordered: list[tuple[float, int]]) -> FigureTable:
     within = set(document.within_one_error)
     rows = [
         [
@@ -165,4 +165,4 @@ def _table(document: AuditDocument, ordered: list[tuple[float, int]]) -> Table:
         ]
         for risk, c in ordered
     ]
-    return Table.of(("setting", "risk", "within one standard error", "chosen"), rows)
+    return FigureTable.of(("setting", "risk", "within one standard error", "chosen"), rows)

@@ -9,7 +9,7 @@ from truerisk.core.present import clean, number, signed
 from truerisk.report.audit_document import AuditDocument, Risk, read_audit
 from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.report.audit_text import audited, audited_again, audited_on
-from truerisk.report.figure import Table
+from truerisk.report.figure import FigureTable
 from truerisk.report.layout import Headline, Section, rendered, sentences
 
 __all__ = ["draw_audit"]
@@ -81,12 +81,12 @@ def _verdict(document: AuditDocument) -> tuple[str, str]:
     return "possible", "it lies inside the honest interval"
 
 
-def _risks(document: AuditDocument) -> Table:
+def _risks(document: AuditDocument) -> FigureTable:
     rows = [
         [name, number(one.value), "none" if one.interval is None else str(one.interval), one.method]
         for name, one in _named(document)
     ]
-    return Table.of(("which", "risk", "interval", "by"), rows)
+    return FigureTable.of(("which", "risk", "interval", "by"), rows)
 
 
 def _named(document: AuditDocument) -> list[tuple[str, Risk]]:

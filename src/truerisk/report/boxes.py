@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.present import clean, number
 from truerisk.core.statistics.five_numbers import five_numbers
 from truerisk.report.document import Document
-from truerisk.report.figure import Figure, Key, Table, columns_of
+from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -67,11 +67,11 @@ def _said(name: str, values: Sequence[float]) -> str:
     )
 
 
-def _table(order: list[str], risks: dict[str, tuple[float, ...]]) -> Table:
+def _table(order: list[str], risks: dict[str, tuple[float, ...]]) -> FigureTable:
     rows = []
     for name in order:
         values = np.array(risks[name])
         quartiles = [number(float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
         rows.append([clean(name, 60), str(len(values)), *quartiles, number(float(values.mean()))])
     head = ("learner", "splits", "least", "first quartile", "median", "third quartile", "largest")
-    return Table.of((*head, "mean"), rows)
+    return FigureTable.of((*head, "mean"), rows)

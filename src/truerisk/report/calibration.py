@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truerisk.core.present import clean, number
 from truerisk.report.document import Document
-from truerisk.report.figure import Figure, Key, Table
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -50,7 +50,7 @@ def draw_calibration(document: Document) -> Figure | None:
             "in bins of about as many rows, against the share that came. "
             f"Brier score {number(found.brier)}. {sure_note}"
         ).strip(),
-        table=Table.of(("mean probability", "share observed", "interval", "rows"), rows),
+        table=FigureTable.of(("mean probability", "share observed", "interval", "rows"), rows),
         keys=(
             Key("s0", "share observed, with its interval", "span"),
             Key("baseline", "probabilities that are right", "line"),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import log10
 
 from truerisk.core.present import clean, number
-from truerisk.report.document import Curve, Document, Learner
-from truerisk.report.figure import Figure, Key, Table, columns_of, thinned
+from truerisk.report.document import Curve, Document, LearnerRecord
+from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
 from truerisk.report.heat_map import draw_heat
 from truerisk.report.scale import Scale
 from truerisk.report.svg import SHAPES, WIDTH, Drawing, series
@@ -51,7 +51,7 @@ class Axis:
         return sorted(range(len(self.places)), key=lambda c: self.places[c])
 
 
-def draw_curves(learner: Learner, document: Document, number_on_page: int) -> list[Figure]:
+def draw_curves(learner: LearnerRecord, document: Document, number_on_page: int) -> list[Figure]:
     """A figure per loss that the criteria are in; none for a learner with one setting."""
     if len(learner.curve.settings) < 2:
         return []
@@ -69,7 +69,7 @@ def draw_curves(learner: Learner, document: Document, number_on_page: int) -> li
 
 
 def _of_loss(
-    learner: Learner, loss: str, curves: Mapping[str, Curve], document: Document, name: str
+    learner: LearnerRecord, loss: str, curves: Mapping[str, Curve], document: Document, name: str
 ) -> Figure | None:
     tuned = learner.curve if loss == learner.curve.loss else None
     honest = learner.honest.value if loss == learner.honest.loss else None
@@ -177,7 +177,7 @@ def _ticks(axis: Axis) -> list[float] | None:
     return sorted(set(axis.places))
 
 
-def _about(learner: Learner, curves: Mapping[str, Curve]) -> str:
+def _about(learner: LearnerRecord, curves: Mapping[str, Curve]) -> str:
     chosen = "; ".join(
         f"{clean(word, 60)} chooses {curve.said(curve.best)} "
         f"with {number(curve.values[curve.best])}"
@@ -186,13 +186,13 @@ def _about(learner: Learner, curves: Mapping[str, Curve]) -> str:
     return f"Risk of {len(learner.curve.settings)} settings of {learner.shown}. {chosen}."
 
 
-def _table(learner: Learner, curves: Mapping[str, Curve]) -> Table:
+def _table(learner: LearnerRecord, curves: Mapping[str, Curve]) -> FigureTable:
     head = ["setting", *(clean(word, 60) for word in curves)]
     rows = []
     for c in range(len(learner.curve.settings)):
         cells = [_cell(curve, c) for curve in curves.values()]
         rows.append([learner.curve.said(c), *cells])
-    return Table.of(head, rows)
+    return FigureTable.of(head, rows)
 
 
 def _cell(curve: Curve, candidate: int) -> str:

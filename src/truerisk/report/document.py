@@ -10,7 +10,7 @@ from typing import Any
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, params_text
 from truerisk.core.ties import tied_groups
-from truerisk.report.reading import Found, require_schema
+from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = [
     "Calibrated",
@@ -18,7 +18,7 @@ __all__ = [
     "Difference",
     "Document",
     "Estimate",
-    "Learner",
+    "LearnerRecord",
     "Noticed",
     "Roc",
     "read_document",
@@ -42,10 +42,10 @@ class Estimate:
     notes: tuple[str, ...]
 
     @classmethod
-    def read(cls, found: Found) -> Estimate:
+    def read(cls, found: JsonValue) -> Estimate:
         return cls(
-            value=found["value"].maybe(Found.number),
-            std_error=found["std_error"].maybe(Found.any_number),
+            value=found["value"].maybe(JsonValue.number),
+            std_error=found["std_error"].maybe(JsonValue.any_number),
             interval=found["interval"].maybe(read_interval),
             loss=found["loss"].text(),
             method=found["method"].text(),
@@ -68,7 +68,7 @@ class Curve:
     std_errors: tuple[float | None, ...]
 
     @classmethod
-    def read(cls, found: Found) -> Curve:
+    def read(cls, found: JsonValue) -> Curve:
         points = found["estimates"].each(100_000)
         best = found["best"].whole()
         if best >= len(points):
@@ -79,8 +79,8 @@ class Curve:
             rule=found["rule"].text(),
             best=best,
             settings=tuple(_setting(p["params"]) for p in points),
-            values=tuple(p["value"].maybe(Found.number) for p in points),
-            std_errors=tuple(_finite(p["std_error"].maybe(Found.any_number)) for p in points),
+            values=tuple(p["value"].maybe(JsonValue.number) for p in points),
+            std_errors=tuple(_finite(p["std_error"].maybe(JsonValue.any_number)) for p in points),
         )
 
     def said(self, candidate: int) -> str:
@@ -89,7 +89,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Learner:
+class LearnerRecord:
     """One learner of the assessment."""
 
     name: str
@@ -109,7 +109,7 @@ class Learner:
     seconds: float
 
     @classmethod
-    def read(cls, name: str, found: Found) -> Learner:
+    def read(cls, name: str, found: JsonValue) -> LearnerRecord:
         curve = Curve.read(found["curve"])
         stable = found["stability"]
         return cls(
@@ -117,9 +117,9 @@ class Learner:
             setting=_setting(found["setting"]),
             apparent=found.get("apparent").maybe(Estimate.read),
             selected=found["selected"].maybe(Estimate.read),
-            no_selected=found.get("no_selected").maybe(Found.text) or "",
+            no_selected=found.get("no_selected").maybe(JsonValue.text) or "",
             honest=Estimate.read(found["risk"]),
-            optimism=found["optimism"].maybe(Found.number),
+            optimism=found["optimism"].maybe(JsonValue.number),
             curve=curve,
             criteria={word: Curve.read(one) for word, one in found["criteria"].items()},
             agreement=stable["agreement"].share(),
@@ -156,7 +156,7 @@ class Difference:
     exceeds_noise: bool
 
     @classmethod
-    def read(cls, found: Found) -> Difference:
+    def read(cls, found: JsonValue) -> Difference:
         exceeds = found["exceeds_noise"]
         if not isinstance(exceeds.value, bool):
             exceeds.wrong("true or false")
@@ -184,7 +184,7 @@ class Roc:
     notes: tuple[str, ...]
 
     @classmethod
-    def read(cls, found: Found) -> Roc:
+    def read(cls, found: JsonValue) -> Roc:
         thresholds = tuple(entry.any_number() for entry in found["thresholds"].each())
         fpr, tpr = tuple(found["fpr"].shares()), tuple(found["tpr"].shares())
         if not (2 <= len(thresholds) == len(fpr) == len(tpr)):
@@ -224,7 +224,7 @@ class Calibrated:
     notes: tuple[str, ...]
 
     @classmethod
-    def read(cls, found: Found) -> Calibrated:
+    def read(cls, found: JsonValue) -> Calibrated:
         one = cls(
             event=found["event"].text(),
             predicted=tuple(found["predicted"].shares()),
@@ -251,7 +251,7 @@ class Noticed:
     remedy: str
 
     @classmethod
-    def read(cls, found: Found) -> Noticed:
+    def read(cls, found: JsonValue) -> Noticed:
         severity = found["severity"].text()
         if severity not in ("serious", "warning", "note"):
             found["severity"].wrong("serious, warning or note")
@@ -263,8 +263,8 @@ class Noticed:
 class Document:
     """An assessment as it was written."""
 
-    best: Learner
-    learners: tuple[Learner, ...]
+    best: LearnerRecord
+    learners: tuple[LearnerRecord, ...]
     conclusion: str
     loss: str
     task: str
@@ -298,8 +298,8 @@ class Document:
 def read_document(content: Any) -> Document:
     """A document from plain values, or a sentence on what is wrong with them."""
     require_schema(content, SCHEMA, NEWEST)
-    found = Found(content)
-    learners = {name: Learner.read(name, one) for name, one in found["learners"].items()}
+    found = JsonValue(content)
+    learners = {name: LearnerRecord.read(name, one) for name, one in found["learners"].items()}
     best = found["best"].text()
     if best not in learners:
         found["best"].wrong("one of the learners")
@@ -315,19 +315,19 @@ def read_document(content: Any) -> Document:
         tuned_by=found["tuned_by"].text(),
         tested_by=found["tested_by"].text(),
         rule=found["rule"].text(),
-        interval=found["interval"].maybe(Found.text) or "",
+        interval=found["interval"].maybe(JsonValue.text) or "",
         level=found["confidence_level"].share(),
         n_rows=found["n_rows"].whole(),
         seed=found["seed"].whole(),
-        baseline=found["baseline"].maybe(Found.number),
-        baseline_rule=found["baseline_rule"].maybe(Found.text) or "",
+        baseline=found["baseline"].maybe(JsonValue.number),
+        baseline_rule=found["baseline_rule"].maybe(JsonValue.text) or "",
         missing=tuple(found["not_assessed"].texts()),
         findings=tuple(Noticed.read(one) for one in found["findings"].each()),
         choice=found["choice"].maybe(Estimate.read),
         differences=tuple(Difference.read(one) for one in found["differences"].each()),
         posterior=found["posterior"].maybe(_posterior),
         roc=found["roc"].maybe(Roc.read),
-        no_roc=found.get("no_roc").maybe(Found.text) or "",
+        no_roc=found.get("no_roc").maybe(JsonValue.text) or "",
         calibration=found["calibration"].maybe(Calibrated.read),
         monte_carlo={
             name: _kept(v.any_number() for v in risks.each())
@@ -343,11 +343,11 @@ def read_document(content: Any) -> Document:
     )
 
 
-def _rank(learner: Learner) -> float:
+def _rank(learner: LearnerRecord) -> float:
     return float("inf") if learner.honest.value is None else learner.honest.value
 
 
-def read_interval(found: Found) -> Interval:
+def read_interval(found: JsonValue) -> Interval:
     """An interval with finite ends, the lower one first."""
     low, high = found["low"].any_number(), found["high"].any_number()
     level = found["confidence_level"].share()
@@ -356,22 +356,22 @@ def read_interval(found: Found) -> Interval:
     return Interval(low, high, found["method"].text(), level)
 
 
-def _posterior(found: Found) -> tuple[float, float]:
+def _posterior(found: JsonValue) -> tuple[float, float]:
     errors, n = found["errors"].number(), found["n"].number()
     if not 0 <= errors <= n:
         found.wrong("errors between 0 and n")
     return errors, n
 
 
-def _shares(found: Found) -> tuple[float, ...]:
+def _shares(found: JsonValue) -> tuple[float, ...]:
     return tuple(found.shares())
 
 
-def _setting(found: Found) -> Mapping[str, Any]:
+def _setting(found: JsonValue) -> Mapping[str, Any]:
     return {name: one.value for name, one in found.items()}
 
 
-def _frequencies(found: Found, n_settings: int) -> tuple[tuple[int, int], ...]:
+def _frequencies(found: JsonValue, n_settings: int) -> tuple[tuple[int, int], ...]:
     pairs = []
     for name, count in found.items():
         if not name.isdecimal() or int(name[:9]) >= n_settings:

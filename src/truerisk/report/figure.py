@@ -9,14 +9,14 @@ from markupsafe import Markup
 
 from truerisk.report.svg import Drawing
 
-__all__ = ["MOST_POINTS", "MOST_ROWS", "Figure", "Key", "Table", "columns_of", "thinned"]
+__all__ = ["MOST_POINTS", "MOST_ROWS", "Figure", "FigureTable", "Key", "columns_of", "thinned"]
 
 MOST_ROWS = 60  # of a table on the page; the JSON has them all
 MOST_POINTS = 400  # of a line
 
 
 @dataclass(frozen=True)
-class Table:
+class FigureTable:
     """Cells under their heads; columns of numbers stand to the right."""
 
     head: tuple[str, ...]
@@ -24,7 +24,7 @@ class Table:
     n_left_out: int = 0
 
     @classmethod
-    def of(cls, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    def of(cls, head: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
         """A table of at most `MOST_ROWS` rows."""
         kept = tuple(tuple(row) for row in rows[:MOST_ROWS])
         return cls(tuple(head), kept, len(rows) - len(kept))
@@ -55,7 +55,7 @@ class Figure:
     title: str
     drawing: Drawing
     caption: str
-    table: Table
+    table: FigureTable
     keys: tuple[Key, ...] = ()
 
     @property

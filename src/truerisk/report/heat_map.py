@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from truerisk.core.present import clean, number
-from truerisk.report.document import Curve, Learner
-from truerisk.report.figure import Figure, Key, Table, columns_of
+from truerisk.report.document import Curve, LearnerRecord
+from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale, tick_text
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -18,7 +18,7 @@ WIDE_ENOUGH = 40  # units of a cell that holds its number
 
 
 @dataclass(frozen=True)
-class Grid:
+class SettingGrid:
     """A full grid of two parameters; `at[row, column]` is the number of the setting."""
 
     down: str
@@ -28,7 +28,7 @@ class Grid:
     at: dict[tuple[int, int], int]
 
     @classmethod
-    def of(cls, curve: Curve) -> Grid | None:
+    def of(cls, curve: Curve) -> SettingGrid | None:
         """None where another number of parameters varies, or cells are missing, or too many."""
         names = list(dict.fromkeys(n for s in curve.settings for n in s))
         values = {
@@ -67,10 +67,10 @@ class Grid:
         return TOP + self.height * len(self.rows)
 
 
-def draw_heat(learner: Learner, name: str) -> Figure | None:
+def draw_heat(learner: LearnerRecord, name: str) -> Figure | None:
     """The tuning risks over a full grid of two parameters; None for any other grid."""
     curve = learner.curve
-    grid = Grid.of(curve)
+    grid = SettingGrid.of(curve)
     known = [v for v in curve.values if v is not None]
     if grid is None or not known:
         return None
@@ -100,7 +100,12 @@ def draw_heat(learner: Learner, name: str) -> Figure | None:
 
 
 def _cell(
-    drawing: Drawing, grid: Grid, place: tuple[int, int], shade: int, curve: Curve, candidate: int
+    drawing: Drawing,
+    grid: SettingGrid,
+    place: tuple[int, int],
+    shade: int,
+    curve: Curve,
+    candidate: int,
 ) -> None:
     width, height = grid.width, grid.height
     x, y = LEFT + place[1] * width, TOP + place[0] * height
@@ -113,7 +118,7 @@ def _cell(
         drawing.frame(x + 1.5, y + 1.5, width - 3, height - 3)
 
 
-def _name_axes(drawing: Drawing, grid: Grid) -> None:
+def _name_axes(drawing: Drawing, grid: SettingGrid) -> None:
     for i, value in enumerate(grid.rows):
         at = TOP + (i + 0.5) * grid.height + 4
         drawing.text(LEFT - 7, at, columns_of(_said(value), 10), "tick", anchor="end")
@@ -136,9 +141,9 @@ def _said(value: object) -> str:
     return clean(str(value), 40)
 
 
-def _table(curve: Curve, grid: Grid) -> Table:
+def _table(curve: Curve, grid: SettingGrid) -> FigureTable:
     cells = [
         [_said(row), *(number(curve.values[grid.at[i, j]]) for j in range(len(grid.columns)))]
         for i, row in enumerate(grid.rows)
     ]
-    return Table.of([grid.down, *map(_said, grid.columns)], cells)
+    return FigureTable.of([grid.down, *map(_said, grid.columns)], cells)

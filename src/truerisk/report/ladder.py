@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from truerisk.core.present import clean, number, signed
-from truerisk.report.document import Document, Estimate, Learner
-from truerisk.report.figure import Figure, Key, Table, columns_of
+from truerisk.report.document import Document, Estimate, LearnerRecord
+from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -56,7 +56,7 @@ def draw_ladder(document: Document) -> Figure | None:
     )
 
 
-def _values(shown: list[Learner], choice: Estimate | None, document: Document) -> list[float]:
+def _values(shown: list[LearnerRecord], choice: Estimate | None, document: Document) -> list[float]:
     """All that the axis must show."""
     honest = [one.honest for one in shown] + ([choice] if choice else [])
     estimates = [
@@ -77,11 +77,11 @@ def _floor(values: list[float]) -> float | None:
     return None if min(values) < 0 else -0.004 * max(values)
 
 
-def _comparable(learner: Learner) -> bool:
+def _comparable(learner: LearnerRecord) -> bool:
     return learner.optimism is not None
 
 
-def _rung(drawing: Drawing, learner: Learner, y: float) -> None:
+def _rung(drawing: Drawing, learner: LearnerRecord, y: float) -> None:
     honest, selected = learner.honest, learner.minimised
     _label(drawing, learner.shown, y)
     steps = [honest.value]
@@ -123,7 +123,7 @@ def _about(document: Document) -> str:
     )
 
 
-def _keys(document: Document, shown: list[Learner], near: bool) -> tuple[Key, ...]:
+def _keys(document: Document, shown: list[LearnerRecord], near: bool) -> tuple[Key, ...]:
     keys = []
     if any(one.apparent for one in shown):
         keys.append(Key("hollow muted", "apparent"))
@@ -137,7 +137,7 @@ def _keys(document: Document, shown: list[Learner], near: bool) -> tuple[Key, ..
     return tuple(keys)
 
 
-def _table(document: Document) -> Table:
+def _table(document: Document) -> FigureTable:
     rows = [
         [
             one.shown,
@@ -152,7 +152,9 @@ def _table(document: Document) -> Table:
     if document.choice is not None:
         choice = document.choice
         rows.append([CHOICE, "–", "–", number(choice.value), interval_text(choice), "–"])
-    return Table.of(("learner", "apparent", "selected", "honest", "interval", "optimism"), rows)
+    return FigureTable.of(
+        ("learner", "apparent", "selected", "honest", "interval", "optimism"), rows
+    )
 
 
 def interval_text(estimate: Estimate) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from truerisk.report import audit_page
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_document import SCHEMA
-from truerisk.report.reading import parse, read_text, schema_of
+from truerisk.report.json_values import parse, read_text, schema_of
 
 __all__ = ["draw_any", "page_of_file"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from truerisk.core.present import number
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.report.document import Document
-from truerisk.report.figure import Figure, Key, Table
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -57,7 +57,7 @@ def draw_posterior(document: Document) -> Figure | None:
     )
 
 
-def _table(document: Document, posterior: ErrorPosterior) -> Table:
+def _table(document: Document, posterior: ErrorPosterior) -> FigureTable:
     level = document.level
     rows = [
         ["errors", f"{posterior.errors:g} of {posterior.n:g}"],
@@ -71,4 +71,4 @@ def _table(document: Document, posterior: ErrorPosterior) -> Table:
         said = f"probability of an error above {number(document.baseline)} (constant answer)"
         rows.append([said, f"{mass:.3g}"])
     rows.append(["mean squared error rate", number(posterior.second_moment())])
-    return Table.of(("of the true error", "value"), rows)
+    return FigureTable.of(("of the true error", "value"), rows)

@@ -9,7 +9,7 @@ from typing import Any
 
 from truerisk.core.present import clean, number
 from truerisk.report.document import Roc
-from truerisk.report.figure import MOST_POINTS, Figure, Key, Table, thinned
+from truerisk.report.figure import MOST_POINTS, Figure, FigureTable, Key, thinned
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -187,11 +187,11 @@ class Rates:
         mark = '<circle class="here" id="{}-here" r="6.5" cx="{}" cy="{}"/>'
         drawing.add(mark, name, x(call), y(call))
 
-    def _table(self, *names: str) -> Table:
+    def _table(self, *names: str) -> FigureTable:
         shown = sorted({*thinned(len(self.calls), N_SHOWN), self.start})
         rows = [[self.numbers(i)[name] for name in names] for i in shown]
         rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
-        return Table.of(names, rows)
+        return FigureTable.of(names, rows)
 
 
 _DIAGONAL = Key("baseline", "ranking at random", "line")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from truerisk.report.document import Document, Learner
-from truerisk.report.figure import Figure, Key, Table, columns_of
+from truerisk.report.document import Document, LearnerRecord
+from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -43,7 +43,7 @@ def draw_stability(document: Document) -> Figure | None:
     )
 
 
-def _bar(drawing: Drawing, learner: Learner, row: int) -> None:
+def _bar(drawing: Drawing, learner: LearnerRecord, row: int) -> None:
     name = columns_of(learner.shown, 16)
     drawing.text(LEFT - 10, drawing.y(row + 0.5) + 4, name, "name", anchor="end")
     total = sum(count for _, count in learner.frequencies)
@@ -56,12 +56,12 @@ def _bar(drawing: Drawing, learner: Learner, row: int) -> None:
         at += share
 
 
-def _ordered(learner: Learner) -> list[tuple[int, int]]:
+def _ordered(learner: LearnerRecord) -> list[tuple[int, int]]:
     """The setting chosen on all rows first, then the most frequent."""
     return sorted(learner.frequencies, key=lambda pair: (pair[0] != learner.curve.best, -pair[1]))
 
 
-def _table(tuned: list[Learner]) -> Table:
+def _table(tuned: list[LearnerRecord]) -> FigureTable:
     rows = [
         [
             learner.shown,
@@ -72,4 +72,4 @@ def _table(tuned: list[Learner]) -> Table:
         for learner in tuned
         for setting, count in _ordered(learner)
     ]
-    return Table.of(("learner", "setting", "outer splits", "chosen on all rows"), rows)
+    return FigureTable.of(("learner", "setting", "outer splits", "chosen on all rows"), rows)

@@ -20,7 +20,7 @@ from truerisk.study.sharing import frozen
 from truerisk.study.tasks import Batch, Order, one_thread, run_task
 from truerisk.study.work import run_batch
 
-__all__ = ["Given", "Here", "Workers", "pool_of", "refuse_unknown"]
+__all__ = ["Here", "UserPool", "Workers", "pool_of", "refuse_unknown"]
 
 CLIENT = "distributed:Client"
 
@@ -77,7 +77,7 @@ class Workers(Pool):
             self._pool.shutdown(kill_workers=True)
 
 
-class Given(Pool):
+class UserPool(Pool):
     """An executor of the user on this machine: used, never closed, and not replaced."""
 
     breaks_as_a_whole = True
@@ -123,7 +123,7 @@ def pool_of(executor: Any) -> Pool:
     n_workers = workers_of(executor)
     if isinstance(executor, int):
         return Workers(n_workers or 1)
-    return Given(executor)
+    return UserPool(executor)
 
 
 def _on_dask(where: Any) -> Pool:

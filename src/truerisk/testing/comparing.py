@@ -21,7 +21,7 @@ from truerisk.testing.cases import quiet
 from truerisk.testing.checks import require
 from truerisk.testing.situations import Situation, requests, weight_of, widths_of
 
-__all__ = ["Drawing", "Effort", "require_contract", "require_same", "require_same_rules"]
+__all__ = ["Draw", "Effort", "require_contract", "require_same", "require_same_rules"]
 
 Rules = tuple[LinearRules, ...] | None
 
@@ -38,7 +38,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Draw:
     """What hypothesis draws for one check: data for a family, a plan for the data, a request."""
 
     family: Family

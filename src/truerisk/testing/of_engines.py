@@ -20,7 +20,7 @@ from truerisk.testing.brute_force import freedom_by_brute_force, rules_by_brute_
 from truerisk.testing.changing import frozen
 from truerisk.testing.checks import Check, check_of, raise_failures, require
 from truerisk.testing.comparing import (
-    Drawing,
+    Draw,
     Effort,
     require_contract,
     require_same,
@@ -95,46 +95,46 @@ def check_answers_something(engine: Engine, families: Sequence[Family]) -> None:
 
 def check_equals_brute_force_on_folds(engine: Engine, family: Family, effort: Effort) -> None:
     """On K-fold and leave-one-out it answers what fitting one by one answers."""
-    Drawing(family, _folds, effort).against_brute_force(engine)
+    Draw(family, _folds, effort).against_brute_force(engine)
 
 
 def check_equals_brute_force_on_subsets(engine: Engine, family: Family, effort: Effort) -> None:
     """On any training rows, with several questions per fit, it equals fitting one by one."""
-    Drawing(family, lambda d: strategies.subsets(d.n_rows), effort).against_brute_force(engine)
+    Draw(family, lambda d: strategies.subsets(d.n_rows), effort).against_brute_force(engine)
 
 
 def check_equals_brute_force_on_nested_parts(
     engine: Engine, family: Family, effort: Effort
 ) -> None:
     """On folds inside the training rows of folds it equals fitting one by one."""
-    Drawing(family, lambda d: strategies.nested(d.n_rows), effort).against_brute_force(engine)
+    Draw(family, lambda d: strategies.nested(d.n_rows), effort).against_brute_force(engine)
 
 
 def check_equals_brute_force_on_copies(engine: Engine, family: Family, effort: Effort) -> None:
     """Rows that a training set holds several times count several times."""
-    Drawing(family, lambda d: strategies.copies(d.n_rows), effort).against_brute_force(engine)
+    Draw(family, lambda d: strategies.copies(d.n_rows), effort).against_brute_force(engine)
 
 
 def check_equals_brute_force_on_labels(engine: Engine, family: Family, effort: Effort) -> None:
     """A row that a fit is shown with another class is learned with that class."""
     if family.task == "classification":
-        Drawing(family, strategies.replaced_labels, effort).against_brute_force(engine)
+        Draw(family, strategies.replaced_labels, effort).against_brute_force(engine)
 
 
 def check_equals_brute_force_on_ties(engine: Engine, family: Family, effort: Effort) -> None:
     """Equal cells and equal rows, also on both sides of a split, change nothing."""
-    Drawing(family, _folds, effort, ties=True).against_brute_force(engine)
+    Draw(family, _folds, effort, ties=True).against_brute_force(engine)
 
 
 def check_equals_brute_force_on_weights(engine: Engine, family: Family, effort: Effort) -> None:
     """Sample weights reach every fit with their rows."""
     if weight_of(family) is not None:
-        Drawing(family, _folds, effort, weighted=True).against_brute_force(engine)
+        Draw(family, _folds, effort, weighted=True).against_brute_force(engine)
 
 
 def check_equals_the_generic_engine(engine: Engine, family: Family, effort: Effort) -> None:
     """On any plan it says what the generic engine says, or refuses."""
-    Drawing(family, strategies.plans, effort, ties=True).against(Generic(error="warn"), engine)
+    Draw(family, strategies.plans, effort, ties=True).against(Generic(error="warn"), engine)
 
 
 def _folds(data: Data) -> SearchStrategy[Plan]:

@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.replay import replay
-from truerisk.api.auditing.scale import scale_of
+from truerisk.api.auditing.score_scale import scale_of
 from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family

@@ -11,7 +11,7 @@ import pytest
 from truerisk.api.findings.finding import CODES, Finding, by_severity
 
 ROOT = Path(__file__).parents[3]
-ROOMS = ("auditing", "findings")
+ROOMS = ("assessing", "auditing", "findings")
 
 
 def test_a_finding_prints_what_is_wrong_and_what_to_do():

@@ -17,7 +17,7 @@ import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.engines.generic import Generic
 from truerisk.engines.logistic import paths as logistic
-from truerisk.engines.logistic.answering import ranks_are_close
+from truerisk.engines.logistic.path_answers import ranks_are_close
 from truerisk.engines.logistic.paths import LogisticPaths
 from truerisk.methods import Bootstrap
 

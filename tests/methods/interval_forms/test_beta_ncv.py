@@ -14,7 +14,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.losses import Cost, ZeroOne
 from truerisk.methods import NestedInterval
 from truerisk.methods.interval_forms.beta_ncv import NestedBeta
-from truerisk.methods.interval_forms.evidence import Evidence, PairEvidence, Pairs
+from truerisk.methods.interval_forms.evidence import Evidence, NestedErrors, PairEvidence
 from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(1)
@@ -59,16 +59,16 @@ def test_no_errors_have_an_interval():
 
 def test_a_bounded_loss_is_scaled():
     """A cost of at most 2 has twice the interval of the halved losses."""
-    pairs = Pairs(std_error=0.05, floor=0.04, mean=0.3, n=50)
+    pairs = NestedErrors(std_error=0.05, floor=0.04, mean=0.3, n=50)
     plain = interval_of(0.3, ZeroOne(), pairs)
-    doubled = Pairs(std_error=0.1, floor=0.08, mean=0.6, n=50)
+    doubled = NestedErrors(std_error=0.1, floor=0.08, mean=0.6, n=50)
     scaled = interval_of(0.6, Cost([[0, 2], [2, 0]]), doubled)
     assert (scaled.low, scaled.high) == pytest.approx((2 * plain.low, 2 * plain.high))
 
 
 def test_a_value_beyond_the_edge_is_taken_as_the_edge():
     """A debiased value below 0 still has an interval that starts at 0."""
-    pairs = Pairs(std_error=0.02, floor=0.02, mean=0.02, n=50)
+    pairs = NestedErrors(std_error=0.02, floor=0.02, mean=0.02, n=50)
     found = interval_of(-0.01, ZeroOne(), pairs)
     assert 0 <= found.low < found.high < 0.1
 

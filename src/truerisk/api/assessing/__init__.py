@@ -10,7 +10,7 @@
 | `tuned_learner.py` | what was found of one learner |
 | `tested_learners.py` | what was found of all of them: every number of an assessment |
 | `assessment.py` | `Assessment`: the same, printed, drawn and written |
-| `apparent.py` | the risk on the very rows of the fit |
+| `apparent_risk.py` | the risk on the very rows of the fit |
 | `fragility.py` | findings: what makes the answer fragile |
 | `baseline.py` | the risk of the best constant answer |
 | `risk_of_choice.py` | the risk of choosing among the learners as well |

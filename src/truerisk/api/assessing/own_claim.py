@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.api.auditing.reading import read_claim
-from truerisk.api.auditing.scale import known_by, scale_of
+from truerisk.api.auditing.score_scale import known_by, scale_of
 from truerisk.api.road.problem import Problem
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family

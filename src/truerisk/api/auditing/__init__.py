@@ -7,7 +7,7 @@ Findings and the checks of tables and splits are in `api/findings`.
 | `claim.py` | what a fitted search claims, and the scores it kept |
 | `reading.py` | which reader reads which search |
 | `reading_grid.py`, `reading_linear.py`, `reading_study.py` | the readers |
-| `scale.py` | from a scorer to an error, row by row where that is possible |
+| `score_scale.py` | from a scorer to an error, row by row where that is possible |
 | `replay.py` | the same splits again: out-of-fold losses of every candidate |
 | `ranked.py` | the bootstrap for AUC, which rows do not add up to |
 | `repeat.py` | the whole search inside outer folds |

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.scale import Scale
+from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
 from truerisk.core.present import clean, number
 from truerisk.core.results import RiskEstimate
@@ -29,7 +29,7 @@ FEWEST_VALUES = 3  # of a parameter that has an inside and an edge
 SHARES = ("ratio", "subsample", "max_samples", "max_features")  # parameters that end at 1
 
 
-def score_findings(claim: Claim, scale: Scale, error_score: Any) -> list[Finding]:
+def score_findings(claim: Claim, scale: ScoreScale, error_score: Any) -> list[Finding]:
     """Failed fits, the choice, the curse of the maximum, the edge, the plateau."""
     return [
         *claim.findings,
@@ -41,7 +41,7 @@ def score_findings(claim: Claim, scale: Scale, error_score: Any) -> list[Finding
     ]
 
 
-def rough_correction(claim: Claim, scale: Scale) -> float | None:
+def rough_correction(claim: Claim, scale: ScoreScale) -> float | None:
     """The risk by Tibshirani and Tibshirani, where scores of splits of several rows were kept."""
     if claim.scores is None or claim.is_one_by_one:
         return None
@@ -112,7 +112,7 @@ def _chosen(claim: Claim) -> Iterator[Finding]:
         )
 
 
-def _curse(claim: Claim, scale: Scale) -> Iterator[Finding]:
+def _curse(claim: Claim, scale: ScoreScale) -> Iterator[Finding]:
     rough, error = rough_correction(claim, scale), _error_of_best(claim)
     if rough is None or error is None or len(claim.candidates) < 2:
         return

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from truerisk.api.auditing.scale import Scale
+from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
 from truerisk.core import present
 from truerisk.core.interval import Interval
@@ -67,7 +67,7 @@ class Audit:
     findings: tuple[Finding, ...]
     within_one_error: tuple[int, ...]
     n_candidates: int
-    scale: Scale = field(repr=False)
+    scale: ScoreScale = field(repr=False)
     named: str = "best_score_"
     errors: bool = False
     confidence_level: float = 0.95

@@ -9,7 +9,7 @@ from typing import Any
 
 from truerisk.api.auditing.claim import USED_UP, Claim
 from truerisk.api.auditing.on_state import study_given
-from truerisk.api.auditing.scale import Scale
+from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.road.compute import compute, curve_of, procedure_of
 from truerisk.api.road.problem import pose
 from truerisk.core.contracts import Method
@@ -39,7 +39,13 @@ class _SearchFamily(Family):
 
 
 def repeated(
-    search: Any, claim: Claim, scale: Scale, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
+    search: Any,
+    claim: Claim,
+    scale: ScoreScale,
+    X: Any,
+    y: Any,
+    outer: Any,
+    given: Mapping[str, Any],
 ) -> RiskEstimate:
     """Search anew in every outer training set and test outside.
 
@@ -89,7 +95,7 @@ def _is_fixed_grid(search: Any) -> bool:
 
 
 def _by_grid(
-    claim: Claim, scale: Scale, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
+    claim: Claim, scale: ScoreScale, X: Any, y: Any, outer: Any, given: Mapping[str, Any]
 ) -> RiskEstimate:
     problem = pose(
         Family(claim.estimator, claim.candidates), X, y, loss=_loss(scale, claim), **given
@@ -111,7 +117,7 @@ def _inner(claim: Claim, y: Any) -> Method:
 def _by_clones(
     search: Any,
     claim: Claim,
-    scale: Scale,
+    scale: ScoreScale,
     X: Any,
     y: Any,
     outer: Any,
@@ -135,7 +141,7 @@ def _by_clones(
     )
 
 
-def _loss(scale: Scale, claim: Claim) -> Any:
+def _loss(scale: ScoreScale, claim: Claim) -> Any:
     if scale.whole is None:
         raise Refusal(
             f"the score of this search ({scale.word}) is the model's own and has no scorer: "

@@ -14,7 +14,7 @@ import numpy as np
 
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.ranked import corrected_ranks
-from truerisk.api.auditing.scale import Scale
+from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
 from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import Problem
@@ -54,7 +54,7 @@ class Replayed:
     scores: Answers | None = None
 
 
-def replay(claim: Claim, scale: Scale, problem: Problem, plan: Plan) -> Replayed:
+def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Replayed:
     """Fit every candidate in every split of the search again, by the fastest exact engine."""
     if claim.kept is not None:
         return _of_kept(claim.kept, problem)
@@ -104,7 +104,9 @@ def _of_kept(curve: RiskCurve, problem: Problem) -> Replayed:
     return Replayed(losses, rows, np.ones(len(rows)), risks, replace(curve.common, n_fits=0))
 
 
-def _by_row(claim: Claim, scale: Scale, computed: Computed, weight: np.ndarray | None) -> Replayed:
+def _by_row(
+    claim: Claim, scale: ScoreScale, computed: Computed, weight: np.ndarray | None
+) -> Replayed:
     """Losses per row and split, scaled as the scorer scales them, averaged over the splits.
 
     `weight` is for a scorer that weights the rows: newer versions of scikit-learn hand the
@@ -175,7 +177,7 @@ def _chosen_often(claim: Claim, corrected: Corrected) -> str:
 
 
 def replay_findings(
-    claim: Claim, scale: Scale, replayed: Replayed, again: Callable[[], Replayed]
+    claim: Claim, scale: ScoreScale, replayed: Replayed, again: Callable[[], Replayed]
 ) -> list[Finding]:
     """Whether the replayed scores are those of the search.
 
@@ -204,12 +206,12 @@ def replay_findings(
     ]
 
 
-def _agrees(claim: Claim, scale: Scale, replayed: Replayed) -> bool:
+def _agrees(claim: Claim, scale: ScoreScale, replayed: Replayed) -> bool:
     gap, size, _ = _gap(claim, scale, replayed)
     return gap <= (EXACT if claim.exact else ALONG_A_PATH) * size
 
 
-def _gap(claim: Claim, scale: Scale, replayed: Replayed) -> tuple[float, float, str]:
+def _gap(claim: Claim, scale: ScoreScale, replayed: Replayed) -> tuple[float, float, str]:
     """The largest difference between kept and replayed scores, their size, and which scores."""
     own, again, what = _compared(claim, scale, replayed)
     scored = np.isfinite(own) & np.isfinite(again)
@@ -217,7 +219,9 @@ def _gap(claim: Claim, scale: Scale, replayed: Replayed) -> tuple[float, float, 
     return gap, max(1.0, float(np.abs(own[scored]).max(initial=0.0))), what
 
 
-def _compared(claim: Claim, scale: Scale, replayed: Replayed) -> tuple[np.ndarray, np.ndarray, str]:
+def _compared(
+    claim: Claim, scale: ScoreScale, replayed: Replayed
+) -> tuple[np.ndarray, np.ndarray, str]:
     if claim.scores is not None and not claim.pooled and claim.exact:
         return claim.scores, scale.score(replayed.risks), "score of a split"
     means = replayed.risks.mean(axis=1)

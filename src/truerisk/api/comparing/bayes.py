@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from truerisk.api.comparing.contract import Asked, PairedTest
+from truerisk.api.comparing.contract import PairedTest, Tolerance
 from truerisk.api.comparing.nadeau_bengio import NO_SPREAD, Correlated
 from truerisk.api.comparing.pairing import Pairs
 from truerisk.api.comparing.result import Comparison
@@ -24,7 +24,7 @@ class CorrelatedBayes(PairedTest):
     word = "bayes"
     per_split: ClassVar[bool] = True
 
-    def of(self, pairs: Pairs, asked: Asked) -> Comparison:
+    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
         found, rope = Correlated.of(pairs), asked.rope
         region = f"risks within {rope:g} (in units of the loss) are practically the same"
         assumed = (found.assumed, "flat prior of the mean difference", region)

@@ -11,14 +11,14 @@ from truerisk.api.comparing.result import Comparison
 from truerisk.core.registry import Line, Registry
 
 __all__ = [
-    "Asked",
     "PairedTest",
+    "Tolerance",
     "registry",
 ]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Tolerance:
     """What a test is told besides the pairs: half the region of equivalence, and a level."""
 
     rope: float = 0.01
@@ -35,7 +35,7 @@ class PairedTest(ABC):
     per_split: ClassVar[bool]
 
     @abstractmethod
-    def of(self, pairs: Pairs, asked: Asked) -> Comparison:
+    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
         """What the pairs say."""
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.api.comparing.contract import Asked, PairedTest
+from truerisk.api.comparing.contract import PairedTest, Tolerance
 from truerisk.api.comparing.nadeau_bengio import NO_SPREAD
 from truerisk.api.comparing.pairing import Pairs
 from truerisk.api.comparing.result import Comparison
@@ -26,7 +26,7 @@ class FiveByTwo(PairedTest):
     word = "5x2"
     per_split: ClassVar[bool] = True
 
-    def of(self, pairs: Pairs, asked: Asked) -> Comparison:
+    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
         p = _five_by_two(pairs)
         spread = ((p - p.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         mean = float(p.mean())

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.api.comparing.contract import Asked, PairedTest
+from truerisk.api.comparing.contract import PairedTest, Tolerance
 from truerisk.api.comparing.pairing import Pairs
 from truerisk.api.comparing.result import Comparison
 from truerisk.core.errors import Refusal
@@ -25,7 +25,7 @@ class McNemar(PairedTest):
     word = "mcnemar"
     per_split: ClassVar[bool] = False
 
-    def of(self, pairs: Pairs, asked: Asked) -> Comparison:
+    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
         a, b = pairs.of_rows()
         if not np.isin([a, b], (0, 1)).all():
             raise Refusal("McNemar's test counts errors: losses must be 0 or 1 (loss='zero-one').")

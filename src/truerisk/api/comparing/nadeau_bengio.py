@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.api.comparing.contract import Asked, PairedTest
+from truerisk.api.comparing.contract import PairedTest, Tolerance
 from truerisk.api.comparing.pairing import Pairs
 from truerisk.api.comparing.result import Comparison
 from truerisk.core.interval import Interval
@@ -56,7 +56,7 @@ class NadeauBengio(PairedTest):
     word = "nadeau-bengio"
     per_split: ClassVar[bool] = True
 
-    def of(self, pairs: Pairs, asked: Asked) -> Comparison:
+    def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
         found = Correlated.of(pairs)
         if found.error is None:
             return Comparison(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerisk.api.findings.finding import Finding
-from truerisk.api.findings.on_columns import Columns
+from truerisk.api.findings.on_columns import ColumnView
 from truerisk.core.table.data import Data
 
 __all__ = ["near_copies", "neighbour_findings"]
@@ -16,7 +16,7 @@ NEAR = 0.1  # of the distance to the tenth neighbour
 FEWEST_COLUMNS, FEWEST_ROWS, MOST_ROWS = 3, 30, 1000
 
 
-def neighbour_findings(data: Data, columns: Columns | None) -> Iterator[Finding]:
+def neighbour_findings(data: Data, columns: ColumnView | None) -> Iterator[Finding]:
     """Rows that come in near pairs although no groups are given."""
     if columns is None or data.groups is not None:
         return

@@ -14,7 +14,7 @@ from truerisk.core.present import clean
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_names, n_columns, n_rows
 
-__all__ = ["Columns", "column_findings", "columns_of"]
+__all__ = ["ColumnView", "column_findings", "columns_of"]
 
 LARGEST = 20_000_000  # cells
 WORDS_OF_GROUPS = (
@@ -24,7 +24,7 @@ NAME_OF_GROUP = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_GROUPS})(?:[^a-z]|$)", re
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class ColumnView:
     """A table by columns: the numbers as one matrix, all columns as codes of their values."""
 
     numbers: np.ndarray
@@ -34,7 +34,7 @@ class Columns:
     named: bool
 
 
-def columns_of(X: Any) -> Columns | None:
+def columns_of(X: Any) -> ColumnView | None:
     """The columns of any table; None where it is too large or no table."""
     width = n_columns(X)
     if not width or n_rows(X) * width > LARGEST:
@@ -54,7 +54,7 @@ def columns_of(X: Any) -> Columns | None:
         for name, array in zip(shown, arrays, strict=True)
         if (values := _floats(array)) is not None
     }
-    return Columns(
+    return ColumnView(
         numbers=np.column_stack(list(numbers.values())) if numbers else np.empty((n_rows(X), 0)),
         numbered=tuple(numbers),
         coded=tuple(_codes(array) for array in arrays),
@@ -79,7 +79,7 @@ def _codes(array: np.ndarray) -> np.ndarray:
     return np.unique(array, return_inverse=True)[1].ravel()
 
 
-def column_findings(data: Data, columns: Columns | None) -> list[Finding]:
+def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
     """All checks of columns; a table that cannot be looked through is said to be so."""
     if columns is None:
         return [
@@ -101,7 +101,7 @@ def column_findings(data: Data, columns: Columns | None) -> list[Finding]:
 # ---------------------------------------------------------------- a column that predicts alone
 
 
-def _alone(data: Data, columns: Columns) -> Iterator[Finding]:
+def _alone(data: Data, columns: ColumnView) -> Iterator[Finding]:
     telling = _telling_classes(data, columns) if data.codes is not None else _lines(data, columns)
     if telling:
         yield Finding(
@@ -111,7 +111,7 @@ def _alone(data: Data, columns: Columns) -> Iterator[Finding]:
         )
 
 
-def _telling_classes(data: Data, columns: Columns) -> list[str]:
+def _telling_classes(data: Data, columns: ColumnView) -> list[str]:
     """Columns along which every class is one run, or whose values each belong to one class."""
     assert data.codes is not None
     if _log_chance(data.codes) + np.log(len(columns.names)) > np.log(1e-3):
@@ -148,7 +148,7 @@ def _log_chance(codes: np.ndarray) -> float:
     return float(gammaln(len(sizes) + 1) - arranged)
 
 
-def _lines(data: Data, columns: Columns) -> list[str]:
+def _lines(data: Data, columns: ColumnView) -> list[str]:
     """Columns whose correlation with a numeric y is 1 but for the third decimal."""
     if data.y.ndim != 1 or data.n_rows < 10 or not columns.numbered or data.y.std() == 0:
         return []
@@ -162,7 +162,7 @@ def _lines(data: Data, columns: Columns) -> list[str]:
 # ---------------------------------------------------------------- groups
 
 
-def _groups(data: Data, columns: Columns) -> Iterator[Finding]:
+def _groups(data: Data, columns: ColumnView) -> Iterator[Finding]:
     if data.groups is not None:
         return
     suspects = [
@@ -198,7 +198,7 @@ def _pure_beyond_chance(codes: np.ndarray, data: Data) -> bool:
 # ---------------------------------------------------------------- done before the folds
 
 
-def _scaled(columns: Columns) -> Iterator[Finding]:
+def _scaled(columns: ColumnView) -> Iterator[Finding]:
     X = columns.numbers
     wide = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) > 2]
     if len(wide) < 2:
@@ -217,7 +217,7 @@ def _scaled(columns: Columns) -> Iterator[Finding]:
         )
 
 
-def _rotated(columns: Columns) -> Iterator[Finding]:
+def _rotated(columns: ColumnView) -> Iterator[Finding]:
     X = columns.numbers
     n, p = X.shape
     if p < 3 or n < p + 2 or np.abs(X.mean(axis=0)).max() > 1e-6 * np.abs(X).max():
@@ -233,7 +233,7 @@ def _rotated(columns: Columns) -> Iterator[Finding]:
         )
 
 
-def _imputed(columns: Columns) -> Iterator[Finding]:
+def _imputed(columns: ColumnView) -> Iterator[Finding]:
     filled = [n for n, v in zip(columns.numbered, columns.numbers.T, strict=True) if _is_filled(v)]
     if filled:
         yield Finding(

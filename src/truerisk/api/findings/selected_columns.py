@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.api.findings.finding import Finding
-from truerisk.api.findings.on_columns import Columns
+from truerisk.api.findings.on_columns import ColumnView
 from truerisk.core.present import number
 from truerisk.core.table.data import Data
 
@@ -52,7 +52,7 @@ class Spread:
         return self.chance < LEVEL
 
 
-def selection_findings(data: Data, columns: Columns | None) -> Iterator[Finding]:
+def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Finding]:
     """The finding, where the columns are associated with y and too much alike in that."""
     if columns is None or data.y.ndim != 1:
         return

@@ -20,7 +20,7 @@ from truerisk.core.identity import is_exactly
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.discriminants.left_out import Without
-from truerisk.engines.discriminants.rule import Rule, setting_refusal, shrinkage_of
+from truerisk.engines.discriminants.rule import DiscriminantRule, setting_refusal, shrinkage_of
 from truerisk.engines.discriminants.samples import answer_samples
 from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.settings import Group, settings_of
@@ -75,7 +75,7 @@ class LinearDiscriminants(OnePass):
         if not len(out.fits):
             return done
         classes = Classes.of(X, task.data.class_codes)
-        without = Without(classes, Rule.of(task.group.settings[0]))
+        without = Without(classes, DiscriminantRule.of(task.group.settings[0]))
         for c in np.flatnonzero(classes.sizes > 1):
             mine = out.take(classes.member[out.rows] == c)
             fine = np.ones(task.plan.n_fits, dtype=bool)
@@ -90,7 +90,7 @@ class LinearDiscriminants(OnePass):
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
         classes = Classes.of(shown.X, shown.y, shown.times)
-        rule = Rule.of(group.settings[0])
+        rule = DiscriminantRule.of(group.settings[0])
         quiet = rule.has_covariances(classes.sizes) and rule.tells_means(classes.means)
         if not (quiet and rule.can_fit(classes.sizes, classes.n_features)):
             return None

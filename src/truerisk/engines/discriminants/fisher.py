@@ -58,7 +58,7 @@ class FisherDiscriminants(OnePass):
         out = LeftOut.of(task.plan)
         if task.X is None or not len(out.fits):
             return done
-        line = _Line.of(task.X, task.data.class_codes, task.weights)
+        line = _CodeFit.of(task.X, task.data.class_codes, task.weights)
         if line is None:
             return done
         asked = out.take(out.asks(task, 0))
@@ -70,7 +70,7 @@ class FisherDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        line = _Line.of(shown.X, shown.y, shown.all_weights)
+        line = _CodeFit.of(shown.X, shown.y, shown.all_weights)
         if line is None:
             return None
         answers = []
@@ -100,7 +100,7 @@ def _scores(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Line:
+class _CodeFit:
     """The least squares of class codes on rows, with what taking a row away needs."""
 
     X: np.ndarray
@@ -114,7 +114,7 @@ class _Line:
     level: np.ndarray
 
     @classmethod
-    def of(cls, X: np.ndarray, codes: np.ndarray, given: np.ndarray | None) -> _Line | None:
+    def of(cls, X: np.ndarray, codes: np.ndarray, given: np.ndarray | None) -> _CodeFit | None:
         """None where the solution is not unique, or has too few digits, or there is one class."""
         present, member = np.unique(codes, return_inverse=True)
         weights = np.ones(len(X)) if given is None else given

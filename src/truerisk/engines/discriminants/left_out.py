@@ -17,12 +17,18 @@ from functools import cached_property
 
 import numpy as np
 
-from truerisk.engines.discriminants.rule import NOISE, WORST, Rule, shrunk_solution, spreads
+from truerisk.engines.discriminants.rule import (
+    NOISE,
+    WORST,
+    DiscriminantRule,
+    shrunk_solution,
+    spreads,
+)
 from truerisk.engines.discriminants.scatter import (
     FLAT,
     Classes,
     Root,
-    Spectrum,
+    ScatterSpectrum,
     lengths,
     root_of,
     spectrum_of,
@@ -36,10 +42,10 @@ LEAST_KEPT = 1e-5  # of 1 − leverage: at 0 the fit without the row has no inve
 class Without:
     """What remains when a row of a class goes."""
 
-    def __init__(self, classes: Classes, rule: Rule) -> None:
+    def __init__(self, classes: Classes, rule: DiscriminantRule) -> None:
         self.classes, self.rule = classes, rule
         self._roots: dict[int, Root | None] = {}
-        self._spectra: dict[int, Spectrum] = {}
+        self._spectra: dict[int, ScatterSpectrum] = {}
 
     def scores(
         self, rows: np.ndarray, c: int, shrinkage: float
@@ -87,7 +93,7 @@ class Without:
             self._roots[key] = None if flat else root_of(*self._rows(c))
         return self._roots[key]
 
-    def _spectrum(self, c: int) -> Spectrum:
+    def _spectrum(self, c: int) -> ScatterSpectrum:
         key = c if self.rule.weighs_classes else 0
         if key not in self._spectra:
             self._spectra[key] = spectrum_of(*self._rows(c))
@@ -143,7 +149,7 @@ class Without:
         sound &= self._rounds_little(spectrum, s)
         return _Products(own, across, between, (1 - s) * part, sound)
 
-    def _rounds_little(self, spectrum: Spectrum, s: float) -> bool:
+    def _rounds_little(self, spectrum: ScatterSpectrum, s: float) -> bool:
         """Of the fit on all rows, which those without one resemble."""
         farthest = self.classes.farthest
         solved = shrunk_solution(spectrum, self.classes.means, s, farthest)

@@ -12,14 +12,14 @@ from truerisk.engines.discriminants.scatter import (
     FLAT,
     Classes,
     Root,
-    Spectrum,
+    ScatterSpectrum,
     root_of,
     spectrum_of,
 )
 from truerisk.kernels.spectral import EPS
 
 __all__ = [
-    "Rule",
+    "DiscriminantRule",
     "is_number_in",
     "priors_refusal",
     "setting_refusal",
@@ -36,7 +36,7 @@ CUT_OFF = 1e-13  # below this share of the largest eigenvalue lstsq may drop a d
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class DiscriminantRule:
     """How the settings of a group turn class means and a scatter into scores."""
 
     solver: str
@@ -46,7 +46,7 @@ class Rule:
     n_components: int | None
 
     @classmethod
-    def of(cls, setting: Mapping[str, Any]) -> Rule:
+    def of(cls, setting: Mapping[str, Any]) -> DiscriminantRule:
         from truerisk.models.discriminant import pools_by_n
 
         priors = setting["priors"]
@@ -141,7 +141,7 @@ class Rule:
         return found
 
     def _shrunk_slopes(
-        self, spectrum: Spectrum, classes: Classes, shrinkage: float
+        self, spectrum: ScatterSpectrum, classes: Classes, shrinkage: float
     ) -> np.ndarray | None:
         solved = shrunk_solution(spectrum, classes.means, shrinkage, classes.farthest)
         if solved is None or not self.rounds_little(solved[1], classes.farthest, solved[0]):
@@ -180,7 +180,7 @@ class Rule:
 
 
 def shrunk_solution(
-    spectrum: Spectrum, rows: np.ndarray, s: float, farthest: float
+    spectrum: ScatterSpectrum, rows: np.ndarray, s: float, farthest: float
 ) -> tuple[np.ndarray, float] | None:
     """((1 − s) A + s tr(A)/p I)⁻¹ times each row, and the condition of what is inverted.
 

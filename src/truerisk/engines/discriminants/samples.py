@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.engines.discriminants.rule import Rule, spreads
+from truerisk.engines.discriminants.rule import DiscriminantRule, spreads
 from truerisk.engines.discriminants.scatter import FLAT
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.samples import Samples, products_of
@@ -26,7 +26,7 @@ CANCELLED = 1e-4  # of a column's squares that may be left after its means are t
 def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
     """Answer what can be, of candidates that shrink nothing; which fits that were."""
     done = np.zeros(task.plan.n_fits, dtype=bool)
-    rule = Rule.of(task.group.settings[0])
+    rule = DiscriminantRule.of(task.group.settings[0])
     moved, products = X - X.mean(axis=0), None
     for batch in Samples.batches(task, open_, X.shape[1]):
         products = products_of(moved) if products is None else products
@@ -54,7 +54,7 @@ def answer_samples(task: Task, X: np.ndarray, open_: np.ndarray) -> np.ndarray:
 class _Fitted:
     """Slopes `(fit, class, column)` of the sound fits, the others marked."""
 
-    rule: Rule
+    rule: DiscriminantRule
     sound: np.ndarray
     sizes: np.ndarray
     means: np.ndarray
@@ -62,7 +62,12 @@ class _Fitted:
 
     @classmethod
     def of(
-        cls, batch: Samples, rule: Rule, X: np.ndarray, products: np.ndarray, largest: np.ndarray
+        cls,
+        batch: Samples,
+        rule: DiscriminantRule,
+        X: np.ndarray,
+        products: np.ndarray,
+        largest: np.ndarray,
     ) -> _Fitted:
         codes = batch.task.data.class_codes
         n_classes, p = batch.task.data.n_classes, X.shape[1]

@@ -1,8 +1,8 @@
 """Class means and scatter of what a fit sees, and two ways to invert a scatter.
 
 `Classes` holds the rows class by class, less the mean. A `Root` whitens by Cholesky, in columns
-scaled to variance 1; a `Spectrum` is a decomposition that serves any amount of shrinkage. Both
-know how far they can be trusted.
+scaled to variance 1; a `ScatterSpectrum` is a decomposition that serves any amount of shrinkage.
+Both know how far they can be trusted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
 
-__all__ = ["Classes", "Root", "Spectrum", "lengths", "root_of", "spectrum_of"]
+__all__ = ["Classes", "Root", "ScatterSpectrum", "lengths", "root_of", "spectrum_of"]
 
 FLAT = 1e-6  # a column varies less than this, beside its size: its centred cells are half noise
 LEAST = 1e-7  # of the mean eigenvalue of scaled columns; a product X'X knows smaller ones badly
@@ -253,7 +253,7 @@ def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
+class ScatterSpectrum:
     """Eigenvalues and vectors of a scatter; `vectors` may span a part, the rest has value 0."""
 
     values: np.ndarray
@@ -265,7 +265,7 @@ class Spectrum:
         return len(self.values) < len(self.vectors)
 
 
-def spectrum_of(rows: np.ndarray, factor: float = 1.0) -> Spectrum:
+def spectrum_of(rows: np.ndarray, factor: float = 1.0) -> ScatterSpectrum:
     """The spectrum of rows'rows times a factor.
 
     By the product where that keeps enough digits, else by an SVD.
@@ -276,6 +276,6 @@ def spectrum_of(rows: np.ndarray, factor: float = 1.0) -> Spectrum:
         driver = "evd" if p > 1 else "ev"  # before SciPy 1.11, "evd" fails on one element
         values, vectors = eigh(rows.T @ rows, driver=driver, overwrite_a=True, check_finite=False)
         if values[0] > ENOUGH * values[-1]:
-            return Spectrum(factor * values, vectors, trace)
+            return ScatterSpectrum(factor * values, vectors, trace)
     _, singular, across = svd(rows, full_matrices=False, check_finite=False)
-    return Spectrum(factor * singular**2, np.ascontiguousarray(across.T), trace)
+    return ScatterSpectrum(factor * singular**2, np.ascontiguousarray(across.T), trace)

@@ -5,7 +5,7 @@
 | `least_squares.py` | the engine of LinearRegression, Ridge and RidgeClassifier |
 | `kernel_ridge.py` | the engine of KernelRidge |
 | `fit.py` | one train set, centred and decomposed |
-| `table.py` | train sets that share the products of all rows |
+| `shared_rows.py` | train sets that share the products of all rows |
 | `blocks.py` | fits that lack blocks of rows, many at once |
 | `singles.py` | fits that lack one row, or see one label flipped |
 | `kernel_part.py` | the kernel of one train set |

@@ -3,7 +3,7 @@
 With Z the rows (a column of ones first) and Z_b those of block b, the fit that lacks blocks B
 solves (Z'Z − Σ_{b∈B} Z_b'Z_b) β = Z'y − Σ_{b∈B} Z_b'y. A kernel solves all systems in one call,
 penalty by penalty. Only well conditioned ones are answered; the others, and long lists of
-penalties, which one decomposition serves sooner, are left to `table.py`.
+penalties, which one decomposition serves sooner, are left to `shared_rows.py`.
 """
 
 from __future__ import annotations

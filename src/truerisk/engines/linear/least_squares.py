@@ -1,7 +1,7 @@
 """The least-squares engine: all penalties of a train set, and every row left out, at once.
 
 A decomposition of the train set answers every penalty (`fit.py`); fits on rows of one table
-share its products (`table.py`), and leaving out every row costs one decomposition of all
+share its products (`shared_rows.py`), and leaving out every row costs one decomposition of all
 rows (`singles.py`). Answers that rounding could move, in this arithmetic or in
 scikit-learn's, are asked of scikit-learn itself: ties of classes, rows of leverage 1, coefficients
 that the data hardly determine.
@@ -23,8 +23,8 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.linear.blocks import answer_blocks
 from truerisk.engines.linear.fit import Manner, TrainSet, degrees_of_freedom, solve
+from truerisk.engines.linear.shared_rows import SharedRows
 from truerisk.engines.linear.singles import Singles
-from truerisk.engines.linear.table import Table
 from truerisk.engines.linear.targets import Coding
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
@@ -89,8 +89,8 @@ class LeastSquares(OnePass):
             scaled = None if manner.penalised or not single.any() else _scaled(task, manner)
             if scaled is None:
                 return none
-            return Singles(Table(scaled, manner, penalties), single, row, scaled=True).answer()
-        table = Table(task, manner, penalties)
+            return Singles(SharedRows(scaled, manner, penalties), single, row, scaled=True).answer()
+        table = SharedRows(task, manner, penalties)
         done = Singles(table, single, row).answer() if single.any() else none
         done |= answer_blocks(task, manner, penalties, single)
         for fit in np.setdiff1d(np.flatnonzero(~single & ~done), task.plan.free_fits):

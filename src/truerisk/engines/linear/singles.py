@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.linear.fit import DOUBT, TrainSet, location_doubts
-from truerisk.engines.linear.table import Part, Table
+from truerisk.engines.linear.shared_rows import Part, SharedRows
 from truerisk.engines.linear.targets import Coding
 from truerisk.engines.templates.single_row import place_singles
 from truerisk.engines.templates.task import ELSEWHERE
-from truerisk.kernels.leverage import LeftOut, leave_out_dual, leave_out_primal
+from truerisk.kernels.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
 from truerisk.kernels.spectral import Spectrum, answers_at, doubts_at, doubts_of_cholesky, from_rows
 
 __all__ = ["Singles"]
@@ -31,7 +31,7 @@ WELL = 1e-6
 class Singles:
     """The fits marked in `single` differ from all rows by one, `row`, and are asked about it."""
 
-    table: Table
+    table: SharedRows
     single: np.ndarray
     row: np.ndarray
     scaled: bool = False  # each fit scales its columns in its own way; all must count
@@ -65,7 +65,7 @@ class Singles:
         done[fits] = self._place(fits, coding, numbers, sure, self._hopeless(found))
         return done
 
-    def _note(self, part: Part, found: LeftOut) -> None:
+    def _note(self, part: Part, found: LeftOutErrors) -> None:
         """Say which rows alone determine a coefficient; with penalties none does."""
         if part.wide or self.table.manner.penalised:
             return
@@ -78,11 +78,11 @@ class Singles:
                 "a coefficient open, and its prediction is that of the shortest solution."
             )
 
-    def _hopeless(self, found: LeftOut) -> np.ndarray:
+    def _hopeless(self, found: LeftOutErrors) -> np.ndarray:
         """Penalties at which rounding could move every row."""
         return found.doubts.min(axis=1) > DOUBT
 
-    def _by_product(self, part: Part) -> LeftOut | None:
+    def _by_product(self, part: Part) -> LeftOutErrors | None:
         penalties, spectrum = self.table.penalties, part.spectrum
         if part.wide:
             if not part.sure(penalties):
@@ -111,7 +111,7 @@ class Singles:
         """What the weighted mean has of each row's leverage."""
         return part.weights[part.rows] / part.total if self.table.manner.intercept else 0.0
 
-    def _by_rows(self, part: Part, Y: np.ndarray) -> LeftOut | None:
+    def _by_rows(self, part: Part, Y: np.ndarray) -> LeftOutErrors | None:
         """From the rows themselves, which keeps the digits that a product of them loses."""
         table, manner, penalties = self.table, self.table.manner, self.table.penalties
         X = table.task.X
@@ -152,7 +152,7 @@ class Singles:
                 )
         return doubts
 
-    def _over_roots(self, found: LeftOut, root: np.ndarray, far: np.ndarray) -> LeftOut:
+    def _over_roots(self, found: LeftOutErrors, root: np.ndarray, far: np.ndarray) -> LeftOutErrors:
         """Rows as they are, not times the roots of their weights."""
         doubts = found.doubts + far[:, None] if far.any() else found.doubts
         if self.table.task.weights is None:
@@ -161,7 +161,7 @@ class Singles:
         return replace(found, missed=found.missed / root[:, None], doubts=doubts)
 
     def _numbers(
-        self, part: Part, found: LeftOut, coding: Coding, fits: np.ndarray
+        self, part: Part, found: LeftOutErrors, coding: Coding, fits: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """`(penalty, fit, target)` and which `(penalty, fit)` rounding cannot move."""
         row = self.row[fits]

@@ -6,7 +6,7 @@
 | `setting.py` | which settings it serves |
 | `stops.py` | where the solver of LogisticRegression stops |
 | `agreement.py` | whether its steps are those of the installed releases |
-| `answering.py` | scores as answers, and what rounding would decide |
+| `path_answers.py` | scores as answers, and what rounding would decide |
 | `samples.py` | many samples at once: Newton steps in lockstep |
 | `taken_out.py` | rows taken out of a fit to first order |
 """

@@ -25,7 +25,12 @@ from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.logistic.agreement import follows_the_solver
-from truerisk.engines.logistic.answering import Table, answers_of, least_margin, ranks_are_close
+from truerisk.engines.logistic.path_answers import (
+    QuestionRows,
+    answers_of,
+    least_margin,
+    ranks_are_close,
+)
 from truerisk.engines.logistic.samples import answer_samples
 from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, stopped
@@ -157,7 +162,7 @@ class LogisticPaths(OnePass):
         if rule is None:
             task.leave_open(fit, group.candidates)
             return
-        asked = [Table(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
+        asked = [QuestionRows(task.X, task.plan.test_rows(q)[0]) for q in task.questions(fit)]
         if task.plan.taken_out is not None:
             own = OwnRows(task.X, rows, np.searchsorted(rule.present, codes), weights)
             without = np.isin(task.questions(fit), task.plan.taken_out)
@@ -176,7 +181,9 @@ class LogisticPaths(OnePass):
         weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
         rule = self._rule(task, group, column_major(shown.X), shown.y[rows], weights, rows)
         return (
-            None if rule is None else rule.answers(task, shown.fit, [Table(X, None) for X in tests])
+            None
+            if rule is None
+            else rule.answers(task, shown.fit, [QuestionRows(X, None) for X in tests])
         )
 
     def _rule(
@@ -213,7 +220,7 @@ class _Rule:
     sure: float
     penalty: Penalty
 
-    def answers(self, task: Task, fit: int, tests: Sequence[Table]) -> list[np.ndarray]:
+    def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
         """The answers to every question; those that stay open are left so."""
         if not self.converged.all():  # the learner's own stopping point is the answer then
             task.leave_open(fit, self.candidates[~self.converged])

@@ -14,7 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truerisk.engines.logistic.answering import Table, answers_of, least_margin, ranks_are_close
+from truerisk.engines.logistic.path_answers import (
+    QuestionRows,
+    answers_of,
+    least_margin,
+    ranks_are_close,
+)
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Task
 from truerisk.kernels.lbfgs import logistic_lbfgs
@@ -39,7 +44,7 @@ class Stopped:
     rough: np.ndarray
     present: np.ndarray
 
-    def answers(self, task: Task, fit: int, tests: Sequence[Table]) -> list[np.ndarray]:
+    def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
         """The answers to every question; those that stay open are left so."""
         n, starts, functions, p = self.coefficients.shape
         flat = self.coefficients.reshape(-1, p)

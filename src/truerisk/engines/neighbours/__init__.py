@@ -4,6 +4,6 @@
 |---|---|
 | `knn.py` | the engine |
 | `setting.py` | which settings it serves, and how they measure |
-| `search.py` | lists of neighbours, walked for a plan |
+| `nearest.py` | lists of neighbours, walked for a plan |
 | `drawn.py`, `laws.py` | plans of drawn train sets: expected losses in closed form |
 """

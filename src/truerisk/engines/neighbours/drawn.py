@@ -13,7 +13,7 @@ from truerisk.core.losses import RowLoss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
-from truerisk.engines.neighbours.search import nearest
+from truerisk.engines.neighbours.nearest import nearest
 from truerisk.engines.neighbours.setting import Measure
 from truerisk.engines.running.listed_draws import law_refusal
 from truerisk.engines.settings import Group

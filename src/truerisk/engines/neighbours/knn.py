@@ -22,7 +22,7 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan, spread
 from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.drawn import answer_drawn, drawn_refusal
-from truerisk.engines.neighbours.search import Found, found_in_pass, found_together
+from truerisk.engines.neighbours.nearest import NearestAnswers, found_in_pass, found_together
 from truerisk.engines.neighbours.setting import Measure, neighbours_refusal
 from truerisk.engines.settings import Group, groups_along, settings_of
 from truerisk.engines.templates.magnitude import distances_fit
@@ -141,7 +141,7 @@ def _counted(shares: np.ndarray, group: Group) -> np.ndarray:
     return np.rint(shares * group.values("n_neighbors")[:, None, None])
 
 
-def _place(task: Task, found: Found) -> None:
+def _place(task: Task, found: NearestAnswers) -> None:
     """Put what was found together in its place, and leave open what equal distances leave so."""
     plan, places, candidates = task.plan, task.places, task.group.candidates
     answers = _responded(task, found.answers)

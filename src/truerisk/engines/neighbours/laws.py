@@ -28,7 +28,7 @@ __all__ = ["expected_costs", "ranks_needed"]
 NOTHING = 1e-16
 
 
-class Drawing(Protocol):
+class RankLaw(Protocol):
     """What a law says of the k-th neighbour."""
 
     def last_rank(self, k: int) -> int:
@@ -153,5 +153,5 @@ def expected_costs(
     return total
 
 
-def _drawing(law: Law, n: int) -> Drawing:
+def _drawing(law: Law, n: int) -> RankLaw:
     return Subsets(n, law.size) if law.kind == "subsets" else Bootstraps(n, law.size)

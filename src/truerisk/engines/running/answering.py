@@ -15,11 +15,19 @@ from truerisk.core.table.data import Data
 from truerisk.core.table.rows import take_columns
 from truerisk.models.stated.rows_behind import rows_behind
 
-__all__ = ["Asked", "answer_of", "answers_of", "coded", "copied", "counts_of", "refuse_other_rows"]
+__all__ = [
+    "Enquiry",
+    "answer_of",
+    "answers_of",
+    "coded",
+    "copied",
+    "counts_of",
+    "refuse_other_rows",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Enquiry:
     """What a model is asked about.
 
     `copy_of[i]` is given where it is asked about its own training rows out of bag: the asked row
@@ -34,7 +42,7 @@ class Asked:
     taken_out: bool = False
 
     @classmethod
-    def of(cls, data: Data, plan: Plan, question: int) -> Asked:
+    def of(cls, data: Data, plan: Plan, question: int) -> Enquiry:
         rows, _ = plan.test_rows(question)
         counted = plan.counted is not None and question in plan.counted
         bagged = plan.out_of_bag is not None and question in plan.out_of_bag
@@ -51,10 +59,10 @@ class Asked:
             X = X + moved
         return cls(X, data.y[rows], data.weights(rows), counted, copy_of, without)
 
-    def copy(self) -> Asked:
+    def copy(self) -> Enquiry:
         return replace(self, X=copied(self.X))
 
-    def against(self, columns: np.ndarray) -> Asked:
+    def against(self, columns: np.ndarray) -> Enquiry:
         """Rows of a matrix of rows against rows, with these columns of it only."""
         return replace(self, X=take_columns(self.X, columns))
 
@@ -75,10 +83,10 @@ def copied(value: Any) -> Any:
 
 def answers_of(model: Any, data: Data, request: Request) -> Any:
     """A fitted model's answers about all rows of the data."""
-    return answer_of(model, data, Asked(data.X, data.y, data.sample_weight), request)
+    return answer_of(model, data, Enquiry(data.X, data.y, data.sample_weight), request)
 
 
-def answer_of(model: Any, data: Data, test: Asked, request: Request) -> Any:
+def answer_of(model: Any, data: Data, test: Enquiry, request: Request) -> Any:
     """A fitted model's answers to one question, one for each of its rows."""
     if request.response == "scored":
         return _scored(model, test, request.scorer)
@@ -87,13 +95,13 @@ def answer_of(model: Any, data: Data, test: Asked, request: Request) -> Any:
     return answers
 
 
-def refuse_other_rows(n_answers: int, test: Asked) -> None:
+def refuse_other_rows(n_answers: int, test: Enquiry) -> None:
     """One answer would silently serve for all rows."""
     if n_answers != len(test.y):
         raise ValueError(f"the model gave {n_answers} answers for {len(test.y)} rows")
 
 
-def _answers(model: Any, data: Data, test: Asked, request: Request) -> np.ndarray:
+def _answers(model: Any, data: Data, test: Enquiry, request: Request) -> np.ndarray:
     if request.response == "label":
         return coded(model.predict(test.X), data)
     if request.response == "value":
@@ -103,7 +111,7 @@ def _answers(model: Any, data: Data, test: Asked, request: Request) -> np.ndarra
     return _positive_scores(model, data, test)
 
 
-def _scored(model: Any, test: Asked, scorer: Any) -> float:
+def _scored(model: Any, test: Enquiry, scorer: Any) -> float:
     if test.weights is None:
         return float(scorer(model, test.X, test.y))
     return float(scorer(model, test.X, test.y, sample_weight=test.weights))
@@ -117,7 +125,7 @@ def coded(labels: Any, data: Data) -> np.ndarray:
     return np.where(known, at, -1).astype(code_type(data.n_classes))
 
 
-def _probabilities(model: Any, data: Data, test: Asked) -> np.ndarray:
+def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     """Columns in the order of all classes; a class the model never saw has probability 0."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
@@ -131,7 +139,7 @@ def _probabilities(model: Any, data: Data, test: Asked) -> np.ndarray:
     return full
 
 
-def counts_of(model: Any, data: Data, test: Asked, n_rows: int) -> np.ndarray:
+def counts_of(model: Any, data: Data, test: Enquiry, n_rows: int) -> np.ndarray:
     """How many training rows of each class an answer rests on: n_x times the probabilities."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
@@ -143,7 +151,7 @@ def counts_of(model: Any, data: Data, test: Asked, n_rows: int) -> np.ndarray:
     return sizes[:, None] * _probabilities(model, data, test)
 
 
-def _positive_scores(model: Any, data: Data, test: Asked) -> np.ndarray:
+def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     """Decision values of the second class, or its probabilities where there are none."""
     if data.n_classes != 2:
         raise Refusal(

@@ -29,7 +29,7 @@ from truerisk.core.present import params_text
 from truerisk.core.table.columns import unreadable
 from truerisk.core.table.data import Data, has_row_entries, non_finite
 from truerisk.core.table.rows import n_columns, take_columns, take_rows
-from truerisk.engines.running.answering import Asked, answer_of, copied, counts_of
+from truerisk.engines.running.answering import Enquiry, answer_of, copied, counts_of
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.running.members import out_of_bag
@@ -39,7 +39,7 @@ from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.models.stated.without_a_row import taken_out
 
 __all__ = [
-    "Given",
+    "FitInput",
     "Piece",
     "attempt",
     "empty_counts",
@@ -133,7 +133,7 @@ def fit_pieces(
     for fit, candidates in jobs:
         given = _training(data, plan, fit)
         questions = order[starts[fit] : starts[fit + 1]]
-        tests = [Asked.of(data, plan, int(q)) for q in questions]
+        tests = [Enquiry.of(data, plan, int(q)) for q in questions]
         for candidate in candidates:
             own, asked = given, tests
             if _is_pairwise(family, candidate):
@@ -155,7 +155,7 @@ def fit_pieces(
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class FitInput:
     """What a model is fitted on; whether its degrees of freedom, its linear rule are asked for.
 
     `copy_of` numbers the distinct row that each row is a copy of, where some row comes repeatedly.
@@ -168,11 +168,11 @@ class Given:
     ruled: bool = False
     copy_of: np.ndarray | None = None
 
-    def copy(self) -> Given:
+    def copy(self) -> FitInput:
         params = {name: copied(value) for name, value in self.params.items()}
         return replace(self, X=copied(self.X), y=self.y.copy(), params=params)
 
-    def against(self, columns: np.ndarray) -> Given:
+    def against(self, columns: np.ndarray) -> FitInput:
         """Rows of a matrix of rows against rows, with these columns of it only."""
         return replace(self.copy(), X=take_columns(self.X, columns))
 
@@ -193,7 +193,7 @@ def _columns(family: Family, data: Data, plan: Plan, fit: int) -> np.ndarray:
     return rows if counts is None else np.repeat(rows, counts)
 
 
-def _training(data: Data, plan: Plan, fit: int) -> Given:
+def _training(data: Data, plan: Plan, fit: int) -> FitInput:
     rows, counts = plan.train_rows(fit)
     labels = data.y
     flipped, codes = plan.flips_of(fit)
@@ -209,15 +209,15 @@ def _training(data: Data, plan: Plan, fit: int) -> Given:
         for name, value in data.fit_params.items()
     }
     asked = fit in plan.free_fits, fit in plan.ruled_fits
-    return Given(data.rows(rows), labels[rows], params, *asked, copy_of)
+    return FitInput(data.rows(rows), labels[rows], params, *asked, copy_of)
 
 
 def _one(
     family: Family,
     data: Data,
     request: Request,
-    given: Given,
-    tests: list[Asked],
+    given: FitInput,
+    tests: list[Enquiry],
     place: tuple[int, int, int],
 ) -> list[Piece]:
     def say(model: Any) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _one(
     return [attempt(family, data, given, place, say)]
 
 
-def _out_of(model: Any, given: Given, test: Asked) -> Any:
+def _out_of(model: Any, given: FitInput, test: Enquiry) -> Any:
     """The model itself, or what says its answers about rows that it was fitted on."""
     if test.taken_out:
         scores = taken_out(model, given.X, given.y, _weights(given))
@@ -245,7 +245,7 @@ def _out_of(model: Any, given: Given, test: Asked) -> Any:
 def attempt(
     family: Family,
     data: Data,
-    given: Given,
+    given: FitInput,
     place: tuple[int, int, int],
     say: Callable[[Any], dict[str, Any]],
     instead: Mapping[str, Any] | None = None,
@@ -307,12 +307,12 @@ def _why(model: Any, data: Data, error: BaseException) -> tuple[str, str]:
     return why, kind_of(error)
 
 
-def _freedom(model: Any, given: Given) -> float:
+def _freedom(model: Any, given: FitInput) -> float:
     """Of the fitted model, by the weights of its rows where it has any."""
     return degrees_of_freedom(model, given.X, _weights(given))
 
 
-def _weights(given: Given) -> np.ndarray | None:
+def _weights(given: FitInput) -> np.ndarray | None:
     weights = [v for name, v in given.params.items() if name.endswith("sample_weight")]
     return np.asarray(weights[0], dtype=np.float64) if weights else None
 

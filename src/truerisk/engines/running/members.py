@@ -19,8 +19,8 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.identity import is_plain
-from truerisk.engines.running.answering import Asked
-from truerisk.engines.running.stand_ins import Said, SaidShares
+from truerisk.engines.running.answering import Enquiry
+from truerisk.engines.running.stand_ins import FixedAnswers, SaidShares
 from truerisk.engines.settings import settings_of
 
 __all__ = ["averages", "bagging", "forests", "out_of_bag", "why_no_bags"]
@@ -85,7 +85,7 @@ def _is_inherited(model: Any, kind: type, name: str) -> bool:
     return own is getattr_static(kind, name, None) and name not in vars(model)
 
 
-def averages(model: Any, sizes: set[int], asked: Asked) -> dict[int, Said]:
+def averages(model: Any, sizes: set[int], asked: Enquiry) -> dict[int, FixedAnswers]:
     """The ensemble of its first members, for each size; out of bag if it is asked so."""
     members = _Members(model, asked.X)
     if asked.copy_of is None:
@@ -93,11 +93,11 @@ def averages(model: Any, sizes: set[int], asked: Asked) -> dict[int, Said]:
     else:
         found = _out_of_bag_means(members, asked.copy_of, sizes)
     if members.n_classes is None:
-        return {size: Said(mean) for size, mean in found.items()}
+        return {size: FixedAnswers(mean) for size, mean in found.items()}
     return {size: SaidShares(mean, model.classes_) for size, mean in found.items()}
 
 
-def out_of_bag(model: Any, asked: Asked) -> Said:
+def out_of_bag(model: Any, asked: Enquiry) -> FixedAnswers:
     """What a fitted ensemble says of its own training rows out of bag."""
     if not _draws_bags(model):
         raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")

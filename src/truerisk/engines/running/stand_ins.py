@@ -10,7 +10,7 @@ from scipy.special import expit
 from truerisk.models.logistic_places import codes_of_scores
 
 __all__ = [
-    "Said",
+    "FixedAnswers",
     "SaidDecisions",
     "SaidLogOdds",
     "SaidOfClasses",
@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 
-class Said:
+class FixedAnswers:
     """Answers with labels or values."""
 
     classes_: np.ndarray | None = None
@@ -33,7 +33,7 @@ class Said:
         return self.answers
 
 
-class SaidOfClasses(Said):
+class SaidOfClasses(FixedAnswers):
     """Answers about classes, which it knows."""
 
     classes_: np.ndarray
@@ -79,9 +79,9 @@ class SaidLogOdds(SaidDecisions):
         return np.column_stack([expit(-self.answers), expit(self.answers)])
 
 
-def standing_for(model: Any, scores: np.ndarray) -> Said:
+def standing_for(model: Any, scores: np.ndarray) -> FixedAnswers:
     """Says these scores as the model would: numbers, decision values or log-odds."""
     if not hasattr(model, "classes_"):
-        return Said(scores)
+        return FixedAnswers(scores)
     kind = SaidLogOdds if hasattr(model, "predict_proba") else SaidDecisions
     return kind(scores, np.asarray(model.classes_))

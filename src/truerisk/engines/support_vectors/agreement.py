@@ -16,7 +16,7 @@ from truerisk.core.contracts import Request
 from truerisk.engines.running.agreement import agrees_on_all
 from truerisk.engines.settings import Group
 from truerisk.engines.support_vectors.gram import Products
-from truerisk.engines.support_vectors.solving import Rows
+from truerisk.engines.support_vectors.solving import GramRows
 from truerisk.engines.support_vectors.stepping import stepped
 
 __all__ = ["takes_the_same_steps"]
@@ -54,7 +54,7 @@ def _agree(params: dict[str, Any], columns: int) -> bool:
     gram = Products(X).gram(setting, setting["gamma"])
     ours = stepped(
         gram,
-        Rows(rows, codes[rows], times, weights[rows]),
+        GramRows(rows, codes[rows], times, weights[rows]),
         Group(np.zeros(1, dtype=np.int64), (setting,)),
         np.arange(N_CLASSES),
         np.arange(140),

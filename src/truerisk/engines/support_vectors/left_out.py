@@ -16,8 +16,8 @@ import numpy as np
 from truerisk.engines.support_vectors.gram import Gram
 from truerisk.engines.support_vectors.solving import (
     Decisions,
+    GramRows,
     Pair,
-    Rows,
     largest_gap,
     machines,
     shares_of,
@@ -43,7 +43,7 @@ def left_out_decisions(task: Task, gram: Gram) -> dict[int, Decisions]:
         return {}
     codes = task.labels(int(fits[0]))
     sizes = np.bincount(codes)
-    rows = Rows(np.arange(len(codes)), codes, None, task.weights)
+    rows = GramRows(np.arange(len(codes)), codes, None, task.weights)
     share = shares_of(rows, setting, task.data.classes)
     if not (np.isfinite(share).all() and (share > 0).all()):
         return {}

@@ -17,8 +17,8 @@ from truerisk.kernels.svm import Machines, support_vectors, support_vectors_of_e
 
 __all__ = [
     "Decisions",
+    "GramRows",
     "Pair",
-    "Rows",
     "class_weights",
     "decisions",
     "largest_gap",
@@ -33,7 +33,7 @@ STEPS_PER_ROW = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class GramRows:
     """Distinct rows of a train set by their places in the Gram matrix, with codes of classes."""
 
     places: np.ndarray
@@ -55,7 +55,7 @@ class Pair:
 
     @classmethod
     def of(
-        cls, first: int, second: int, rows: Rows, share: np.ndarray, setting: Mapping[str, Any]
+        cls, first: int, second: int, rows: GramRows, share: np.ndarray, setting: Mapping[str, Any]
     ) -> Pair:
         mine = (rows.codes == first) | (rows.codes == second)
         sign = np.where(rows.codes[mine] == second, 1.0, -1.0)
@@ -111,7 +111,7 @@ def _counted(told: np.ndarray, classes: np.ndarray) -> np.ndarray:
 
 
 def decisions(
-    gram: Gram, rows: Rows, group: Group, classes: Any, asked: np.ndarray
+    gram: Gram, rows: GramRows, group: Group, classes: Any, asked: np.ndarray
 ) -> Decisions | None:
     """Decision values of the asked columns of the Gram matrix; None where SVC must be asked.
 
@@ -149,7 +149,7 @@ def decisions(
     return Decisions(pairs, values, off[:, back], found.loose[:, back], largest_gap(found))
 
 
-def is_copied(rows: Rows, setting: Mapping[str, Any]) -> bool:
+def is_copied(rows: GramRows, setting: Mapping[str, Any]) -> bool:
     """Whether shares are counts of copies."""
     return rows.weights is None and setting["class_weight"] is None
 
@@ -194,7 +194,7 @@ def _until(setting: Mapping[str, Any]) -> dict[str, Any]:
     return {"tolerance": min(EXACT, setting["tol"]), "hopeless": setting["tol"]}
 
 
-def shares_of(rows: Rows, setting: Mapping[str, Any], classes: Any) -> np.ndarray:
+def shares_of(rows: GramRows, setting: Mapping[str, Any], classes: Any) -> np.ndarray:
     """How much each row counts: its copies, its weight, the weight of its class."""
     share = np.ones(len(rows.codes)) if rows.times is None else rows.times.astype(np.float64)
     if rows.weights is not None:

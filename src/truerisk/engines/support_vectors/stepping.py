@@ -12,7 +12,7 @@ from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.engines.settings import Group
 from truerisk.engines.support_vectors.gram import Gram
-from truerisk.engines.support_vectors.solving import Rows, class_weights
+from truerisk.engines.support_vectors.solving import GramRows, class_weights
 from truerisk.kernels.svm_steps import stepped_answers, steps_of_each
 
 __all__ = ["Stepped", "stepped"]
@@ -39,7 +39,7 @@ class Stepped:
 
 
 def stepped(
-    gram: Gram, rows: Rows, group: Group, classes: Any, asked: np.ndarray
+    gram: Gram, rows: GramRows, group: Group, classes: Any, asked: np.ndarray
 ) -> Stepped | None:
     """Decision values of the asked columns of the Gram matrix; None where SVC must be asked.
 

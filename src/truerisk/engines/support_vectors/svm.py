@@ -41,7 +41,7 @@ from truerisk.engines.support_vectors.gram import (
 )
 from truerisk.engines.support_vectors.left_out import left_out_decisions
 from truerisk.engines.support_vectors.setting import svm_refusal, uses_gamma
-from truerisk.engines.support_vectors.solving import Decisions, Rows, decisions
+from truerisk.engines.support_vectors.solving import Decisions, GramRows, decisions
 from truerisk.engines.support_vectors.stepping import Stepped, stepped
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
@@ -148,7 +148,7 @@ class SupportVectors(OnePass):
                 gamma = gamma_of(setting, task.X[rows], times)
                 gram = products.gram(setting, gamma, passing=True)
             weights = None if task.weights is None else task.weights[rows]
-            shown = Rows(rows, task.labels(fit)[rows], times, weights)
+            shown = GramRows(rows, task.labels(fit)[rows], times, weights)
             told = self._told(task, gram, shown, group, np.concatenate(asked))
         if told is None:
             task.leave_open(fit, group.candidates)
@@ -163,7 +163,7 @@ class SupportVectors(OnePass):
             task.place(int(question), group, part)
 
     def _told(
-        self, task: Task, gram: Gram, rows: Rows, group: Group, asked: np.ndarray
+        self, task: Task, gram: Gram, rows: GramRows, group: Group, asked: np.ndarray
     ) -> Decisions | Stepped | None:
         find = decisions if self.minimiser else stepped
         return find(gram, rows, group, task.data.classes, asked)
@@ -173,7 +173,7 @@ class SupportVectors(OnePass):
     ) -> list[np.ndarray] | None:
         asked = np.vstack(tests)
         products = Products(shown.X, asked, exact=not self.minimiser)
-        rows = Rows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
+        rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
         columns = len(shown.rows) + np.arange(len(asked))
         found: list[tuple[np.ndarray, np.ndarray]] = []
         for part in _by_kernel(group):

@@ -20,8 +20,8 @@ from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.running.answering import Asked, refuse_other_rows
-from truerisk.engines.running.fitting import Given, Piece, attempt
+from truerisk.engines.running.answering import Enquiry, refuse_other_rows
+from truerisk.engines.running.fitting import FitInput, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.settings import (
     Group,
@@ -52,7 +52,7 @@ class OneFit(Engine):
 
     @abstractmethod
     def read(
-        self, model: Any, group: Group, asked: Asked, data: Data, request: Request
+        self, model: Any, group: Group, asked: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
         """Answers `(candidate of the group, row, ...)` of the fitted last step, in data's codes."""
 
@@ -88,8 +88,8 @@ class OneFit(Engine):
         family: Family,
         data: Data,
         request: Request,
-        given: Given,
-        tests: list[Asked],
+        given: FitInput,
+        tests: list[Enquiry],
         place: tuple[int, int, Group],
     ) -> list[Piece]:
         """One fit for a group, and the piece of each of its candidates."""
@@ -135,7 +135,7 @@ def _asked_groups(groups: list[Group], only: np.ndarray | None, fit: int) -> lis
     raise AssertionError("every candidate is in a group.")
 
 
-def _prepared(model: Any, test: Asked) -> Asked:
+def _prepared(model: Any, test: Enquiry) -> Enquiry:
     """The rows as the last step of a pipeline sees them."""
     if len(model) < 2:
         return test

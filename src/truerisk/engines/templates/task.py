@@ -18,7 +18,7 @@ from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.prepared import OwnArithmetic, dense
-from truerisk.engines.templates.ranking import fits_ranked_by_rounding
+from truerisk.engines.templates.rounded_ranks import fits_ranked_by_rounding
 
 __all__ = ["ELSEWHERE", "Shown", "Task"]
 

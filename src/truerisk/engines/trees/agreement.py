@@ -15,7 +15,7 @@ import numpy as np
 from truerisk.engines.running.agreement import agrees_on_all
 from truerisk.engines.trees.recipes import recipe_of, start_of
 from truerisk.kernels.loading import available
-from truerisk.kernels.trees import CLOSE, Lists, Table, Tree, grow_trees
+from truerisk.kernels.trees import CLOSE, RowLists, Tree, TreeTable, grow_trees
 
 __all__ = ["closeness", "same_tree"]
 
@@ -58,12 +58,12 @@ def _agree(params: dict[str, Any], n: int, close: float) -> bool:
         return False
     theirs = model.fit(np.repeat(X[rows], times, axis=0), np.repeat(codes[rows], times))
     ours = grow_trees(
-        Table.of(X),
+        TreeTable.of(X),
         codes,
         1 if numbers else N_CLASSES,
-        Lists.of([rows]),
+        RowLists.of([rows]),
         times,
-        Lists.of([np.arange(n)]),
+        RowLists.of([np.arange(n)]),
         np.array([start_of(recipe.seed)]),
         [recipe.limits(int(times.sum()))],
         n_tried=recipe.n_tried,

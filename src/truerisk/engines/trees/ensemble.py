@@ -18,7 +18,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.running.answering import Asked
+from truerisk.engines.running.answering import Enquiry
 from truerisk.engines.running.members import bagging, forests, why_no_bags
 from truerisk.engines.settings import Group, last_step
 from truerisk.engines.templates.one_fit import OneFit
@@ -70,7 +70,7 @@ class Ensembles(OneFit):
         return reason
 
     def read(
-        self, model: Any, group: Group, asked: Asked, data: Data, request: Request
+        self, model: Any, group: Group, asked: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
         path = "max_iter" if "max_iter" in group.settings[0] else "n_estimators"
         sizes = [int(setting[path]) for setting in group.settings]

@@ -24,7 +24,7 @@ from truerisk.engines.settings import Group
 from truerisk.engines.trees.agreement import closeness
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, recipe_of, start_of
-from truerisk.kernels.trees import Growth, Lists, Table, exact_sums, grow_trees
+from truerisk.kernels.trees import Growth, RowLists, TreeTable, exact_sums, grow_trees
 
 __all__ = ["Growing", "growing_of"]
 
@@ -39,7 +39,7 @@ def growing_of(
     if prepared is None:
         return None
     X, grown = prepared
-    return Growing(grown, Table.of(X), len(family), data, plan, request, run)
+    return Growing(grown, TreeTable.of(X), len(family), data, plan, request, run)
 
 
 def _prepared(
@@ -72,7 +72,7 @@ class Growing:
     def __init__(
         self,
         groups: list[tuple[Group, Recipe]],
-        table: Table,
+        table: TreeTable,
         n_candidates: int,
         data: Data,
         plan: Plan,
@@ -121,7 +121,7 @@ class Growing:
         """Make some fits and put their answers in place; how many candidates' fits that were."""
         started = time.perf_counter()
         asked, ends, places = self._asked(fits)
-        grown = self._grow(recipe, fits, Lists(asked, ends))
+        grown = self._grow(recipe, fits, RowLists(asked, ends))
         fitted = time.perf_counter()
         nodes = self._nodes(group, grown, fits, ends)
         lines = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
@@ -138,7 +138,7 @@ class Growing:
         of_question, places = spread(self.plan.test_offsets, order[questions])
         return self.plan.positions[0][places].astype(np.int32), of_question[of_fit], places
 
-    def _grow(self, recipe: Recipe, fits: np.ndarray, asked: Lists) -> Growth:
+    def _grow(self, recipe: Recipe, fits: np.ndarray, asked: RowLists) -> Growth:
         sets = [self.plan.train_rows(int(fit)) for fit in fits]
         times = [np.ones(len(r), np.int32) if counts is None else counts for r, counts in sets]
         sizes = [int(one.sum()) for one in times]
@@ -149,7 +149,7 @@ class Growing:
             self.table,
             self.data.y if self.data.codes is None else self.data.codes,
             max(1, self.data.n_classes),
-            Lists.of([rows for rows, _ in sets]),
+            RowLists.of([rows for rows, _ in sets]),
             np.concatenate(times),
             asked,
             np.array([self._start(recipe, int(fit)) for fit in fits], dtype=np.uint32),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.kernels.trees import NO_LIMIT, Limits
+from truerisk.kernels.trees import NO_LIMIT, GrowthLimits
 
 __all__ = ["Recipe", "recipe_of", "start_of"]
 
@@ -46,12 +46,12 @@ class Recipe:
         given = self.setting["random_state"]
         return None if given is None else int(given)
 
-    def limits(self, n: int) -> Limits:
+    def limits(self, n: int) -> GrowthLimits:
         """Where growing ends on n rows, copies counted: shares of the rows become numbers."""
         given = self.setting
         depth, split = given["max_depth"], given["min_samples_split"]
         leaf = given["min_samples_leaf"]
-        return Limits(
+        return GrowthLimits(
             depth=NO_LIMIT if depth is None else int(depth),
             n_split=max(2, ceil(split * n)) if isinstance(split, float) else int(split),
             n_leaf=ceil(leaf * n) if isinstance(leaf, float) else int(leaf),

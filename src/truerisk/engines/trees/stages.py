@@ -15,9 +15,9 @@ import numpy as np
 
 from truerisk.core.contracts import Request
 from truerisk.core.table.data import Data
-from truerisk.engines.running.answering import Asked, answer_of
+from truerisk.engines.running.answering import Enquiry, answer_of
 from truerisk.engines.running.members import averages
-from truerisk.engines.running.stand_ins import Said, SaidOfClasses, SaidScores, SaidShares
+from truerisk.engines.running.stand_ins import FixedAnswers, SaidOfClasses, SaidScores, SaidShares
 
 __all__ = ["answers_at", "boosting", "reweighting"]
 
@@ -42,7 +42,7 @@ def reweighting() -> tuple[type, ...]:
 
 
 def answers_at(
-    model: Any, sizes: list[int], asked: Asked, data: Data, request: Request
+    model: Any, sizes: list[int], asked: Enquiry, data: Data, request: Request
 ) -> np.ndarray:
     """`(size, row, ...)`: what the generic engine would say of the ensemble of each size."""
     if isinstance(model, boosting()):
@@ -59,7 +59,7 @@ def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
     """From scikit-learn's staged answers."""
     classes = getattr(model, "classes_", None)
     if classes is None:
-        yield from enumerate(map(Said, model.staged_predict(X)), start=1)
+        yield from enumerate(map(FixedAnswers, model.staged_predict(X)), start=1)
         return
     kind: type[SaidOfClasses] = SaidOfClasses
     if request.response == "probability":
@@ -77,7 +77,7 @@ def _reweighted(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]
     from sklearn.utils import check_array
 
     table = check_array(X, accept_sparse=["csr", "csc"], dtype=None, ensure_all_finite=False)
-    said = [Said(member.predict(table)) for member in model.estimators_]
+    said = [FixedAnswers(member.predict(table)) for member in model.estimators_]
     for size in sizes:
         first = copy.copy(model)
         first.n_estimators, first.estimators_ = size, said[:size]

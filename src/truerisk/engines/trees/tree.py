@@ -35,8 +35,8 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import take_rows
-from truerisk.engines.running.answering import Asked, coded
-from truerisk.engines.running.fitting import Given, Piece
+from truerisk.engines.running.answering import Enquiry, coded
+from truerisk.engines.running.fitting import FitInput, Piece
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.growing import growing_of
@@ -93,8 +93,8 @@ class Trees(OneFit):
         family: Family,
         data: Data,
         request: Request,
-        given: Given,
-        tests: list[Asked],
+        given: FitInput,
+        tests: list[Enquiry],
         place: tuple[int, int, Group],
     ) -> list[Piece]:
         if given.copy_of is not None and _counts_are_weights(family, place[2], data):
@@ -102,7 +102,7 @@ class Trees(OneFit):
         return super().pieces(family, data, request, given, tests, place)
 
     def read(
-        self, model: Any, group: Group, asked: Asked, data: Data, request: Request
+        self, model: Any, group: Group, asked: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
         alphas = group.values("ccp_alpha").astype(np.float64)
         nodes = nodes_at(model.tree_, alphas, model.apply(asked.X))
@@ -121,7 +121,7 @@ def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
     return all(setting[name] == usual for name, usual in UNCOUNTED.items())
 
 
-def _weighed(given: Given, copy_of: np.ndarray) -> Given:
+def _weighed(given: FitInput, copy_of: np.ndarray) -> FitInput:
     """Distinct rows with their counts as weights."""
     _, first, times = np.unique(copy_of, return_index=True, return_counts=True)
     weights = {"sample_weight": times.astype(np.float64)}
@@ -130,7 +130,7 @@ def _weighed(given: Given, copy_of: np.ndarray) -> Given:
     )
 
 
-def _of_nodes(model: Any, data: Data, asked: Asked, request: Request) -> np.ndarray:
+def _of_nodes(model: Any, data: Data, asked: Enquiry, request: Request) -> np.ndarray:
     """What each node would answer, were it a leaf."""
     values = model.tree_.value
     if request.response == "value":

@@ -19,8 +19,8 @@ from truerisk.methods.interval_forms.instability import instabilities
 __all__ = [
     "Evidence",
     "HalfEvidence",
+    "NestedErrors",
     "PairEvidence",
-    "Pairs",
     "RowEvidence",
     "SampleEvidence",
     "variances_of_means",
@@ -131,7 +131,7 @@ class RowEvidence(Evidence):
 
 
 @dataclass(frozen=True)
-class Pairs:
+class NestedErrors:
     """What nested cross-validation says of the error of its mean.
 
     `std_error` is its own, between the `floor` of independent rows and √K times that; `mean` is the
@@ -148,7 +148,7 @@ class Pairs:
 class PairEvidence(Evidence):
     """What fits without each two folds say, for every candidate."""
 
-    pairs: Sequence[Pairs]
+    pairs: Sequence[NestedErrors]
     gives: ClassVar[frozenset[Basis]] = frozenset({Basis.PAIRS})
 
 

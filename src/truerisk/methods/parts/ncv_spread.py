@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.evidence import Pairs
+from truerisk.methods.interval_forms.evidence import NestedErrors
 from truerisk.methods.parts.averages import mean_by_question
 
 __all__ = ["PairSpread", "spread_of_pairs"]
@@ -41,12 +41,12 @@ class PairSpread:
         factor = 1 + ((self.k - 2) / self.k) ** POWERS[correction]
         return self.inner - factor * (self.inner - self.outer)
 
-    def of(self, candidate: int) -> Pairs:
+    def of(self, candidate: int) -> NestedErrors:
         """The standard error of one candidate, kept between the floor and √K times it."""
         floor2 = float(self.floor2[candidate])
         mse = max(0.0, float(self.surplus[candidate])) * (self.k - 1) / self.k
         error = float(np.clip(mse, floor2, self.k * floor2)) ** 0.5
-        return Pairs(error, floor2**0.5, float(self.inner[candidate]), self.n)
+        return NestedErrors(error, floor2**0.5, float(self.inner[candidate]), self.n)
 
 
 def spread_of_pairs(

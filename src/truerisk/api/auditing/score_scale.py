@@ -16,7 +16,7 @@ from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
 
-__all__ = ["Scale", "known_by", "scale_of"]
+__all__ = ["ScoreScale", "known_by", "scale_of"]
 
 Factor = Callable[[Data, np.ndarray], np.ndarray]
 
@@ -89,7 +89,7 @@ _BY_ROWS: dict[str, tuple[str, Factor]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Scale:
+class ScoreScale:
     """How the score of a search becomes a risk: risk = perfect − score.
 
     `loss` is what truerisk computes for single rows, `factor` what each is multiplied with so that
@@ -113,32 +113,32 @@ class Scale:
         return self.perfect - risk
 
 
-def scale_of(claim: Claim) -> Scale:
+def scale_of(claim: Claim) -> ScoreScale:
     """The scale of a claim; an unknown scorer keeps its own scale, with the sign turned."""
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
-        return Scale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
+        return ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
     word = _known_word(claim)
     if word is None:
         named = _name_of(claim)
-        return Scale(f"−{named}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
+        return ScoreScale(f"−{named}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
     if word in _BY_ROWS:
         loss_word, factor = _BY_ROWS[word]
         named = loss_word if factor is _none else f"1 − {word}"
         perfect = 0.0 if word.startswith("neg_") else 1.0
         whole = loss_word if factor is _none else word
-        return Scale(named, perfect, loss_word, True, factor, whole)
+        return ScoreScale(named, perfect, loss_word, True, factor, whole)
     if word == "roc_auc":
-        return Scale("auc", 1.0, "auc", False, whole="auc")
+        return ScoreScale("auc", 1.0, "auc", False, whole="auc")
     scorer = ByWord(word)
     if word.startswith("neg_"):
-        return Scale(word.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
+        return ScoreScale(word.removeprefix("neg_"), 0.0, scorer, False, whole=scorer)
     if word in PERFECT_IS_1 or word.startswith(FAMILIES_OF_1):
-        return Scale(f"1 − {word}", 1.0, scorer, False, whole=scorer)
-    return Scale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
+        return ScoreScale(f"1 − {word}", 1.0, scorer, False, whole=scorer)
+    return ScoreScale(f"−{word}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
 
 
-def known_by(scale: Scale, data: Data) -> Scale:
+def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
     """An unknown scorer asked what it gives a perfect rule on these y's."""
     if scale.known or not callable(scale.loss):
         return scale
@@ -147,7 +147,7 @@ def known_by(scale: Scale, data: Data) -> Scale:
     except (Refusal, UnknownName):
         return scale
     named = f"{loss.perfect:g} {scale.word}"
-    return Scale(named, loss.perfect, loss, False, whole=loss)
+    return ScoreScale(named, loss.perfect, loss, False, whole=loss)
 
 
 def _known_word(claim: Claim) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 from truerisk.core.errors import BadData
 from truerisk.core.present import clean
 
-__all__ = ["Found", "parse", "read_text", "require_schema", "schema_of"]
+__all__ = ["JsonValue", "parse", "read_text", "require_schema", "schema_of"]
 
 T = TypeVar("T")
 
@@ -91,7 +91,7 @@ def require_schema(content: Any, wanted: str, newest: int) -> None:
 
 
 @dataclass(frozen=True)
-class Found:
+class JsonValue:
     """A value and where it stands in the document."""
 
     value: Any
@@ -102,17 +102,17 @@ class Found:
         said = clean(json.dumps(self.value), 60)
         raise BadData(f"the results are damaged: '{self.place}' is {said}, not {wanted}.")
 
-    def __getitem__(self, name: str) -> Found:
+    def __getitem__(self, name: str) -> JsonValue:
         """A field of an object; it must be there."""
         entries = self._object()
         if name not in entries:
             inside = f"'{self.place}' lacks" if self.place else "they lack"
             raise BadData(f"the results are damaged: {inside} '{name}'.")
-        return Found(entries[name], self._inside(name))
+        return JsonValue(entries[name], self._inside(name))
 
-    def get(self, name: str) -> Found:
+    def get(self, name: str) -> JsonValue:
         """A field of an object, None where it is not there."""
-        return Found(self._object().get(name), self._inside(name))
+        return JsonValue(self._object().get(name), self._inside(name))
 
     def _inside(self, name: str) -> str:
         return f"{self.place}.{clean(name, 40)}" if self.place else clean(name, 40)
@@ -122,17 +122,17 @@ class Found:
             self.wrong("an object")
         return self.value
 
-    def items(self) -> Iterator[tuple[str, Found]]:
+    def items(self) -> Iterator[tuple[str, JsonValue]]:
         """The fields of an object."""
         return ((name, self[name]) for name in self._object())
 
-    def each(self, longest: int = 10_000_000) -> list[Found]:
+    def each(self, longest: int = 10_000_000) -> list[JsonValue]:
         """The entries of an array."""
         if not isinstance(self.value, list):
             self.wrong("an array")
         if len(self.value) > longest:
             self.wrong(f"an array of at most {longest} entries")
-        return [Found(entry, f"{self.place}[{i}]") for i, entry in enumerate(self.value)]
+        return [JsonValue(entry, f"{self.place}[{i}]") for i, entry in enumerate(self.value)]
 
     def text(self) -> str:
         if not isinstance(self.value, str):
@@ -178,7 +178,7 @@ class Found:
     def shares(self) -> list[float]:
         return [entry.share() for entry in self.each()]
 
-    def maybe(self, read: Callable[[Found], T]) -> T | None:
+    def maybe(self, read: Callable[[JsonValue], T]) -> T | None:
         """None, or what `read` makes of the value."""
         return None if self.value is None else read(self)
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.scale import scale_of
+from truerisk.api.auditing.score_scale import scale_of
 from truerisk.core.table.data import Data
 
 

@@ -15,17 +15,17 @@ from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.setting import Measure
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.kernels.neighbours import Lists, by_distances, euclidean
-from truerisk.kernels.walk import SHORT, SURE, TIED, Said, walk_plan
+from truerisk.kernels.neighbours import NearestRows, by_distances, euclidean
+from truerisk.kernels.walk import SHORT, SURE, TIED, RowTargets, walk_plan
 
-__all__ = ["Found", "found_in_pass", "found_together", "nearest"]
+__all__ = ["NearestAnswers", "found_in_pass", "found_together", "nearest"]
 
 EPS = float(np.finfo(np.float64).eps)
 DIGITS = 2e-8  # of what is left: bounds of rounding are some ten times what it is
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class NearestAnswers:
     """`answers` of every k for every position, and which of them equal distances leave `open`."""
 
     answers: np.ndarray
@@ -39,12 +39,12 @@ class Walk:
     task: Task
     group: Group
     plan: Plan
-    said: Said
+    said: RowTargets
     list_of: np.ndarray
     n_columns: int
     places: np.ndarray | None = None
 
-    def found(self, lists: Callable[[int], Lists], length: int) -> Found:
+    def found(self, lists: Callable[[int], NearestRows], length: int) -> NearestAnswers:
         """What lists of this length hold, or longer ones where some end too early."""
         while True:
             found = self._along(lists(length))
@@ -52,7 +52,7 @@ class Walk:
                 return found
             length *= 4
 
-    def _along(self, near: Lists) -> Found | None:
+    def _along(self, near: NearestRows) -> NearestAnswers | None:
         """What the walk found, or None where a list was too short."""
         labels = self.task.request.response == "label" and self.task.counts is None
         by_distance = Measure.of(self.group).by_distance
@@ -72,9 +72,9 @@ class Walk:
         answers = walked.labels if walked.labels is not None else walked.shares
         assert answers is not None
         unordered = np.isinf(near.ties)[self.list_of[self.plan.positions[0]]]
-        return Found(answers, (walked.verdicts == TIED) | unordered)
+        return NearestAnswers(answers, (walked.verdicts == TIED) | unordered)
 
-    def _doubts(self, near: Lists) -> np.ndarray:
+    def _doubts(self, near: NearestRows) -> np.ndarray:
         """Squared distances whose reciprocal roots are not known to nine digits.
 
         What is left of |x|² − 2x'y + |y|², or of 1, has lost its first digits.
@@ -88,7 +88,7 @@ class Walk:
         return near.ties
 
 
-def found_together(task: Task) -> Found:
+def found_together(task: Task) -> NearestAnswers:
     """One list per asked row for all fits: no step before the neighbours learns from the rows."""
     plan, group, data, X = task.plan, task.group, task.data, task.X
     seen = _seen_by_any(plan)
@@ -100,12 +100,14 @@ def found_together(task: Task) -> Found:
     queries, rows = (X if len(part) == len(X) else X[part] for part in (asked, seen))
     whole = len(asked) == len(seen) == plan.n_rows
 
-    def lists(length: int) -> Lists:
+    def lists(length: int) -> NearestRows:
         measure = Measure.of(group)
         near = _kept(task, length) if whole else nearest(measure, queries, rows, length)
         if seen[-1] < len(seen):  # rows keep their numbers
             return near
-        return Lists(seen[near.index].astype(np.int32), near.squared, near.ties, near.complete)
+        return NearestRows(
+            seen[near.index].astype(np.int32), near.squared, near.ties, near.complete
+        )
 
     said = _said(data.y if data.codes is None else data.codes, data)
     walk = Walk(task, group, plan, said, list_of, X.shape[1], task.places)
@@ -113,10 +115,10 @@ def found_together(task: Task) -> Found:
     return walk.found(lists, _length(int(_ks(group).max()), share))
 
 
-_lists: WeakKeyDictionary[Data, tuple[Any, int, Lists]] = WeakKeyDictionary()
+_lists: WeakKeyDictionary[Data, tuple[Any, int, NearestRows]] = WeakKeyDictionary()
 
 
-def _kept(task: Task, length: int) -> Lists:
+def _kept(task: Task, length: int) -> NearestRows:
     """The lists of all rows among all rows; the last ones of a data set serve its next pass.
 
     Nested validation asks twice, inside and outside: both walk the same lists.
@@ -132,7 +134,7 @@ def _kept(task: Task, length: int) -> Lists:
     return near
 
 
-def found_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -> Found:
+def found_in_pass(task: Task, group: Group, shown: Shown, asked: np.ndarray) -> NearestAnswers:
     """Train rows first, copies and all, then asked rows, as a small plan of one fit."""
     X, y = shown.X, shown.y
     if shown.times is not None:
@@ -154,11 +156,11 @@ def _ks(group: Group) -> np.ndarray:
     return group.values("n_neighbors").astype(np.int64)
 
 
-def _said(y: np.ndarray, data: Data) -> Said:
+def _said(y: np.ndarray, data: Data) -> RowTargets:
     """Codes of classes, or one or several targets of every row."""
     if data.codes is None:
-        return Said(None, y.reshape(len(y), -1))
-    return Said(y, None, data.n_classes)
+        return RowTargets(None, y.reshape(len(y), -1))
+    return RowTargets(y, None, data.n_classes)
 
 
 def _cosine_rounding(n_columns: int) -> float:
@@ -166,7 +168,7 @@ def _cosine_rounding(n_columns: int) -> float:
     return 4 * (n_columns + 8) * EPS
 
 
-def nearest(measure: Measure, queries: np.ndarray, rows: np.ndarray, length: int) -> Lists:
+def nearest(measure: Measure, queries: np.ndarray, rows: np.ndarray, length: int) -> NearestRows:
     """The `length` nearest rows of every query, by the distance that is measured."""
     if measure.is_euclidean:
         return euclidean(queries, rows, length)

@@ -25,7 +25,7 @@ from truerisk.kernels.spectral import (
     without_first,
 )
 
-__all__ = ["Part", "Table"]
+__all__ = ["Part", "SharedRows"]
 
 SAMPLE = 8  # row in so many is looked at first
 NEAR = 0.5  # of a mean square: what the square of the mean may have of it
@@ -33,7 +33,7 @@ BYTES = 1 << 28  # a product of all rows may take so much
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class SharedRows:
     """All rows, with what their fits share."""
 
     task: Task
@@ -149,7 +149,7 @@ class Table:
 class Part:
     """A fit on some rows of the table: `weights` is one entry per row, 0 outside."""
 
-    table: Table
+    table: SharedRows
     weights: np.ndarray
     rows: np.ndarray
     mean_y: np.ndarray
@@ -157,7 +157,7 @@ class Part:
     n_given: int
 
     @classmethod
-    def of(cls, table: Table, weights: np.ndarray, Y: np.ndarray, n_given: int) -> Part:
+    def of(cls, table: SharedRows, weights: np.ndarray, Y: np.ndarray, n_given: int) -> Part:
         mean_y = np.zeros(Y.shape[1])
         if table.manner.intercept:
             mean_y = weights @ Y / weights.sum()

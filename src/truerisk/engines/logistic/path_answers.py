@@ -13,11 +13,11 @@ from truerisk.engines.logistic.taken_out import OwnRows
 from truerisk.engines.templates.task import Task
 from truerisk.models.logistic_places import codes_of_scores
 
-__all__ = ["Table", "answers_of", "least_margin", "ranks_are_close"]
+__all__ = ["QuestionRows", "answers_of", "least_margin", "ranks_are_close"]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class QuestionRows:
     """Rows that a question asks about, read by columns; `own` where each is taken out."""
 
     X: Any

@@ -1,0 +1,132 @@
+"""What a user reads when something is wrong: one file holds the words, so a diff shows a change.
+
+`python tests/test_messages.py` writes the file anew.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LinearRegression, Perceptron, Ridge
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+import truerisk as tr
+
+MESSAGES = Path(__file__).with_name("messages.txt")
+
+X, Y = tr.datasets.make_simple(20, random_state=0)
+NUMBERS = X[:, 0] + X[:, 1]
+HOLES = np.where(np.arange(20)[:, None] == 3, np.nan, X)
+KNN, GRID = KNeighborsClassifier(), {"n_neighbors": [1, 3]}
+GROUPS = np.arange(20) // 2
+
+
+class Broken(GaussianNB):
+    """Cannot be fitted."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        raise RuntimeError("the disk is full")
+
+
+def risk(model: Any = KNN, X: Any = X, y: Any = Y, **options: Any) -> Any:
+    return tr.estimate_risk(model, X, y, **options)
+
+
+def curve(grid: Any, model: Any = KNN, **options: Any) -> Any:
+    return tr.risk_curve(model, grid, X, Y, **options)
+
+
+def assessed(learners: Any, y: Any = Y, **options: Any) -> Any:
+    return tr.assess(learners, X, y, **{"methods": ["2-fold"], "outer": "2-fold", **options})
+
+
+CALLS: Mapping[str, Callable[[], Any]] = {
+    "X is a text": lambda: risk(X="data.csv"),
+    "X has one dimension": lambda: risk(X=X[:, 0]),
+    "X is ragged": lambda: risk(X=[[1, 2], [3]], y=[0, 1]),
+    "X has no rows": lambda: risk(X=X[:0], y=Y[:0]),
+    "y is None": lambda: risk(y=None),
+    "y is too short": lambda: risk(y=Y[:5]),
+    "y has a hole": lambda: risk(Ridge(), y=np.where(np.arange(20) == 4, np.nan, NUMBERS)),
+    "y has one class": lambda: risk(y=np.zeros(20, int)),
+    "y holds fractions": lambda: risk(y=NUMBERS),
+    "y holds words": lambda: risk(Ridge(), y=np.array(["a", "b"])[Y]),
+    "y has two columns": lambda: risk(y=np.column_stack([Y, Y])),
+    "groups are too few": lambda: risk(groups=GROUPS[:3]),
+    "one group": lambda: risk(groups=np.zeros(20)),
+    "weights are negative": lambda: risk(GaussianNB(), sample_weight=-np.ones(20)),
+    "weights that a model does not take": lambda: risk(sample_weight=np.ones(20)),
+    "method, misspelt": lambda: risk(method="10-flod"),
+    "method, too many folds": lambda: risk(method="40-fold"),
+    "method, no such kind": lambda: tr.methods.Bootstrap("bot"),
+    "loss, misspelt": lambda: risk(loss="zero-on"),
+    "loss of regression for classes": lambda: risk(loss="squared"),
+    "loss that needs probabilities": lambda: risk(Perceptron(), loss="log"),
+    "interval, misspelt": lambda: risk(interval="wal"),
+    "interval that the loss has no rows for": lambda: risk(loss="auc", interval="wald"),
+    "interval that the method lacks": lambda: risk(method="apparent", interval="corrected-t"),
+    "confidence level": lambda: risk(confidence_level=95),
+    "seed": lambda: risk(random_state=-1),
+    "engine, misspelt": lambda: risk(engine="knm"),
+    "engine that refuses": lambda: risk(GaussianNB(), engine="knn"),
+    "executor": lambda: risk(executor="four"),
+    "rule, misspelt": lambda: curve(GRID, rule="1se"),
+    "grid with an unknown parameter": lambda: curve({"n_neighbor": [1]}),
+    "grid that is empty": lambda: curve({"n_neighbors": []}),
+    "grid of a plain value": lambda: curve({"n_neighbors": 3}),
+    "model that is a class": lambda: risk(KNeighborsClassifier),
+    "model that is a word": lambda: risk("knn"),
+    "fit that fails": lambda: risk(Broken(), method="2-fold"),
+    "a hole that the model does not take": lambda: risk(X=HOLES, method="2-fold"),
+    "learners that are a word": lambda: assessed("knn"),
+    "learners, misspelt": lambda: assessed(["knm"]),
+    "learners, named twice": lambda: assessed(["knn", "knn"]),
+    "learners of two tasks": lambda: assessed({"knn": KNN, "line": LinearRegression()}),
+    "learners, none": lambda: assessed({}),
+    "methods that are a word": lambda: assessed({"knn": KNN}, methods="2-fold"),
+    "versions without a store": lambda: assessed({"knn": KNN}, mixed_versions=True),
+    "search, not fitted": lambda: tr.audit(GridSearchCV(KNN, GRID)),
+    "search that is none": lambda: tr.audit(KNN),
+    "search, risk before fit": lambda: tr.HonestSearchCV(KNN, GRID).risk_,
+    "search, predict before fit": lambda: tr.HonestSearchCV(KNN, GRID).predict(X),
+    "audit, level misspelt": lambda: tr.audit(GridSearchCV(KNN, GRID).fit(X, Y), level="score"),
+    "comparison of other rows": lambda: tr.compare(
+        risk(method="2-fold"), risk(GaussianNB(), X[:10], Y[:10], method="2-fold")
+    ),
+    "one-se over ordered splits": lambda: curve(GRID, rule="1-se", method=TimeSeriesSplit(3)),
+    "a path by SVC": lambda: risk(SVC(), engine="logistic-path"),
+}
+
+
+def said(call: Callable[[], Any]) -> str:
+    """The class of what is raised, and its words."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            call()
+        except Exception as error:  # noqa: BLE001  whatever it is, it is the message
+            return f"{type(error).__name__}: {error}"
+    return "nothing is wrong"
+
+
+def written() -> str:
+    """All of them, as the file holds them."""
+    return "\n\n".join(f"# {name}\n{said(call)}" for name, call in CALLS.items()) + "\n"
+
+
+def test_the_words_are_those_of_the_file() -> None:
+    """Of each wrong call: the class of the error, and the sentence with its remedy."""
+    found = written()
+    assert "nothing is wrong" not in found
+    assert found == MESSAGES.read_text("utf-8")
+
+
+if __name__ == "__main__":
+    MESSAGES.write_text(written(), "utf-8")
