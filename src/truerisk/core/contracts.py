@@ -243,7 +243,7 @@ class Method(ABC):
     @property
     @abstractmethod
     def target(self) -> Target:
-        """What it estimates."""
+        """Which of the four risks of `Target` the method estimates."""
 
     @property
     @abstractmethod
@@ -309,17 +309,17 @@ class Request:
 
     @classmethod
     def of(cls, loss: Loss, plan: Plan) -> Request:
-        """What a plan must be answered with for a loss."""
+        """The request that a plan needs so that this loss can be computed."""
         if plan.laws is not None:
             return cls("loss", loss=loss)
         return cls(loss.response, getattr(loss, "scorer", None))
 
 
 class Shelf(Protocol):
-    """What is kept of fits that differ by their number in the plan alone."""
+    """Stored answers of the fits of one plan and one set of candidates, by the fit's number."""
 
     def found(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Those of these fits that are kept: (fit, what `keep` was given)."""
+        """(fit, content) of each of these fits that is stored, with what `keep` was given."""
         ...
 
     def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:

@@ -49,7 +49,7 @@ class Family:
 
     @cached_property
     def task(self) -> Task:
-        """What the estimator does, asked the way scikit-learn answers it."""
+        """Whether scikit-learn calls the estimator a classifier or a regressor."""
         from sklearn.base import is_classifier, is_regressor
 
         if is_classifier(self.estimator):

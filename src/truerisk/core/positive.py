@@ -51,7 +51,7 @@ class PositiveScorer:
         return self.word
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """What makes it, for keys of stores."""
+        """The arguments that make an equal scorer: a store builds its key from them."""
         return {"word": self.word, "positive": self.positive}
 
 

@@ -184,7 +184,7 @@ class RiskCurve:
 
     @cached_property
     def std_errors(self) -> np.ndarray:
-        """Of every candidate; NaN where there is none."""
+        """The standard error of every candidate; NaN where it has none."""
         return std_errors_of(self.evaluation.tested)
 
     @property

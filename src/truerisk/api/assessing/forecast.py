@@ -50,7 +50,7 @@ def planned_fits(
 ) -> int:
     """How many fits learners with so many settings need in all."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they come when the plans are drawn for use
+        warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws
         schedule = Schedule.draw(problem, methods, outer, several=len(sizes) > 1)
     return sum(schedule.fits(size, twice=refits(problem)) for size in sizes)
 

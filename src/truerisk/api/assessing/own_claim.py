@@ -69,6 +69,6 @@ def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
 
 
 def _owner(family: Family, name: str) -> Any:
-    """What has the parameter: the estimator, or a part of it."""
+    """The object that holds the parameter: the estimator itself, or a part of it."""
     place = name.rpartition("__")[0]
     return family.estimator.get_params(deep=True)[place] if place else family.estimator

@@ -45,7 +45,7 @@ class Computed:
 
     @property
     def answers(self) -> Answers:
-        """Those that were reduced, of a method that asks once for all candidates."""
+        """The answers that were reduced; only a method that asks once has all of them."""
         assert self.evaluation.answers is not None
         return self.evaluation.answers
 

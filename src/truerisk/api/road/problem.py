@@ -41,7 +41,7 @@ class Problem:
     interval: str | None = None
 
     def asking(self, **options: Any) -> Asking:
-        """What its plans are asked through; `options` are those of a single pass."""
+        """The way from a plan to answers for this problem; `options` change it for one pass."""
         given = {"engine": self.engine, "executor": self.executor, "seed": self.seed}
         return Asking(self.family, self.data, self.loss, **{**given, **options})
 

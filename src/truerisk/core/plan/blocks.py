@@ -74,7 +74,7 @@ class RowSets:
 
     @classmethod
     def read(cls, array: Mapping[str, np.ndarray], name: str) -> RowSets:
-        """Those that a stored plan holds under this name."""
+        """The row sets that a stored plan holds under this name."""
         base, minus, offsets = (array[f"{name}.{f.name}"] for f in fields(cls))
         return cls(base.astype(np.int32), minus.astype(np.int32), offsets.astype(np.int64))
 

@@ -77,7 +77,7 @@ class Moves:
         return noise[rows] * self.row_scale[rows, None] * self.column_scale
 
     def only(self, questions: np.ndarray) -> Moves | None:
-        """Of these questions, which are numbered anew."""
+        """The moves of these questions, which are numbered 0, 1, ... in the new plan."""
         places = np.flatnonzero(np.isin(questions, self.question)).astype(np.int32)
         if not len(places):
             return None

@@ -118,7 +118,7 @@ class Sweep:
         )
 
     def at(self, threshold: float) -> OperatingPoint:
-        """What a given threshold does."""
+        """The rates of the rule that answers "positive" from this threshold on."""
         if np.isnan(threshold):
             raise BadData("the threshold is NaN: no score is above or below it.")
         place = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1

@@ -122,7 +122,7 @@ class RocCurve:
         return PrecisionRecall.of(self.sweep, self.method)
 
     def at(self, threshold: float) -> OperatingPoint:
-        """What this threshold does."""
+        """The rates of the rule that answers "positive" from this threshold on."""
         return self.sweep.at(threshold)
 
     def at_cost(

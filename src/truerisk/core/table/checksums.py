@@ -50,9 +50,9 @@ def summed(array: np.ndarray) -> RowSums | None:
 
 @lru_cache(maxsize=4)
 def _factors(n_columns: int) -> np.ndarray:
-    """Of every column, odd."""
+    """An odd number for every column, so that a product with it loses no bit."""
     factors = mixed(np.arange(n_columns)) | np.uint64(1)
-    factors.flags.writeable = False  # they are everyone's
+    factors.flags.writeable = False  # the cache hands the same array to everyone
     return factors
 
 

@@ -87,7 +87,7 @@ def _blocks(table: Any) -> Iterator[np.ndarray]:
 
 
 def _bits(cells: np.ndarray) -> np.ndarray:
-    """Of numbers the bits of their doubles, of all else a hash of its text."""
+    """The bits of a number as a double; of anything else a hash of its text."""
     if cells.dtype.kind in "biuf":
         numbers: np.ndarray = cells.astype(np.float64, order="C") + 0.0  # -0.0 and 0.0 are one
         return numbers.view(np.uint64)

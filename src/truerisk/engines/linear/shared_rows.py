@@ -47,7 +47,7 @@ class SharedRows:
             return np.zeros(self.task.X.shape[1])
         found = self.column_means
         if self._lies_near(found, SAMPLE) or self._lies_near(found, 1):
-            return np.zeros(len(found))  # they lie around zero: spares a copy
+            return np.zeros(len(found))  # rows that lie around zero need no copy
         return found
 
     @cached_property

@@ -173,7 +173,7 @@ class Singles:
         Y = part.Y[row]
         flipped, to = self._flips(fits)
         missed = found.missed[:, at]
-        spent = len(fits) == self.table.n and not len(flipped)  # it is not looked at again
+        spent = len(fits) == self.table.n and not len(flipped)  # the buffer may then be overwritten
         numbers = np.subtract(Y + part.mean_y, missed, out=missed if spent else None)
         sure = found.doubts[:, at] <= DOUBT
         if not part.wide:  # there nothing is subtracted from 1

@@ -308,7 +308,7 @@ def _why(model: Any, data: Data, error: BaseException) -> tuple[str, str]:
 
 
 def _freedom(model: Any, given: FitInput) -> float:
-    """Of the fitted model, by the weights of its rows where it has any."""
+    """The degrees of freedom of the fitted model, with the weights of its rows if any."""
     return degrees_of_freedom(model, given.X, _weights(given))
 
 

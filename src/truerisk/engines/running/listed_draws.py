@@ -34,7 +34,7 @@ INSTEAD = {
 
 
 def law_refusal(plan: Plan, request: Request) -> str | None:
-    """What no engine can answer about drawn train sets, or None."""
+    """Why no engine can answer a plan with drawn train sets, or None where one may."""
     if plan.laws is None or len(plan.laws.fit) < plan.n_fits:
         return "only some of the train sets are drawn at random."
     if request.response != "loss" or not isinstance(request.loss, RowLoss):

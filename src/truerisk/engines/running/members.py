@@ -98,7 +98,7 @@ def averages(model: Any, sizes: set[int], asked: Enquiry) -> dict[int, FixedAnsw
 
 
 def out_of_bag(model: Any, asked: Enquiry) -> FixedAnswers:
-    """What a fitted ensemble says of its own training rows out of bag."""
+    """A stand-in that answers each training row by the members that did not draw it."""
     if not _draws_bags(model):
         raise Refusal(f"{type(model).__name__} draws no bags of rows; forests and bagging do.")
     size = len(model.estimators_)

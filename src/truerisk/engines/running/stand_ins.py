@@ -75,7 +75,7 @@ class SaidLogOdds(SaidDecisions):
     """Answers with the log-odds of the second of two classes."""
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Of both classes."""
+        """The probabilities of both classes, from the log-odds of the second."""
         return np.column_stack([expit(-self.answers), expit(self.answers)])
 
 

@@ -74,7 +74,7 @@ class KeptFits:
                 yield pieces
 
     def jobs(self) -> list[Job]:
-        """What is still to be made, fit by fit."""
+        """The jobs that no shelf has an answer for, fit by fit."""
         rest = [(fit, one) for units in self.waiting.values() for fit, one in units.items()]
         return [(fit, [one]) for fit, one in sorted(rest, key=lambda unit: unit[0])]
 
@@ -91,7 +91,7 @@ class KeptFits:
 
     @property
     def unit(self) -> str:
-        """What progress counts."""
+        """What the progress line counts, and how much of it was stored."""
         n = self.keeper.n_found
         return f"fits ({n:,} were stored)" if n else "fits"
 
@@ -100,7 +100,7 @@ class KeptFits:
         return {candidate: key for key in self.shelves for candidate in key}
 
     def _refuse_strange(self, pieces: list[Piece], values: np.ndarray) -> None:
-        """What was changed in the file must not be taken for answers."""
+        """Refuse answers whose shape or type shows that the file was changed."""
         order, starts = self.plan.questions_of
         for piece in pieces:
             sizes = self.plan.test_sizes[order[starts[piece.fit] : starts[piece.fit + 1]]]
@@ -136,7 +136,7 @@ def _plain(piece: Piece) -> dict[str, Any]:
 
 
 def pieces_of(content: Mapping[str, Any], fit: int, candidates: Key) -> list[Piece]:
-    """What `content_of` was given; the candidates may have other numbers now."""
+    """The pieces that `content_of` was given, under the numbers that candidates have now."""
     try:
         plain = zip(content["pieces"], candidates, strict=True)
         return [_piece(one, content, fit, c, n) for n, (one, c) in enumerate(plain)]

@@ -82,7 +82,7 @@ class OnePass(Engine):
         return next((reason for reason in reasons if reason is not None), None)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """What else stands against it; asked last."""
+        """Any further reason not to serve, which is asked last, or None."""
         return None
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
@@ -114,7 +114,7 @@ class OnePass(Engine):
 
     def table(self, group: Group, data: Data) -> Any:
         """X after the steps that treat each row by itself."""
-        if group.rowwise is None:  # it was looked through before
+        if group.rowwise is None:  # rows go to the learner as they are; `refuse` looked at them
             return np.ascontiguousarray(data.X, dtype=np.float64)
         every = data.rows(np.arange(data.n_rows))  # a step may write into its rows (copy=False)
         return self.read(group, group.rowwise.fit_transform(every))

@@ -60,7 +60,7 @@ class Samples:
         return times if self.task.weights is None else times * self.task.weights
 
     def only(self, which: np.ndarray) -> Samples:
-        """Some of the fits."""
+        """The samples of some of the fits, without counting their rows again."""
         some = Samples(self.task, self.fits[which])
         some.__dict__["times"] = self.times[which]
         return some

@@ -98,7 +98,7 @@ class Task:
         return order[starts[fit] : starts[fit + 1]]
 
     def place(self, question: int, group: Group, answers: np.ndarray) -> None:
-        """Put the answers (one row per candidate of the group) to a question in their place."""
+        """Write the answers to a question, one row per candidate of the group, into `values`."""
         where = slice(*self.plan.test_offsets[question : question + 2])
         self.values[self.lines_of(group), where] = answers
 

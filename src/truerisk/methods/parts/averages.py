@@ -214,7 +214,7 @@ def means_by_row(
     folds are averaged and unequal, a row counts for more in a smaller fold.
     """
     rows, _ = plan.positions
-    if (rows[1:] > rows[:-1]).all():  # they come in order: no copy
+    if (rows[1:] > rows[:-1]).all():  # rows in ascending order need no copy
         return rows, losses, weights, False
     rows, order, starts = _by_row(plan)
     if len(rows) == len(order):

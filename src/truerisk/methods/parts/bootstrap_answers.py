@@ -112,7 +112,7 @@ class Replicated:
 
     @cached_property
     def all_answered(self) -> np.ndarray:
-        """Of each candidate, whether no fit failed."""
+        """For each candidate, whether every one of its fits gave its answers."""
         return np.asarray(self.answers.answered.all(axis=1))
 
     def sums_of_samples(self, candidate: int) -> np.ndarray:

@@ -47,7 +47,7 @@ class Likelihood(Loss):
 
 
 def response_of(task: Task) -> Literal["probability", "value"]:
-    """What a likelihood is computed from."""
+    """The response that a likelihood is computed from."""
     return "probability" if task == "classification" else "value"
 
 
