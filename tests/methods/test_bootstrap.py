@@ -9,7 +9,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
@@ -585,6 +585,16 @@ def test_losses_of_a_constant_target_do_not_hang_on_the_order_of_sums():
         curve = tr.risk_curve(KernelRidge(), {"alpha": [1e-3, 1.0]}, X, y, method=method)
         times = [estimate.table["overfitting"] for estimate in curve]
         assert times == [0.0, 0.0]
+
+
+def test_losses_that_are_rounding_alone_have_no_overfitting():
+    """Neighbours weighed by distance miss a constant target by a last bit, or not."""
+    X, y = np.array([[3.0], [5.0], [7.0], [2.0], [0.0]]), np.full(5, -0.95)
+    model, method = KNeighborsRegressor(weights="distance"), Bootstrap(".632+", replicates=8)
+    for engine in ("auto", "generic"):
+        found = tr.estimate_risk(model, X, y, method=method, engine=engine)
+        assert found.table["overfitting"] == 0.0
+        assert found.value == pytest.approx(0, abs=1e-25)
 
 
 def test_a_setting_without_spread_takes_no_error_from_another():

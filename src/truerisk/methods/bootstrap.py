@@ -13,7 +13,7 @@ from truerisk.core.arguments import check_count, check_flag
 from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss
+from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.plan.samples import plan_of_samples
 from truerisk.core.table.data import Data
@@ -168,7 +168,10 @@ class Bootstrap(Method):
         rows = found.answers.plan.positions[0][own]
         fine = found.all_answered
         gammas = np.full(len(fine), np.nan)
-        if fine.any():
+        targets = found.data.y[rows]
+        if isinstance(found.loss, RowLoss) and (targets == targets[:1]).all():
+            gammas = found.apparent  # equal targets can be exchanged: it is the apparent risk
+        elif fine.any():
             asked = found.answers.values[fine][:, own]
             gammas[fine] = no_information(found.loss, found.data, rows, asked)
         for err, out, gamma in zip(found.apparent, found.test, gammas, strict=True):
@@ -326,8 +329,6 @@ def weight_632_plus(
     >>> used, ratio, weight = weight_632_plus(0.1, 0.2, 0.5)
     >>> round((1 - weight) * 0.1 + weight * used, 5)
     0.1696
-
-    For a constant target the no-information risk is the apparent risk but for the order of sums.
     """
     used = min(out, gamma)
     ratio = 0.0
