@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import signal
 
-from hypothesis import HealthCheck, settings
+with contextlib.suppress(ImportError):  # the tests of partners go without it
+    from hypothesis import HealthCheck, settings
 
-# How long drawing takes says nothing of the facts; each test sets the number of its examples.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("suite")
+    # How long drawing takes says nothing of the facts; each test sets the number of its examples.
+    settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("suite")
 
 # A shell that starts the tests in the background has them, and every process they start, ignore it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
