@@ -63,7 +63,7 @@ def plain(value: Any) -> Any:
 def without_folders(text: str) -> str:
     """The text with files by their names alone: what is passed on says nothing of who ran it where.
 
-    >>> without_folders("[Errno 2] No such file: '/home/ann lee/trial/rows.csv' (see /tmp/a/b.log)")
+    >>> without_folders("[Errno 2] No such file: '/a folder/trial/rows.csv' (see /c/d/b.log)")
     "[Errno 2] No such file: 'rows.csv' (see b.log)"
     >>> without_folders("1/2 of https://example.org/a/b and /x stay")
     '1/2 of https://example.org/a/b and /x stay'
