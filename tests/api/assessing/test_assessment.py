@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import time
 
 import numpy as np
 import pytest
@@ -245,3 +246,15 @@ def test_an_assessment_is_data(loss, tmp_path):
     assert str(found)
     assert found._repr_html_()
     assert Counting.seen == made
+
+
+def test_the_time_of_every_fit_is_told():
+    """Also that of the apparent risk and of the scores of rows that were held out."""
+
+    class Slow(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            time.sleep(0.02)
+            return super().fit(X, y)
+
+    one = tr.assess({"slow": Slow()}, X, Y, **QUICK).learners["slow"]
+    assert one.seconds >= 0.02 * one.n_fits
