@@ -15,7 +15,8 @@ from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude
 from truerisk.api.assessing.families import families_of, read_learners, task_of
-from truerisk.api.assessing.out_of_fold import OutOfFold, out_of_fold, refits
+from truerisk.api.assessing.forecast import fits_of
+from truerisk.api.assessing.out_of_fold import OutOfFold, out_of_fold
 from truerisk.api.assessing.own_claim import NOTHING_CHOSEN, claimed_by, tunes_inside
 from truerisk.api.assessing.plans import Schedule
 from truerisk.api.assessing.ranking import by_text, ranked
@@ -168,7 +169,7 @@ def _assess_each(
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
-    total = sum(schedule.fits(len(p.family), twice=refits(p)) for p in problems.values())
+    total = sum(fits_of(problem, schedule) for problem in problems.values())
     try:
         with counting(total) as count:
             tuned = {
@@ -213,7 +214,7 @@ def _test(
         inside = tunes_inside(problem.family)  # one more fit, on all rows
         claim = _claim(problem, curve, inside=inside)
         apparent, held_out, again = _fitted_again(problem, honest, curve, keeper)
-        count.finish(again)
+        count.finish(again + inside)
     seconds = time.perf_counter() - started
     risk = procedure_of(honest)
     assert risk is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -15,6 +15,7 @@ import truerisk as tr
 from truerisk.api.assessing.forecast import forecast
 from truerisk.api.road.problem import pose
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.progress import listen
 
 X, Y = tr.datasets.make_simple(36, random_state=0)
 LEARNERS = {
@@ -48,6 +49,18 @@ def test_fits_are_counted_exactly(names, methods, outer):
     said = expected(learners, methods, outer)
     assert {f.learner: f.fits for f in said} == {n: o.n_fits for n, o in found.learners.items()}
     assert [f.settings for f in said] == [len(found.curves[name]) for name in names]
+
+
+def test_a_search_is_fitted_once_more_for_its_own_claim():
+    """The forecast, the total of the progress and the report count that fit."""
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=2)
+    counts = []
+    with listen(lambda p: counts.append((p.done, p.total))):
+        found = tr.assess({"search": search}, X, Y, methods=["3-fold"], outer="4-fold")
+    (said,) = expected({"search": search}, ["3-fold"], "4-fold")
+    fits = found.learners["search"].n_fits
+    assert said.fits == fits == 3 + 4 + 4 + 1 + 1
+    assert {total for _, total in counts} == {fits}
 
 
 def test_fits_are_those_the_models_saw():

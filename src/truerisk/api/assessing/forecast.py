@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.api.assessing.out_of_fold import refits
+from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.assessing.pace import pace_of
 from truerisk.api.assessing.plans import Schedule
 from truerisk.api.road.problem import Problem
 from truerisk.core.errors import named
 
-__all__ = ["Forecast", "forecast", "planned_fits"]
+__all__ = ["Forecast", "fits_of", "forecast", "planned_fits"]
 
 MANY = 20_000  # fits that deserve a word before they are made
 
@@ -55,16 +56,22 @@ def planned_fits(
     return sum(schedule.fits(size, twice=refits(problem)) for size in sizes)
 
 
+def fits_of(problem: Problem, schedule: Schedule) -> int:
+    """How many fits a learner needs: those of the plans, and one of a search for its own claim."""
+    fits = schedule.fits(len(problem.family), twice=refits(problem))
+    return fits + tunes_inside(problem.family)
+
+
 def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
     settings, whole = len(problem.family), schedule.nested_plan
     outside = whole.only(whole.questions("outer"))
     paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
     like = paces[0][0]
     tested = pace_of(problem, outside, winners=True, like=like), outside
-    twice = refits(problem)
-    paces += [tested, tested] if twice else [tested]
+    paces += [tested, tested] if refits(problem) else [tested]
     if settings > 1 or schedule.nested.compare:
         inside = whole.only(whole.questions("inner"))
         paces.append((pace_of(problem, inside, like=like), inside))
     seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces) + tested[0].seconds(1)
-    return Forecast(name, settings, schedule.fits(settings, twice=twice), seconds)
+    seconds += tested[0].each * tunes_inside(problem.family)
+    return Forecast(name, settings, fits_of(problem, schedule), seconds)
