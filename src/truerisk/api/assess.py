@@ -208,8 +208,10 @@ def _test(
     """The honest risk of tuning this learner, put beside what the tuning found."""
     started = time.perf_counter()
     with named(name), stage(name), stage("testing"):
-        honest = compute(problem, schedule.nested, plan=schedule.nested_plan, keeper=keeper)
-        count.finish(honest.evaluation.n_fits)
+        known = tuned[0].evaluation.answers
+        plan = schedule.nested_plan
+        honest = compute(problem, schedule.nested, plan=plan, keeper=keeper, known=known)
+        count.finish(honest.n_made)
         curve, *others = [curve_of(computed) for computed in tuned]
         inside = tunes_inside(problem.family)  # one more fit, on all rows
         claim = _claim(problem, curve, inside=inside)
@@ -224,9 +226,10 @@ def _test(
         risk=risk,
         outer=outer_folds(honest),
         stability=stability(honest, curve.best),
-        n_fits=sum(one.evaluation.n_fits for one in (*tuned, honest)) + again + inside,
+        n_fits=sum(one.n_made for one in (*tuned, honest)) + again + inside,
         seconds=sum(one.seconds for one in tuned) + seconds,
         answers=honest.evaluation.answers,
+        shaken=honest.evaluation.shaken,
         winners=honest.evaluation.winners,
         problem=problem,
         apparent=apparent,
@@ -280,10 +283,10 @@ def _concluded(
     found = Assessment(
         best=best,
         learners=dict(done),
-        choice=risk_of_choice(done, order, problem, schedule.outer) if len(done) > 1 else None,
+        choice=risk_of_choice(done, order, problem, schedule.nested) if len(done) > 1 else None,
         constant=constant_risk(problem),
         tuned_by=schedule.methods[0].word,
-        tested_by=schedule.outer.word,
+        tested_by=schedule.nested.tested_by,
         missing=tuple(missing),
         order=tuple(order),
         problem=problem,

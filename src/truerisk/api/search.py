@@ -15,6 +15,7 @@ from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
 from truerisk.api.road.problem import Problem, pose
+from truerisk.api.road.testing_method import testing_method
 from truerisk.api.searching.cv_results import cv_results
 from truerisk.api.searching.missing_result import Missing
 from truerisk.api.searching.routing import route
@@ -26,7 +27,6 @@ from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.interval_forms import as_form
-from truerisk.methods.nested import Nested
 from truerisk.methods.words import as_method
 
 __all__ = ["HonestSearchCV"]
@@ -54,7 +54,8 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     The score that a search maximised is the best of many noisy numbers and flatters.
     `HonestSearchCV` chooses a setting as GridSearchCV does (method `select_by`, rule `rule`),
     refits it on all rows, and estimates the risk of *choosing and fitting* by doing both again
-    inside every training set of `outer` (nested, or double, cross-validation).
+    where some rows are left out (nested, or double, cross-validation). By default these are the
+    pairs of the folds that it chooses by: C settings and K folds take C K(K+1)/2 fits.
 
     Parameters
     ----------
@@ -67,8 +68,10 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         averages as it says.
     rule : str or Rule, default="min"
         "min" or "1-se". Risks within 1e-12 are ties; the first in grid order wins.
-    outer : str, int, Method, splitter, iterable or None, default="10-fold"
-        How the risk of the procedure is estimated; None leaves `risk_` out.
+    outer : str, int, Method, splitter, iterable or None, default="pairs"
+        How the risk of the procedure is estimated: "pairs", the folds of `select_by` left out alone
+        and two at a time ("10-fold" where it has none), or the outer splits of nested validation,
+        inside which the folds are drawn anew. None leaves `risk_` out.
     loss : str, Loss, callable or scorer, optional
         Zero-one for classifiers and squared for regressors by default.
     refit : bool, default=True
@@ -131,7 +134,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         *,
         select_by: Any = "10-fold",
         rule: Any = "min",
-        outer: Any = "10-fold",
+        outer: Any = "pairs",
         loss: Any = None,
         refit: bool = True,
         executor: Any = None,
@@ -183,8 +186,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self._keep_selection(selected)
         if self.outer is not None:
             with stage("honest risk"):
-                nested = Nested(self.outer, select_by)
-                honest = compute(with_default_interval(problem, nested), nested)
+                testing = testing_method(self.outer, select_by, "10-fold", compare=False)
+                asked = with_default_interval(problem, testing)
+                honest = compute(asked, testing, known=selected.evaluation.answers)
                 self._keep_risk(honest)
         if self.refit:
             self._refit(problem)

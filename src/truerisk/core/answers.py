@@ -97,6 +97,33 @@ class Answers:
             ),
         )
 
+    def picked(self, chosen: np.ndarray) -> Answers:
+        """Answers of a single line: to question q those of candidate `chosen[q]`.
+
+        Seconds and failures are those of what was picked; the fits stay those of the whole plan.
+        """
+        chosen = np.asarray(chosen, dtype=np.int64)
+        questions = np.arange(self.plan.n_questions)
+        if self.response == "scored":
+            values = self.values[chosen, questions]
+        else:
+            at = np.repeat(chosen, self.plan.test_sizes)
+            values = self.values[at, np.arange(len(at))]
+        of_fit = np.zeros(self.plan.n_fits, dtype=np.int64)
+        of_fit[self.plan.fit] = chosen
+        fits = np.arange(self.plan.n_fits)
+        pairs = set(zip(self.plan.fit.tolist(), chosen.tolist(), strict=True))
+        return replace(
+            self,
+            values=values[None],
+            answered=self.answered[chosen, questions][None],
+            fit_seconds=self.fit_seconds[of_fit, fits][None],
+            answer_seconds=self.answer_seconds[of_fit, fits][None],
+            failures=tuple(
+                replace(f, candidate=0) for f in self.failures if (f.fit, f.candidate) in pairs
+            ),
+        )
+
     def _freedom(self, fits: np.ndarray) -> np.ndarray | None:
         return None if self.freedom is None else self.freedom[:, fits]
 

@@ -169,7 +169,8 @@ class Evaluation:
 
     `tested[c]` is candidate c's estimate. `procedure` is the honest risk of "tune, then fit" as a
     whole (nested, three-way); `units` are its outer splits and `winners` what was tested in every
-    question of `answers`.
+    question of `answers`. `shaken` are answers of the same winners to the same rows by models that
+    lack some more training rows, where the method has them.
     """
 
     plan: Plan
@@ -179,6 +180,7 @@ class Evaluation:
     units: tuple[OuterSplit, ...] = ()
     winners: Winners | None = None
     answers: Answers | None = None
+    shaken: Answers | None = None
     fit_seconds: float = 0.0
 
 

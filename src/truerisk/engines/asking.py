@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ __all__ = ["Asking"]
 class Asking:
     """What a method asks through; it remembers which engine answered, and who refused and why.
 
-    Passes of one computation (inner, outer) get seeds of their own, by their number.
+    Passes of one computation (inner, outer) get seeds of their own, by their number. What is
+    `known`, the answers of the first pass of another computation, is not asked again there.
     """
 
     def __init__(
@@ -34,15 +36,19 @@ class Asking:
         seed: int = 0,
         passes: int = 0,
         keeper: Keeper | None = None,
+        known: Answers | None = None,
     ) -> None:
         self.family, self.data, self.loss = family, data, loss
         self.asked, self.executor, self.keeper = engine, executor, keeper
-        self.seed, self.passes = seed, passes
+        self.seed, self.passes, self.known = seed, passes, known
         self.engine = ""
         self.refusals: dict[str, str] = {}
+        self.n_known = 0  # fits that were spared, since their answers are known
 
     def __call__(self, plan: Plan, only: np.ndarray | None = None) -> Answers:
         """Answers that the loss needs, of all candidates or in fit f of candidate `only[f]`."""
+        if only is None and self._knows(plan):
+            return self._repeated(plan)
         return self.answers(plan, Request.of(self.loss, plan), only)
 
     def answers(self, plan: Plan, request: Request, only: np.ndarray | None = None) -> Answers:
@@ -52,6 +58,17 @@ class Asking:
         self.passes += 1
         run = RunOptions(self.executor, int(seed), only, self.keeper)
         return engine.run(self.family, self.data, plan, request, run)
+
+    def _knows(self, plan: Plan) -> bool:
+        """Whether the next pass asks what was answered before, by fits of the same seeds."""
+        return self.known is not None and self.passes == 0 and plan.asks_like(self.known.plan)
+
+    def _repeated(self, plan: Plan) -> Answers:
+        assert self.known is not None
+        self.passes += 1
+        self.n_known += self.known.n_fits
+        self.engine = self.known.engine
+        return replace(self.known, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
         """Which engine answers such a question."""

@@ -14,6 +14,7 @@
 | `bootstrap.py` | naive, leave-one-out, .632, .632+, optimism |
 | `out_of_bag.py` | each row tested by the members of a forest that missed it |
 | `three_way.py`, `nested.py` | tune inside, test outside |
+| `pairs.py` | the same on one set of folds, left out alone and two at a time |
 | `ncv.py` | nested cross-validation of Bates et al.: how far K-fold may be off |
 | `bbc.py`, `bootstrapped_choice.py` | what choosing the best of many answers costs |
 | `paired_halves.py` | random splits of all rows, and of disjoint halves |
@@ -63,6 +64,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.nested import Nested as Nested
     from truerisk.methods.out_of_bag import OutOfBag as OutOfBag
     from truerisk.methods.paired_halves import PairedHalves as PairedHalves
+    from truerisk.methods.pairs import Pairs as Pairs
     from truerisk.methods.splitter import GivenSplits as GivenSplits
     from truerisk.methods.splitter import Splitter as Splitter
     from truerisk.methods.swapping import Swapping as Swapping

@@ -14,6 +14,8 @@ from truerisk.methods.ncv import NestedInterval
 from truerisk.methods.nested import Nested
 from truerisk.methods.out_of_bag import OutOfBag
 from truerisk.methods.paired_halves import PairedHalves
+from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["REPEATS", "offered", "with_interval"]
 
@@ -42,8 +44,10 @@ def with_interval(method: Method, word: str) -> Method:
     'ncv (10x10-fold)'
     """
     form = as_form(word)
-    if isinstance(method, Nested):
-        return replace(method, outer=with_interval(method.outer_method, word))
+    if isinstance(method, Procedure):
+        outer = with_interval(method.outer_method, word)
+        kept = isinstance(method, Pairs) and form.lacking(method.gives) is None
+        return method if kept else Nested(outer, method.inner_method, method.compare)
     need = form.lacking(method.gives)
     draw = None if need is None else DRAWN_INSTEAD.get((type(method), need))
     if draw is not None:

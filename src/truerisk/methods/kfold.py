@@ -45,6 +45,7 @@ class KFold(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    has_folds: ClassVar[bool] = True
     gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
 
     def __post_init__(self) -> None:
@@ -87,6 +88,7 @@ class ReversedKFold(KFold):
     average: Average | None = "fold"
 
     gives: ClassVar[frozenset[Basis]] = frozenset()
+    has_folds: ClassVar[bool] = False
 
     @property
     def word(self) -> str:

@@ -8,29 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Ask
-from truerisk.core.contracts import (
-    Evaluation,
-    Method,
-    Streams,
-    Target,
-    Terms,
-    Tested,
-    values_of,
-)
+from truerisk.core.answers import Ask
+from truerisk.core.contracts import Evaluation, Method, Streams, Terms, Tested, values_of
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan.equal_fits import merge_equal_fits
 from truerisk.core.plan.nesting import nest
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.choosing_inside import by_fit, choose, inner_risks, units_of, winners_of
+from truerisk.methods.parts.choosing_inside import by_fit, choose, inner_risks
+from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["Nested"]
 
 
 @dataclass(frozen=True)
-class Nested(Method):
+class Nested(Procedure):
     """The risk of the whole procedure "choose a setting by `inner`, then fit" (Wallman, §3.4).
 
     In every split of `outer` the candidates are compared by `inner` on the training rows alone;
@@ -46,23 +39,18 @@ class Nested(Method):
     inner: Any = "10-fold"
     compare: bool = False
 
-    target: ClassVar[Target] = "Err"
+    shares_folds: ClassVar[bool] = False
 
     @property
     def word(self) -> str:
-        return f"nested ({self.outer_method.word}, inner {self._inner.word})"
-
-    @property
-    def bias(self) -> str:
-        return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"
+        return f"nested ({self.outer_method.word}, inner {self.inner_method.word})"
 
     @property
     def outer_method(self) -> Method:
-        """The method that tests."""
         return self._part(self.outer, "outer")
 
     @property
-    def _inner(self) -> Method:
+    def inner_method(self) -> Method:
         return self._part(self.inner, "inner")
 
     def _part(self, given: Any, which: str) -> Method:
@@ -79,12 +67,8 @@ class Nested(Method):
         return method
 
     def instead(self, reason: str) -> Nested | None:
-        inner = self._inner.instead(reason)
+        inner = self.inner_method.instead(reason)
         return None if inner is None else replace(self, inner=inner)
-
-    def check(self, data: Data, loss: Loss) -> None:
-        self.outer_method.check(data, loss)
-        self._inner.check(data, loss)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         outer = self.outer_method.plan(data, streams.child("outer"))
@@ -101,7 +85,7 @@ class Nested(Method):
         """The inner plan of one outer training set."""
         rows = outer.train_rows(fit)[0]
         try:
-            return self._inner.plan(data.subset(rows), streams.child(f"inner {fit}"))
+            return self.inner_method.plan(data.subset(rows), streams.child(f"inner {fit}"))
         except BadData as error:
             where = f"inside outer training set {fit}, with {len(rows)} of {data.n_rows} rows"
             raise BadData(f"{where}: {error}") from error
@@ -110,27 +94,17 @@ class Nested(Method):
         outside = plan.only(plan.questions("outer"))
         inner: Sequence[Sequence[Tested]] = []
         n_fits = 0
-        if terms.n_candidates > 1 or self.compare:
+        if self.asks_inside(terms.n_candidates):
             answers = ask(plan.only(plan.questions("inner")))
             n_fits = answers.n_fits
-            inner = inner_risks(self._inner, answers, data, loss, terms)
+            inner = inner_risks(self.inner_method, answers, data, loss, terms)
         chosen = np.array([choose(unit, terms) for unit in inner] or [0] * outside.n_fits)
         chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
         outer = ask(outside, only=by_fit(outside, chosen))
         procedure = self.outer_method.reduce(outer, data, loss, terms)[0]
-        winners = winners_of(chosen, inner)
-        return Evaluation(
-            plan=plan,
-            tested=_averaged(inner) or (procedure,),
-            n_fits=n_fits + outer.n_fits,
-            procedure=procedure,
-            units=units_of(outside, winners, procedure),
-            winners=winners,
-            answers=outer,
-        )
-
-    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
-        return self.outer_method.reduce(answers, data, loss, terms)
+        tested = _averaged(inner) or (procedure,)
+        n_fits += outer.n_fits
+        return self.told(plan, outer, procedure, chosen, inner, tested=tested, n_fits=n_fits)
 
 
 def _averaged(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:

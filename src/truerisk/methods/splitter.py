@@ -43,6 +43,7 @@ class Splitter(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    has_folds: ClassVar[bool] = True
     bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:
@@ -89,6 +90,7 @@ class GivenSplits(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    has_folds: ClassVar[bool] = True
     bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:

@@ -93,6 +93,9 @@ registry = Registry(
         "paired-halves": Line(
             f"{_ROOM}.paired_halves:PairedHalves", "random splits of all rows and of halves"
         ),
+        "pairs": Line(
+            f"{_ROOM}.pairs:Pairs", "tune and test on one set of folds, left out alone and in pairs"
+        ),
         "nested": Line(
             f"{_ROOM}.nested:Nested", "tune inside every outer training set, test outside"
         ),

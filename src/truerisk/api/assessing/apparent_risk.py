@@ -41,5 +41,6 @@ def apparent_risk(
         asking.engine,
         asking.refusals,
         time.perf_counter() - started,
+        answers.n_fits,
     )
     return curve_of(computed)[0]

@@ -63,14 +63,12 @@ def fits_of(problem: Problem, schedule: Schedule) -> int:
 
 
 def _of_one(name: str, problem: Problem, schedule: Schedule) -> Forecast:
-    settings, whole = len(problem.family), schedule.nested_plan
-    outside = whole.only(whole.questions("outer"))
+    settings, outside, inside = len(problem.family), schedule.outside, schedule.inside
     paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
     like = paces[0][0]
     tested = pace_of(problem, outside, winners=True, like=like), outside
-    paces += [tested, tested] if refits(problem) else [tested]
-    if settings > 1 or schedule.nested.compare:
-        inside = whole.only(whole.questions("inner"))
+    paces += [tested] * (refits(problem) + (not schedule.shares_fits))
+    if schedule.nested.asks_inside(settings):
         paces.append((pace_of(problem, inside, like=like), inside))
     seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces) + tested[0].seconds(1)
     seconds += tested[0].each * tunes_inside(problem.family)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from truerisk.api.road.problem import Problem, loss_by, method_of
+from truerisk.api.road.problem import Problem, loss_by
+from truerisk.api.road.testing_method import testing_method
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.plan.plan import Plan
-from truerisk.methods.nested import Nested
+from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 
 __all__ = ["Schedule", "usual_method"]
@@ -28,12 +31,11 @@ def usual_method(n_rows: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """The methods that compare settings, the first of which tunes; the outer one; their plans."""
+    """The methods that compare settings, the first of which tunes; the one that tests; their plans."""
 
     methods: tuple[Method, ...]
     plans: tuple[Plan, ...]
-    outer: Method
-    nested: Nested
+    nested: Procedure
     nested_plan: Plan
 
     @classmethod
@@ -46,15 +48,15 @@ class Schedule:
         """
         usual = usual_method(problem.data.n_rows)
         chosen = tuple(as_method(method) for method in methods or (usual,))
-        testing = method_of(problem, usual if outer is None else outer)
-        nested = Nested(testing, chosen[0], several)
+        nested = testing_method(outer, chosen[0], usual, compare=several)
+        if problem.interval is not None:
+            nested = with_interval(nested, problem.interval)
         for method in (*chosen, nested):
             method.check(problem.data, loss_by(method, problem))
         streams = Streams(problem.seed)
         return cls(
             methods=chosen,
             plans=tuple(method.plan(problem.data, streams) for method in chosen),
-            outer=testing,
             nested=nested,
             nested_plan=nested.plan(problem.data, streams),
         )
@@ -64,9 +66,23 @@ class Schedule:
 
         Where its scores are asked apart from its labels, the outer winners are fitted `twice`.
         """
-        whole = self.nested_plan
         fits = sum(plan.n_fits for plan in self.plans) * n_settings + 1
-        fits += whole.only(whole.questions("outer")).n_fits * (2 if twice else 1)
-        if n_settings > 1 or self.nested.compare:
-            fits += whole.only(whole.questions("inner")).n_fits * n_settings
+        fits += self.outside.n_fits * (twice + (not self.shares_fits))
+        if self.nested.asks_inside(n_settings):
+            fits += self.inside.n_fits * n_settings
         return fits
+
+    @cached_property
+    def outside(self) -> Plan:
+        """The fits that test, and their questions."""
+        return self.nested_plan.only(self.nested_plan.questions("outer"))
+
+    @cached_property
+    def inside(self) -> Plan:
+        """The fits that compare the settings on outer training rows, and their questions."""
+        return self.nested_plan.only(self.nested_plan.questions("inner"))
+
+    @cached_property
+    def shares_fits(self) -> bool:
+        """Whether the fits that tune on all rows test, too."""
+        return self.nested.shares_folds and self.outside.asks_like(self.plans[0])

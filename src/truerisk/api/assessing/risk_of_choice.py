@@ -10,15 +10,16 @@ import numpy as np
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.problem import Problem
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Terms
+from truerisk.core.contracts import Terms
 from truerisk.core.results import RiskEstimate, dress
+from truerisk.methods.parts.procedure import Procedure
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["risk_of_choice"]
 
 
 def risk_of_choice(
-    done: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, outer: Method
+    done: Mapping[str, TunedLearner], order: Sequence[str], problem: Problem, testing: Procedure
 ) -> RiskEstimate | None:
     """Nested risk of "take the learner and setting with the smallest inner risk, then fit".
 
@@ -40,7 +41,11 @@ def risk_of_choice(
     chosen = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
     mixed = _mixed([a for a in answers if a is not None], chosen)
     terms = Terms(problem.confidence_level, problem.rule, interval=problem.interval)
-    tested = outer.reduce(mixed, problem.data, problem.loss, terms)[0]
+    told = [one.shaken for one in results]
+    shaken = None
+    if all(a is not None for a in told):
+        shaken = _mixed([a for a in told if a is not None], chosen[told[0].plan.fold])
+    tested = testing.risk(mixed, shaken, problem.data, problem.loss, terms)
     note = _note(order, chosen[~mixed.plan.own_rows])
     return dress(tested, _papers(results, (*problem.loss.notes, note)), {})
 

@@ -37,6 +37,7 @@ class TunedLearner:
     n_fits: int
     seconds: float
     answers: Answers | None = field(repr=False)
+    shaken: Answers | None = field(repr=False)
     winners: Winners | None = field(repr=False)
     problem: Problem = field(repr=False)
     apparent: RiskEstimate | None

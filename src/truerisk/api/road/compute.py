@@ -34,7 +34,7 @@ __all__ = ["Computed", "compute", "curve_of", "procedure_of"]
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """An evaluation and who made it."""
+    """An evaluation and who made it; `n_made` fits were made, others' answers were known."""
 
     problem: Problem
     method: Method
@@ -42,6 +42,7 @@ class Computed:
     engine: str
     refusals: Mapping[str, str]
     seconds: float
+    n_made: int
 
     @property
     def answers(self) -> Answers:
@@ -51,9 +52,17 @@ class Computed:
 
 
 def compute(
-    problem: Problem, method: Any, *, plan: Plan | None = None, keeper: Keeper | None = None
+    problem: Problem,
+    method: Any,
+    *,
+    plan: Plan | None = None,
+    keeper: Keeper | None = None,
+    known: Answers | None = None,
 ) -> Computed:
-    """Draw the plan (or replay a given one), let an engine answer it, reduce the answers."""
+    """Draw the plan (or replay a given one), let an engine answer it, reduce the answers.
+
+    Fits whose answers are `known` from an earlier computation are not made again.
+    """
     started = time.perf_counter()
     chosen = method_of(problem, method)
     problem = replace(problem, loss=loss_by(chosen, problem))
@@ -64,7 +73,7 @@ def compute(
     if plan is None:
         plan = chosen.plan(data, Streams(problem.seed))
     warn_of_leaks(data, chosen, plan)
-    asking = problem.asking(keeper=keeper)
+    asking = problem.asking(keeper=keeper, known=known)
     terms = Terms(
         problem.confidence_level,
         problem.rule,
@@ -79,7 +88,8 @@ def compute(
             raise
         return _instead(compute(problem, other, keeper=keeper), error.reason)
     seconds = time.perf_counter() - started
-    return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds)
+    made = evaluation.n_fits - asking.n_known
+    return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds, made)
 
 
 def _instead(computed: Computed, reason: str) -> Computed:

@@ -13,7 +13,7 @@ from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Method
 from truerisk.core.losses import Loss
 from truerisk.methods.interval_forms import as_form
-from truerisk.methods.nested import Nested
+from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["default_word", "with_default_interval"]
 
@@ -26,8 +26,8 @@ def default_word(method: Method, loss: Loss) -> str | None:
     return word if as_form(word).lacking(method.gives) is None else None
 
 
-def with_default_interval(problem: Problem, nested: Nested) -> Problem:
+def with_default_interval(problem: Problem, testing: Procedure) -> Problem:
     """The problem that asks for the calibrated interval, unless the user asked for one."""
     if problem.interval is not None:
         return problem
-    return replace(problem, interval=default_word(nested.outer_method, problem.loss))
+    return replace(problem, interval=default_word(testing.outer_method, problem.loss))

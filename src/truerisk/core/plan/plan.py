@@ -225,6 +225,16 @@ class Plan:
             **{name: places_among(getattr(self, name), questions) for name in ASKED},
         )
 
+    def asks_like(self, other: Plan) -> bool:
+        """Whether it makes the same fits and asks them the same, whatever its parts are called."""
+        names = ("train", "test", "blocks", "flips", "laws", "moves", "fit", *ASKED)
+        mine, theirs = dict(self._arrays()), dict(other._arrays())
+        asked = [name for name in {**mine, **theirs} if name.split(".")[0] in names]
+        return self.n_rows == other.n_rows and all(
+            name in mine and name in theirs and np.array_equal(mine[name], theirs[name])
+            for name in asked
+        )
+
     # -- rows of the fit itself ---------------------------------------------------------------
 
     @cached_property

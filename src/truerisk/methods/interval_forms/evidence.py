@@ -15,6 +15,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.instability import instabilities
+from truerisk.methods.interval_forms.shaken import Shaken, instability_of_pairs
 
 __all__ = [
     "Evidence",
@@ -82,7 +83,8 @@ class RowEvidence(Evidence):
     `losses[c, j]` is candidate c's loss of row `rows[j]`, the mean of its tests where a row was
     tested `repeatedly`; `weights` are the shares of these rows in the value and add to 1.
     `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
-    is the candidate that the rule chose, None where nobody asked.
+    is the candidate that the rule chose, None where nobody asked. `shaken` are losses of the same
+    rows by models that lack a further fold.
     """
 
     data: Data
@@ -94,6 +96,7 @@ class RowEvidence(Evidence):
     by_position: np.ndarray
     split_risks: np.ndarray
     best: int | None = None
+    shaken: Shaken | None = None
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
@@ -110,10 +113,13 @@ class RowEvidence(Evidence):
 
     @cached_property
     def instability(self) -> np.ndarray | None:
-        """That of every candidate, where the folds were drawn several times and differ."""
-        if not self.repeatedly:
+        """That of every candidate, by folds drawn repeatedly or by models without a further fold."""
+        if self.repeatedly:
+            return instabilities(self.by_position, self.losses, self.weights, self.plan)
+        if self.shaken is None:
             return None
-        return instabilities(self.by_position, self.losses, self.weights, self.plan)
+        residuals = self.losses - self.values[:, None]
+        return instability_of_pairs(self.shaken, residuals, self.weights, self.rows, self.groups)
 
     @cached_property
     def variances(self) -> tuple[list[float], int]:

@@ -27,17 +27,18 @@ from truerisk.methods.interval_forms.form import OF_A_MEAN, is_none
 __all__ = [
     "BENGIO",
     "CALIBRATED",
-    "MOST",
+    "DRAWINGS",
     "OF_FOLDS",
     "ONCE",
-    "SLOPE",
+    "PAIRS",
     "Enlarged",
     "enlarged",
     "factor",
 ]
 
-ONCE = 1.8  # one drawing of the folds
-SLOPE, MOST = 5.0, 2.0  # several, the slope for ten folds
+ONCE = 1.8  # one drawing of the folds, and nothing else
+DRAWINGS = 5.0, 2.0  # several drawings: the slope for ten folds, and the most
+PAIRS = 3.0 * math.sqrt(2), 2.5  # one, and models without a further fold
 
 OF_FOLDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
 BENGIO = (
@@ -51,17 +52,26 @@ CALIBRATED = (
 )
 
 
-def factor(instability: float | None, k: float = 10.0, stable: float = 1.0) -> float:
+def factor(
+    instability: float | None,
+    k: float = 10.0,
+    stable: float = 1.0,
+    law: tuple[float, float] = DRAWINGS,
+) -> float:
     """By how much the variance of independent rows is enlarged; None: no instability was seen.
 
-    `k` is the number of folds, `stable` the factor of a learner whose instability is 0.
+    `k` is the number of folds, `stable` the factor of a learner whose instability is 0, `law` the
+    slope for ten folds and the largest factor.
 
     >>> factor(None), factor(0.0), factor(0.1), factor(0.1, k=5), factor(0.5)
     (1.8, 1.0, 1.5, 1.3535533905932737, 2.0)
+    >>> round(factor(0.1, k=5, law=PAIRS), 3), factor(0.9, k=5, law=PAIRS)
+    (1.3, 2.5)
     """
     if instability is None:
         return ONCE
-    return min(MOST, stable + SLOPE * instability * math.sqrt(k / 10))
+    slope, most = law
+    return min(most, stable + slope * instability * math.sqrt(k / 10))
 
 
 @dataclass(frozen=True)
@@ -90,14 +100,15 @@ def enlarged(evidence: RowEvidence, c: int, stable: float = 1.0) -> Enlarged:
         plain = 0.0
     known = evidence.instability if plain > 0 else None  # equal losses tell nothing
     told = None if known is None else float(known[c])
-    more = factor(told, plan.n_rows / float(plan.test_sizes.mean()), stable)
-    notes = (_told(told, more),) if evidence.repeatedly else ()
+    law = DRAWINGS if evidence.repeatedly else PAIRS
+    more = factor(told, plan.n_rows / float(plan.test_sizes.mean()), stable, law)
+    notes = (_told(told, more),) if evidence.repeatedly or evidence.shaken is not None else ()
     return Enlarged(more * plain, plain, units / more, notes)
 
 
 def _told(instability: float | None, more: float) -> str:
     if instability is None:
-        why = "the drawings of the folds show no instability (they hardly differ, or no loss does)"
+        why = "nothing shows an instability (training rows or losses hardly differ between models)"
     else:
         why = f"instability {instability:.2g}"
     return f"{why}: the interval rests on {more:.2g} times the variance of independent rows."

@@ -23,6 +23,7 @@ from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
+from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.choosing_inside import by_rule
 
 __all__ = [
@@ -50,6 +51,7 @@ class Averaged(Method):
     """A method whose risk is the plain mean of the losses of its answers."""
 
     gives: ClassVar[frozenset[Basis]] = OF_ONE_SPLIT | {Basis.SPLITS}
+    has_folds: ClassVar[bool] = False  # whether its test sets may be folds, each row in one
 
     @abstractmethod
     def average_of(self, loss: Loss) -> Average | None:
@@ -141,12 +143,14 @@ def tested_by_average(
     *,
     unsure: str | None = None,
     usual: str | None = None,
+    shaken: Answers | None = None,
 ) -> list[Tested]:
     """One estimate per candidate; values alone where the terms ask for no standard errors.
 
     With `unsure` no standard error is given and the sentence says why. Else the terms name the
     interval, or the method its `usual` one; where neither does, rows tested once have Wald's and
-    repeated tests the corrected resampled t. Splits that go forward in time have none.
+    repeated tests the corrected resampled t. Splits that go forward in time have none. `shaken` are
+    answers to the same rows by models that lack a further fold, one line per candidate.
     """
     if average is None:
         average = "pooled" if loss.per_row else "fold"
@@ -189,6 +193,7 @@ def tested_by_average(
             by_position=losses,
             split_risks=by_split,
             best=best,
+            shaken=None if shaken is None else Shaken.of(shaken, row_losses(shaken, data, loss)),
         )
         sure = form.of_each(evidence)
     return [

@@ -1,0 +1,36 @@
+"""From what a user writes as `outer=` to the method that tests a tuned learner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from truerisk.core.contracts import Method
+from truerisk.methods.nested import Nested
+from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.averages import Averaged
+from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.words import as_method
+
+__all__ = ["testing_method"]
+
+
+def testing_method(outer: Any, select_by: Method, otherwise: Any, *, compare: bool) -> Procedure:
+    """Nested validation of tuning by `select_by`: in the pairs of its folds, or by outer splits.
+
+    "pairs" is meant where nothing is named. Where `select_by` has no folds (a criterion, random
+    splits), `otherwise` takes their place. `compare` as in `Nested`.
+
+    >>> testing_method("pairs", as_method("5-fold"), "10-fold", compare=False).word
+    'pairs (5-fold)'
+    >>> testing_method("pairs", as_method("aic"), "10-fold", compare=False).word
+    'nested (10-fold, inner aic)'
+    """
+    method = Pairs() if outer is None else as_method(outer)
+    if not isinstance(method, Pairs):
+        return Nested(method, select_by, compare)
+    if method.folds is not None:
+        return replace(method, compare=compare)
+    if isinstance(select_by, Averaged) and select_by.has_folds:
+        return replace(method, folds=select_by, compare=compare)
+    return Nested(otherwise, select_by, compare)

@@ -1,0 +1,129 @@
+"""Nested validation that shares its folds: every fold, and every pair of folds, is left out once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers, Ask
+from truerisk.core.contracts import Evaluation, Method, Streams, Terms, Tested
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.interval import Basis
+from truerisk.core.losses import Loss
+from truerisk.core.plan.pairs import with_pairs
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import (
+    Average,
+    Averaged,
+    check_average,
+    tested_by_average,
+)
+from truerisk.methods.parts.choosing_inside import choose, inner_risks
+from truerisk.methods.parts.procedure import Procedure
+
+__all__ = ["Pairs"]
+
+
+@dataclass(frozen=True)
+class Pairs(Procedure):
+    r"""The risk of "choose a setting, then fit", from one set of K folds.
+
+    Every candidate is fitted without each fold and without each two folds. The fits without one
+    fold give each candidate's K-fold risk, by which a setting is chosen on all rows. Inside outer
+    fold i candidate c has the mean loss on the folds j ≠ i of its fits without i and j, in which
+    fold i took no part; the winner c(i) is tested on fold i by its fit without i, which is there
+    already. `procedure` is the mean of these tests.
+
+    C candidates take C K(K+1)/2 fits: for K = 5 three times those of the search itself. `folds` is
+    the method that compares the candidates, a K-fold word or a splitter whose folds partition the
+    rows; None are those that the search chooses by, or "10-fold". `average` says how the tests are
+    averaged, as in `KFold`. Row r of fold i was answered by the K − 1 fits of c(i) without i and j, too; their spread
+    tells how much the procedure depends on its training rows (`interval_forms/inflation.py`).
+    """
+
+    folds: Any = None
+    compare: bool = False
+    average: Average | None = None
+
+    shares_folds: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_average(self.average)
+
+    @property
+    def word(self) -> str:
+        return f"pairs ({self._folds.word})"
+
+    @property
+    def tested_by(self) -> str:
+        return "pairs"
+
+    @property
+    def outer_method(self) -> Method:
+        return replace(self._folds, average=self.average)  # type: ignore[type-var]
+
+    @property
+    def inner_method(self) -> Method:
+        return self._folds
+
+    @property
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        """What its folds give, tested as they are."""
+        return self._folds.gives
+
+    @property
+    def _folds(self) -> Averaged:
+        from truerisk.methods.words import as_method
+
+        method = as_method("10-fold" if self.folds is None else self.folds)
+        if not isinstance(method, Averaged) or not method.has_folds:
+            raise Refusal(
+                f"'{method.word}' has no folds to leave out in pairs: choose by a K-fold word such "
+                "as '10-fold', or name the outer splits, such as outer='10-fold'."
+            )
+        return method
+
+    def asks_inside(self, n_candidates: int) -> bool:
+        return True
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        try:
+            return with_pairs(self._folds.plan(data, streams))
+        except Refusal as refusal:
+            raise BadData(
+                f"the folds of '{self._folds.word}' cannot be left out in pairs: {refusal}. Choose "
+                "by folds that hold every row once, or name the outer splits, such as "
+                "outer='10-fold'."
+            ) from None
+
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
+        without_one = ask(plan.only(plan.questions("outer")))
+        without_two = ask(plan.only(plan.questions("inner")))
+        inner = inner_risks(self._folds, without_two, data, loss, terms)
+        chosen = np.array([choose(unit, terms) for unit in inner])
+        tested = without_one.picked(chosen)
+        shaken = without_two.picked(chosen[without_two.plan.fold])
+        search, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
+        procedure = self.risk(tested, shaken, data, loss, terms)
+        if terms.n_candidates > 1:
+            price = f"{n_fits} fits; a plain search makes {search}."
+            procedure = replace(procedure, notes=(price, *procedure.notes))
+        return self.told(
+            plan,
+            tested,
+            procedure,
+            chosen,
+            inner,
+            tested=self._folds.reduce(without_one, data, loss, replace(terms, interval=None)),
+            shaken=shaken,
+            n_fits=n_fits,
+        )
+
+    def risk(
+        self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
+    ) -> Tested:
+        return tested_by_average(tested, data, loss, terms, self.average, shaken=shaken)[0]
+

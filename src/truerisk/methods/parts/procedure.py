@@ -1,0 +1,91 @@
+"""What methods share that tune in every outer training set and test the winners outside it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Evaluation, Method, Target, Terms, Tested
+from truerisk.core.losses import Loss
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.choosing_inside import units_of, winners_of
+
+__all__ = ["Procedure"]
+
+
+class Procedure(Method):
+    """The risk of the whole procedure "choose a setting, then fit".
+
+    Its plan has a part "outer", whose questions test, and a part "inner", whose questions of unit q
+    compare the candidates on the training rows of outer question q. With `compare` also a single
+    candidate is asked inside, so that it can be compared with others of another family.
+    """
+
+    compare: bool
+    target: ClassVar[Target] = "Err"
+
+    @property
+    @abstractmethod
+    def outer_method(self) -> Method:
+        """The method that tests."""
+
+    @property
+    @abstractmethod
+    def inner_method(self) -> Method:
+        """The method that compares the candidates on outer training rows."""
+
+    @property
+    def tested_by(self) -> str:
+        """The splits that test, in a word."""
+        return self.outer_method.word
+
+    @property
+    @abstractmethod
+    def shares_folds(self) -> bool:
+        """Whether the outer questions are those that compare the candidates on all rows."""
+
+    def asks_inside(self, n_candidates: int) -> bool:
+        """Whether the inner questions are asked where there are so many candidates."""
+        return n_candidates > 1 or self.compare
+
+    @property
+    def bias(self) -> str:
+        return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"
+
+    def check(self, data: Data, loss: Loss) -> None:
+        self.outer_method.check(data, loss)
+        self.inner_method.check(data, loss)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
+        return self.outer_method.reduce(answers, data, loss, terms)
+
+    def risk(
+        self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
+    ) -> Tested:
+        """The risk of what was `tested`; `shaken` are answers of models that lack more rows."""
+        return self.outer_method.reduce(tested, data, loss, terms)[0]
+
+    def told(
+        self,
+        plan: Plan,
+        outer: Answers,
+        procedure: Tested,
+        chosen: np.ndarray,
+        inner: Sequence[Sequence[Tested]],
+        **further: Any,
+    ) -> Evaluation:
+        """The evaluation of a procedure that tested candidate `chosen[q]` in outer question q."""
+        winners = winners_of(chosen, inner)
+        return Evaluation(
+            plan=plan,
+            procedure=procedure,
+            units=units_of(outer.plan, winners, procedure),
+            winners=winners,
+            answers=outer,
+            **further,
+        )
