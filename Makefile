@@ -20,6 +20,7 @@ COMPILERS := $(if $(filter default,$(origin CXX)),c++ g++ clang++,$(CXX))
 # One BLAS thread per worker: more would fight over the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 PYTEST := $(QUIET_BLAS) $(BIN)/python -m pytest
+ARCHITECTURE := $(wildcard tests/test_architecture*.py)
 # Each worker starts with its part of the listing, so a module makes what it shares once; then it helps.
 PARALLEL := -n $(WORKERS) --maxprocesses 8 --dist worksteal
 
@@ -62,7 +63,7 @@ check: .venv/.package ## the loop of a person at work: lint, types, architecture
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(PYTEST) $(PARALLEL) tests/test_architecture.py tests/test_maps.py $$($(BIN)/python tests/support/touched.py) $(ARGS)
+	$(PYTEST) $(PARALLEL) $(ARCHITECTURE) tests/test_maps.py $$($(BIN)/python tests/support/touched.py) $(ARGS)
 
 .PHONY: browser
 browser: .venv/.lock ## find the chromium that the report is tested in, or install one
@@ -91,9 +92,9 @@ types: .venv/.package ## mypy, strict, over src and typing_tests
 	$(BIN)/mypy
 
 .PHONY: architecture
-architecture: .venv/.package ## the rooms: import contracts and tests/test_architecture.py
+architecture: .venv/.package ## the rooms: import contracts and tests/test_architecture*.py
 	$(BIN)/lint-imports --no-logo
-	$(PYTEST) tests/test_architecture.py
+	$(PYTEST) $(ARCHITECTURE)
 
 .PHONY: docs
 docs: .venv/.package ## build the documentation, warnings are errors
@@ -122,7 +123,7 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 .PHONY: test-floor
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py
-	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) --ignore=tests/test_architecture.py $(ARGS)
+	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) $(ARGS)
 
 .PHONY: test-partners
 test-partners: .venv-partners/.package ## the audit on the real OptunaSearchCV, and as a check of the real skore

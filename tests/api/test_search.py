@@ -1,11 +1,9 @@
 """HonestSearchCV is GridSearchCV with an honest risk."""
 
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -14,7 +12,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
     KFold,
     RepeatedStratifiedKFold,
     ShuffleSplit,
@@ -29,14 +26,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import truerisk as tr
 from truerisk import HonestSearchCV
-from truerisk.core.errors import (
-    BadArgument,
-    BadData,
-    FitFailedWarning,
-    GroupLeakWarning,
-    MissingResult,
-    Refusal,
-)
 
 K_GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 TREE_GRID = [{"max_depth": [1, 2, 3]}, {"min_samples_leaf": [2, 8], "criterion": ["entropy"]}]
@@ -205,101 +194,6 @@ def test_a_search_within_a_search_is_nested_by_estimate_risk():
     assert tr.estimate_risk(theirs, X, y, method=folds).value == ours.risk_.value
 
 
-def test_frames_keep_their_names_and_give_the_same_numbers():
-    """Pandas and polars frames give the array's numbers, and feature_names_in_."""
-    bunch = load_wine(as_frame=True)
-    y = bunch.target.to_numpy()
-    model = make_pipeline(StandardScaler(), KNeighborsClassifier())
-    search = HonestSearchCV(model, {"kneighborsclassifier__n_neighbors": [1, 5]}, outer=3)
-    plain = clone(search).fit(bunch.data.to_numpy(), y)
-    odd = bunch.data.set_index(pd.Index([f"r{i}" for i in range(len(y))]))
-    for frame in (bunch.data, odd, pl.from_pandas(bunch.data)):
-        fitted = clone(search).fit(frame, y)
-        assert fitted.risk_.value == plain.risk_.value
-        names = getattr(fitted.best_estimator_, "feature_names_in_", None)
-        assert names is not None or isinstance(frame, pl.DataFrame)  # unknown to scikit-learn 1.6
-        if names is not None:
-            assert list(fitted.feature_names_in_) == list(names) == list(bunch.data.columns)
-        assert fitted.n_features_in_ == 13
-
-
-def test_groups_reach_both_loops():
-    """With groups given no group is on both sides, outside or inside; without them one is."""
-    X, y = load_wine(return_X_y=True)
-    groups = np.random.default_rng(0).permutation(len(y)) // 6
-    seen = []
-
-    class Recorder(KNeighborsClassifier):
-        def fit(self, X, y):
-            seen.append(set(X[:, -1].astype(int)))
-            return super().fit(X, y)
-
-        def predict(self, X):
-            tested = set(X[:, -1].astype(int))
-            overlaps.append(len(tested & seen[-1]))
-            return super().predict(X)
-
-    marked = np.column_stack([X, groups])
-    for method in ("3-fold", GroupKFold(3)):
-        overlaps = []
-        HonestSearchCV(Recorder(), {"n_neighbors": [1, 3]}, select_by=method, outer=method).fit(
-            marked, y, groups=groups
-        )
-        assert len(overlaps) > 20
-        assert not any(overlaps)
-    overlaps = []
-    HonestSearchCV(Recorder(), {"n_neighbors": [1, 3]}, select_by=3, outer=3).fit(marked, y)
-    assert any(overlaps)
-
-
-def test_a_splitter_that_ignores_groups_is_reported():
-    """Groups that a splitter ignores are warned about, with the number of leaking rows."""
-    X, y = load_wine(return_X_y=True)
-    groups = np.arange(len(y)) // 2
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=3, outer=ShuffleSplit(3))
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="The groups parameter is ignored")
-        with pytest.warns(GroupLeakWarning, match="ignores them: [0-9]+ rows"):
-            search.fit(X, y, groups=groups)
-
-
-@pytest.mark.parametrize("routing", [False, True])
-def test_weights_reach_both_loops_with_and_without_routing(routing):
-    """A weight of zero takes a row out of every fit and every mean, in both loops."""
-    X, y = load_wine(return_X_y=True)
-    keep = np.arange(len(y)) % 3 > 0
-    flipped = np.where(keep, y, (y + 1) % 3)
-    folds = np.arange(len(y)) % 4
-    kept = tr.methods.KFold(folds=folds[keep])
-    every = tr.methods.KFold(folds=folds)
-    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    with sklearn.config_context(enable_metadata_routing=routing):
-        model = tree.set_fit_request(sample_weight=True) if routing else tree
-        weighted = HonestSearchCV(model, {"max_depth": [1, 2]}, select_by=every, outer=every).fit(
-            X, flipped, sample_weight=keep.astype(float)
-        )
-    cut = HonestSearchCV(tree, {"max_depth": [1, 2]}, select_by=kept, outer=kept).fit(
-        X[keep], y[keep]
-    )
-    np.testing.assert_allclose(weighted.curve_.values, cut.curve_.values, atol=1e-12)
-    assert weighted.risk_.value == pytest.approx(cut.risk_.value, abs=1e-12)
-    np.testing.assert_array_equal(weighted.predict(X), cut.predict(X))
-
-
-def test_groups_are_routed_when_routing_is_on():
-    """With metadata routing the groups reach splitters that ask for them."""
-    X, y = load_wine(return_X_y=True)
-    groups = np.arange(len(y)) // 6
-    plain = HonestSearchCV(
-        KNeighborsClassifier(), K_GRID, select_by=GroupKFold(3), outer=GroupKFold(4)
-    ).fit(X, y, groups=groups)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = HonestSearchCV(
-            KNeighborsClassifier(), K_GRID, select_by=GroupKFold(3), outer=GroupKFold(4)
-        ).fit(X, y, groups=groups)
-    assert routed.risk_.value == plain.risk_.value
-
-
 def test_the_same_seed_gives_the_same_search_on_any_executor():
     """A forest without a seed of its own gives the same numbers alone and on two workers."""
     X, y = load_wine(return_X_y=True)
@@ -329,57 +223,6 @@ def test_given_splits_are_cut_to_the_outer_training_rows():
         ]
         theirs = GridSearchCV(KNeighborsClassifier(), K_GRID, cv=inner).fit(X[train], y[train])
         assert fold.inner_risk == pytest.approx(1 - theirs.best_score_)
-
-
-def test_without_refit_there_is_no_model_and_predict_says_so():
-    """refit=False keeps the numbers and refuses to predict, with the remedy."""
-    X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, refit=False, outer=2).fit(X, y)
-    assert search.risk_.value > 0
-    with pytest.raises(Refusal, match="use refit=True"):
-        search.predict(X)
-
-
-def test_without_outer_there_is_no_risk():
-    """outer=None is a plain search: no risk_, no optimism_."""
-    X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, outer=None).fit(X, y)
-    assert not hasattr(search, "risk_")
-    assert not hasattr(search, "optimism_")
-
-
-@pytest.mark.parametrize("name", ["risk_", "optimism_", "outer_", "stability_", "best_estimator_"])
-def test_what_was_not_asked_for_says_how_to_get_it(name):
-    """A result that outer=None or refit=False leaves out, or that no fit has made yet."""
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=2, outer=None, refit=False)
-    with pytest.raises(MissingResult, match=f"no {name} before it is fitted"):
-        getattr(search, name)
-    X, y = load_wine(return_X_y=True)
-    option = "refit=True" if name == "best_estimator_" else "outer='10-fold'"
-    with pytest.raises(AttributeError, match=f"no {name}: make it with {option}, and fit again"):
-        getattr(search.fit(X, y), name)
-
-
-def test_a_refitted_search_forgets_the_old_risk():
-    """Fitting anew with outer=None leaves no risk_ of the first fit behind."""
-    X, y = load_wine(return_X_y=True)
-    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by=2, outer=2).fit(X, y)
-    search.set_params(outer=None, refit=False).fit(X, y)
-    assert not hasattr(search, "risk_")
-    assert not hasattr(search, "best_estimator_")
-
-
-def test_refit_is_true_or_false():
-    """The name of a metric, which GridSearchCV takes for several of them, is no truth value."""
-    X, y = load_wine(return_X_y=True)
-    with pytest.raises(BadArgument, match="refit='accuracy': use True or False"):
-        HonestSearchCV(KNeighborsClassifier(), K_GRID, refit="accuracy").fit(X, y)
-
-
-def test_y_is_needed():
-    """Without y there is no risk, and the message says so."""
-    with pytest.raises(BadData, match="y is None"):
-        HonestSearchCV(KNeighborsClassifier(), K_GRID).fit(np.zeros((4, 2)))
 
 
 def test_the_score_follows_the_loss():
@@ -421,29 +264,3 @@ def test_the_unit_of_the_target_does_not_choose(unit):
     assert other.cv_results_["rank_test_score"].tolist() == [2, 1]
     assert other.risk_.interval.low == pytest.approx(unit**2 * usual.risk_.interval.low)
     assert other.risk_.interval.high == pytest.approx(unit**2 * usual.risk_.interval.high)
-
-
-def test_a_single_setting_that_fails_is_refused():
-    """There is nothing to fit; the reason is the first failure."""
-    X, y = tr.datasets.make_simple(20, random_state=0)
-    engine = tr.engines.Generic(error="warn")
-    search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [50]}, engine=engine)
-    with (
-        pytest.warns(FitFailedWarning),
-        pytest.raises(Refusal, match="only candidate has a failed fit.*n_neighbors=50"),
-    ):
-        search.fit(X, y)
-
-
-def test_a_setting_that_fails_outside_is_refused():
-    """Thirty neighbours are there in nine tenths of forty rows, and not in half of them."""
-    X, y = tr.datasets.make_simple(40, random_state=0)
-    engine = tr.engines.Generic(error="warn")
-    search = tr.HonestSearchCV(
-        KNeighborsClassifier(), {"n_neighbors": [30]}, engine=engine, outer="2-fold"
-    )
-    with (
-        pytest.warns(FitFailedWarning),
-        pytest.raises(Refusal, match="chosen candidate has a failed fit in an outer split"),
-    ):
-        search.fit(X, y)

@@ -1,4 +1,4 @@
-"""The generic engine is clone, fit, predict: on any plan, with any executor, failures named."""
+"""The generic engine is clone, fit, predict: on any plan, with any executor."""
 
 from __future__ import annotations
 
@@ -9,25 +9,18 @@ from dataclasses import replace
 from multiprocessing import get_context
 
 import numpy as np
-import pandas as pd
 import pytest
-import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import pairwise_distances
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KernelCenterer, StandardScaler
-from sklearn.svm import SVC
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
-from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -158,204 +151,7 @@ def test_the_batch_changes_nothing(batch) -> None:
     assert np.array_equal(plain.losses, batched.losses)
 
 
-def failing(where: float = X[0, 0]):
-    """A model that fails if it does not see row 0, and only with flag=True (picklable by value)."""
-
-    class Picky(ClassifierMixin, BaseEstimator):
-        def __init__(self, flag=True):
-            self.flag = flag
-
-        def fit(self, X, y):
-            if self.flag and where not in X[:, 0]:
-                raise ArithmeticError("I want row 0\nand more lines")
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict(self, X):
-            return np.full(len(X), self.classes_[0])
-
-    return Picky()
-
-
 FOLDS = np.arange(N) % 4
-
-
-@pytest.mark.parametrize("executor", [None, 2])
-def test_a_failing_fit_is_named(executor) -> None:
-    """error='raise' names the model, the parameters, the split and the reason in one line."""
-    with pytest.raises(FitFailed) as caught:
-        tr.risk_curve(
-            failing(),
-            {"flag": [False, True]},
-            X,
-            Y,
-            method=KFold(folds=FOLDS),
-            executor=executor,
-        )
-    assert str(caught.value) == (
-        "Picky (flag=True) failed in the test split (repeat 0, fold 0), fit 0 of 4 "
-        "on 27 rows (n_features=3): ArithmeticError: I want row 0"
-    )
-    assert "Traceback" in caught.value.__notes__[0]
-
-
-def test_a_failing_inner_fit_names_both_splits() -> None:
-    """In nested validation the outer split is named too."""
-    method = Nested(KFold(folds=FOLDS), KFold(folds=(np.arange(N) // 4) % 3))
-    with pytest.raises(
-        FitFailed, match=r"inner split \(repeat 0, fold 0, outer split 0\).*ArithmeticError"
-    ):
-        tr.risk_curve(failing(), {"flag": [False, True]}, X, Y, method=method)
-
-
-@pytest.mark.parametrize("executor", [None, 2])
-def test_with_warn_the_rest_is_kept(executor) -> None:
-    """error='warn': one warning, no value and a note for the failed, the others unharmed."""
-    with pytest.warns(FitFailedWarning, match="1 of 8 fits failed.*flag=True") as caught:
-        curve = tr.risk_curve(
-            failing(),
-            {"flag": [False, True]},
-            X,
-            Y,
-            method=KFold(folds=FOLDS),
-            engine=Generic(error="warn"),
-            executor=executor,
-        )
-    assert len(caught) == 1
-    assert np.isnan(curve.values).tolist() == [False, True]
-    assert curve.best == 0
-    assert (curve[1].value, curve[1].interval) == (None, None)
-    assert "fold 0" in curve[1].notes[0]
-    assert curve[0].value == np.mean(Y != "no")
-
-
-def test_a_single_model_that_fails_keeps_its_note() -> None:
-    """With one candidate there is no choice to refuse: value None, a warning, a note."""
-    with pytest.warns(FitFailedWarning):
-        found = tr.estimate_risk(
-            failing(), X, Y, method=KFold(folds=FOLDS), engine=Generic(error="warn")
-        )
-    assert found.value is None
-    assert "I want row 0" in found.notes[0]
-    assert np.isnan(found.split_risks).tolist() == [True, False, False, False]
-
-
-def test_failures_of_the_kind_callers_expect() -> None:
-    """A ValueError of the model can be caught as one, and as FitFailed."""
-    for kind in (ValueError, FitFailed):
-        with pytest.raises(kind, match="n_neighbors"):
-            tr.estimate_risk(KNeighborsClassifier(30), X, Y, method="2-fold")
-
-
-def weighing():
-    """A model that keeps its weights with its rows, and insists on them."""
-
-    class Weighing(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y, sample_weight=None):
-            if not np.allclose(sample_weight, 10 * np.abs(X[:, 0])):
-                raise ValueError("these are not the weights of these rows")
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict(self, X):
-            return np.full(len(X), self.classes_[0])
-
-    return Weighing()
-
-
-OWN = 10 * np.abs(X[:, 0])
-
-
-@pytest.mark.parametrize(
-    "method", ["4-fold", Nested("4-fold", "3-fold"), "holdout", "reversed 3-fold"], ids=str
-)
-@pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "pipeline"])
-def test_each_fit_gets_the_weights_of_its_rows(method, wrapped) -> None:
-    """Weights are cut with the rows, in a pipeline too."""
-    model = make_pipeline("passthrough", weighing()) if wrapped else weighing()
-    found = tr.estimate_risk(model, X, Y, method=method, sample_weight=OWN)
-    assert found.value > 0
-
-
-@pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "pipeline"])
-def test_weights_arrive_with_metadata_routing(wrapped) -> None:
-    """With scikit-learn's routing enabled the weights reach the step that asked for them."""
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = weighing().set_fit_request(sample_weight=True)
-        if wrapped:
-            scaler = StandardScaler(with_mean=False, with_std=False)
-            model = make_pipeline(scaler.set_fit_request(sample_weight=False), model)
-        found = tr.estimate_risk(model, X, Y, method="4-fold", sample_weight=OWN)
-    assert found.value > 0
-
-
-def test_weights_count_copies_in_a_bootstrap_sample() -> None:
-    """A row drawn twice comes twice, with its weight each time."""
-    data = Data.check(X, Y, task="classification", fit_params={"sample_weight": OWN})
-    answers = Generic().run(Family.of(weighing()), data, any_plan(), Request("label"), RunOptions())
-    assert answers.answered.all()
-
-
-def test_the_data_are_left_alone() -> None:
-    """A model that writes into its rows changes neither X nor y, nor other fits."""
-
-    class Vandal(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):
-            assert np.isfinite(X).all()
-            self.classes_ = np.unique(y)
-            X[:], y[:] = np.nan, "no"
-            return self
-
-        def predict(self, X):
-            X[:] = np.nan
-            return np.full(len(X), self.classes_[0])
-
-    before = X.copy(), Y.copy()
-    tr.estimate_risk(Vandal(), X, Y, method="3-fold")
-    assert np.array_equal(before[0], X)
-    assert np.array_equal(before[1], Y)
-
-
-def test_candidates_do_not_see_what_others_did_to_the_rows() -> None:
-    """Each candidate of a grid gets rows as they were given."""
-
-    class Scaler(ClassifierMixin, BaseEstimator):
-        def __init__(self, factor=1.0):
-            self.factor = factor
-
-        def fit(self, X, y):
-            X *= self.factor
-            self.mean_ = X.mean()
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict_proba(self, X):
-            return np.full((len(X), 3), self.mean_)
-
-        def predict(self, X):
-            return self.classes_[np.zeros(len(X), int)]
-
-    family = Family.of(Scaler(), {"factor": [0.0, 1.0]})
-    plan = KFold(2).plan(DATA, Streams(0))
-    found = Generic().run(family, DATA, plan, Request("probability"), RunOptions())
-    alone = Generic().run(Family.of(Scaler(1.0)), DATA, plan, Request("probability"), RunOptions())
-    assert np.array_equal(found.values[1], alone.values[0])
-
-
-@pytest.mark.parametrize("table", [np.array, pd.DataFrame], ids=["array", "frame"])
-def test_scaling_in_place_changes_no_result(table) -> None:
-    """A pipeline that scales without copying gives the results of one that copies."""
-    curves = [
-        tr.risk_curve(
-            make_pipeline(StandardScaler(copy=copy), KNeighborsClassifier()),
-            {"kneighborsclassifier__n_neighbors": [1, 3, 5]},
-            table(5 + 3 * X),
-            Y,
-            method="4-fold",
-        ).values.tolist()
-        for copy in (True, False)
-    ]
-    assert curves[0] == curves[1]
 
 
 def test_a_warning_of_many_fits_is_said_once() -> None:
@@ -402,21 +198,6 @@ def test_a_label_that_y_does_not_hold_is_minus_one() -> None:
     assert found.value == 1
 
 
-def test_too_few_answers_are_a_failure() -> None:
-    """One label for many rows is not spread over all of them silently."""
-
-    class Short(ClassifierMixin, BaseEstimator):
-        def fit(self, X, y):
-            self.classes_ = np.unique(y)
-            return self
-
-        def predict(self, X):
-            return self.classes_[:1]
-
-    with pytest.raises(FitFailed, match="the model gave 1 answers for 12 rows"):
-        tr.estimate_risk(Short(), X, Y, method="3-fold")
-
-
 def test_several_targets() -> None:
     """Two targets are answered as two numbers per row."""
     targets = RNG.normal(size=(N, 2))
@@ -455,24 +236,6 @@ def test_memory_of_leave_one_out_grows_with_n() -> None:
     assert peaks[1] < 2e6  # n² booleans are 4 MB
 
 
-def test_error_is_a_word() -> None:
-    """Another word is refused."""
-    with pytest.raises(UnknownName, match="error='ignore' is unknown"):
-        Generic(error="ignore")
-
-
-def test_a_linear_model_is_fitted_as_given() -> None:
-    """Fit parameters of one entry per row are cut with the rows; others pass."""
-    data = Data.check(X, Y, task="classification", fit_params={"sample_weight": OWN})
-    plan = KFold(folds=FOLDS).plan(data, Streams(0))
-    found = Generic().run(
-        Family.of(LogisticRegression()), data, plan, Request("label"), RunOptions()
-    )
-    for k in range(4):
-        model = LogisticRegression().fit(X[k != FOLDS], Y[k != FOLDS], OWN[k != FOLDS])
-        assert (DATA.classes[found.of(k)[0]] == model.predict(X[k == FOLDS])).all()
-
-
 def test_linear_rules_come_with_rows_held_once():
     """Of each candidate in the fits asked; equal rows after a step are one array."""
     model = make_pipeline(StandardScaler(), LogisticRegression())
@@ -509,53 +272,3 @@ def test_a_law_has_no_rules():
     )
     reason = Generic().refuse(Family.of(LogisticRegression()), data, plan, Request("loss"))
     assert reason == "train sets drawn at random have no single model with coefficients."
-
-
-SQUARE = {
-    "Gram": (SVC(kernel="precomputed"), {"C": [0.1, 10.0]}, lambda X: X @ X.T),
-    "centred": (
-        make_pipeline(KernelCenterer(), SVC(kernel="precomputed")),
-        {"svc__C": [0.1, 10.0]},
-        lambda X: X @ X.T,
-    ),
-    "distances": (
-        KNeighborsClassifier(metric="precomputed"),
-        {"n_neighbors": [1, 3]},
-        pairwise_distances,
-    ),
-    "as the grid says": (
-        KNeighborsClassifier(),
-        {"metric": ["euclidean", "precomputed"]},
-        pairwise_distances,
-    ),
-}
-
-
-@pytest.mark.parametrize("what", SQUARE)
-def test_a_matrix_of_rows_against_rows_is_cut_as_scikit_learn_cuts_it(what) -> None:
-    """Rows and columns of the train set, as GridSearchCV has it by the same tags."""
-    model, grid, made = SQUARE[what]
-    X, y = tr.datasets.make_difficult(40, random_state=0)
-    folds = StratifiedKFold(4, shuffle=True, random_state=0)
-    search = GridSearchCV(model, grid, cv=folds, refit=False).fit(made(X), y)
-    curve = tr.risk_curve(model, grid, made(X), y, method=folds, engine="generic")
-    theirs = 1 - search.cv_results_["mean_test_score"]
-    assert curve.values.tolist() == pytest.approx(theirs.tolist(), abs=1e-12)
-
-
-def test_copies_in_a_bootstrap_sample_are_copies_of_columns() -> None:
-    """Distances given and distances computed are one neighbour rule on any sample."""
-    X, y = tr.datasets.make_difficult(30, random_state=1)
-    method = tr.methods.Bootstrap(kind="oob", replicates=5)
-    plain = tr.estimate_risk(KNeighborsClassifier(3), X, y, method=method, engine="generic")
-    given = KNeighborsClassifier(3, metric="precomputed")
-    square = tr.estimate_risk(given, pairwise_distances(X), y, method=method)
-    assert square.value == plain.value
-    assert "matrix of rows against rows" in square.refusals["knn"] + square.refusals["svm"]
-
-
-def test_a_matrix_of_rows_against_rows_is_square() -> None:
-    """The sentence says what X is taken for, and which shape it has."""
-    X, y = tr.datasets.make_difficult(20, random_state=0)
-    with pytest.raises(BadData, match=r"matrix of rows against rows.*shape \(20, 2\)"):
-        tr.estimate_risk(SVC(kernel="precomputed"), X, y, method="5-fold")

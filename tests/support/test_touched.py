@@ -11,6 +11,11 @@ from tests.support.touched import chosen, places_of_tests
 @pytest.mark.parametrize(
     ("touched", "tests"),
     [
+        (
+            "src/truerisk/datasets/table.py",
+            ["tests/datasets/test_table.py", "tests/datasets/test_table_refusals.py"],
+        ),
+        ("src/truerisk/methods/bolstered.py", ["tests/methods/test_bolstered.py"]),
         ("src/truerisk/selection/minimum.py", ["tests/selection/test_minimum.py"]),
         ("src/truerisk/selection/__init__.py", ["tests/selection"]),
         ("tests/selection/test_minimum.py", ["tests/selection/test_minimum.py"]),
@@ -21,7 +26,7 @@ from tests.support.touched import chosen, places_of_tests
     ],
 )
 def test_a_file_leads_to_its_tests(touched, tests):
-    """The test file of its name, else the tests of its room; itself if it is a test that exists."""
+    """The test files of its name, else those of its room; itself if it is a test that exists."""
     assert [path.as_posix() for path in places_of_tests(Path(touched))] == tests
 
 

@@ -20,10 +20,10 @@ from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import PairEvidence
 from truerisk.methods.interval_forms.form import NONE
 from truerisk.methods.parts.averages import (
-    failure_notes,
     means_by_row,
     position_weights,
     row_losses,
+    tested_with,
 )
 from truerisk.methods.parts.ncv_spread import spread_of_pairs
 from truerisk.resampling.folds import fold_numbers
@@ -154,15 +154,4 @@ class NestedInterval(Method):
                 pairs=[spread.of(c) for c in range(len(values))],
             )
             sure = as_form(terms.interval or "ncv").of_each(evidence)
-        return [
-            Tested(
-                float(value),
-                sure[c][0],
-                sure[c][1],
-                per_row[c],
-                rows,
-                spread.by_question[c],
-                failure_notes(answers, c) + sure[c][2],
-            )
-            for c, value in enumerate(values)
-        ]
+        return tested_with(sure, answers, values, spread.by_question, per_row, rows)

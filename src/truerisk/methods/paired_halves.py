@@ -19,7 +19,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import HalfEvidence
 from truerisk.methods.interval_forms.form import NONE
-from truerisk.methods.parts.averages import failure_notes, split_risks
+from truerisk.methods.parts.averages import split_risks, tested_with
 from truerisk.resampling.folds import draw_folds
 from truerisk.resampling.held_out import draw_held_out
 
@@ -91,13 +91,4 @@ class PairedHalves(Method):
             halves = means[1:].T.reshape(len(values), -1, 2)
             evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=halves)
             sure = as_form(terms.interval or "conservative-z").of_each(evidence)
-        return [
-            Tested(
-                float(value),
-                sure[c][0],
-                sure[c][1],
-                split_risks=risks[c],
-                notes=failure_notes(answers, c) + sure[c][2],
-            )
-            for c, value in enumerate(values)
-        ]
+        return tested_with(sure, answers, values, risks)

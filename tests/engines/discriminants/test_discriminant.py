@@ -25,21 +25,17 @@ from tests.engines.closed_forms import (
     drawn,
     family_of,
     kit,
-    last_two_rows,
     require_equal,
     require_equal_or_failing,
-    warnings_of,
 )
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
-from truerisk.core.plan.builder import PlanBuilder
 from truerisk.engines.discriminants.discriminant import LinearDiscriminants
 from truerisk.models import LinearDiscriminant
 
 ENGINE = LinearDiscriminants()
-OOB = tr.methods.Bootstrap(kind="oob", replicates=6)
 LEARNERS = {
     "svd": (LinearDiscriminantAnalysis(), None),
     "lsqr": (LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [None, 0.01, 0.3, 1.0]}),
@@ -198,188 +194,6 @@ def test_scaling_is_let_go_where_it_changes_nothing(scaler, solver, passes, monk
     with counted(monkeypatch) as seen:
         require_equal(ENGINE, family, data, LOO, [RESPONSES[1]])
     assert seen["passes"] == passes
-
-
-# ---------------------------------------------------------------- what rounding would decide
-
-
-@pytest.mark.parametrize("word", ["svd", "lsqr", "R"])
-@pytest.mark.parametrize("what", ["copied", "constant", "once", "flat", "sum"])
-def test_collinear_columns(word, what, monkeypatch) -> None:
-    """Columns copied, constant, constant but for one row, nearly constant, sums of others."""
-    X, y = drawn(30, 3, 2)
-    column = {
-        "copied": X[:, 0],
-        "constant": np.full(30, 0.1),
-        "once": (np.arange(30) == 7).astype(float),
-        "flat": 5.0 + 1e-9 * np.random.default_rng(1).normal(size=30),
-        "sum": X.sum(axis=1),
-    }[what]
-    model, grid = LEARNERS[word]
-    if what in ("constant", "flat", "copied", "sum") and word == "lsqr":
-        grid = {"shrinkage": [0.01, 0.3]}  # what is not shrunk is solved through noise
-    if what in ("constant", "flat", "copied", "sum") and word == "R":
-        grid = {"shrinkage": [0.2], "divisor": ["n", "n-K"]}
-    data = data_of(np.c_[X, column], y)
-    for method in (LOO, FOLDS):
-        with counted(monkeypatch) as seen:
-            require_equal(ENGINE, family_of(model, grid), data, method, RESPONSES)
-        assert (seen["asked"] > 0) == (word == "svd" or what == "once")
-
-
-@pytest.mark.parametrize("solver", ["lsqr", "eigen"])
-def test_columns_far_from_zero_are_asked_where_they_are_shrunk(solver, monkeypatch) -> None:
-    """Beside cells of 1e9 scikit-learn's scores keep few digits: they are its own."""
-    X, y = drawn(30, 3, 2)
-    family = family_of(LinearDiscriminantAnalysis(solver=solver), {"shrinkage": [0.1, 0.5]})
-    for far, asks in ((1e3, False), (1e9, True)):
-        for method in (LOO, FOLDS):
-            with counted(monkeypatch) as seen:
-                data = data_of(X + np.array([0, far, 0]), y)
-                require_equal(ENGINE, family, data, method, [RESPONSES[1]])
-            assert (seen["asked"] > 0) == asks
-
-
-def test_a_row_whose_leverage_is_one_is_asked(monkeypatch) -> None:
-    """Without the only row in which a column differs there is no inverse: one fit per response."""
-    X, y = drawn(30, 3, 2)
-    data = data_of(np.c_[X, np.arange(30) == 7], y)
-    with counted(monkeypatch) as seen:
-        require_equal(ENGINE, PLAIN, data, LOO, [RESPONSES[1]])
-    assert seen == {"asked": 1, "passes": 1}
-
-
-@pytest.mark.parametrize("scale", [1e-5, 1e-3, 1e5])
-def test_units_of_columns_do_not_matter(scale) -> None:
-    """Columns in other units are served alike."""
-    X, y = drawn(40, 3, 3)
-    require_equal(ENGINE, PLAIN, data_of(X * [1, scale, 1 / scale], y), LOO, RESPONSES[:2])
-
-
-@pytest.mark.parametrize("method", [LOO, FOLDS, tr.methods.Bootstrap("oob", 5)])
-def test_directions_that_least_squares_drops_are_asked(method) -> None:
-    """The solver lsqr cuts off at the largest eigenvalue of the columns in their own units."""
-    X, y = drawn(24, 3, 3)
-    family = family_of(LinearDiscriminantAnalysis(solver="lsqr"))
-    require_equal(ENGINE, family, data_of(X * [1e4, 1e-4, 1], y), method, RESPONSES[:2])
-
-
-def test_a_coarse_tol_is_minded() -> None:
-    """Where the SVD solver drops directions, of the rows or of the class means, it is asked."""
-    X, y = drawn(40, 3, 3)
-    X[:, 2] = X[:, 0] + 0.05 * X[:, 2]
-    for tol in (0.0, 1e-3, 0.05, 0.3, 0.6, 0.9):
-        family = family_of(LinearDiscriminantAnalysis(tol=tol))
-        for method in (LOO, FOLDS):
-            require_equal(ENGINE, family, data_of(X, y), method, RESPONSES[:2])
-
-
-@pytest.mark.parametrize("tol", [1e-4, 0.02, 0.2, 0.5])
-def test_class_means_on_a_line(tol) -> None:
-    """Three class means nearly on a line: the direction across is dropped as scikit-learn does."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1, 2], 10)
-    X = rng.normal(size=(30, 2))
-    X -= np.array([X[y == k].mean(axis=0) for k in range(3)])[y]
-    family = family_of(LinearDiscriminantAnalysis(tol=tol))
-    for off in (0.0, 1e-3, 0.1, 0.3):
-        centres = np.array([[0, 0], [1, off], [2, 0]])
-        for method in (LOO, FOLDS, tr.methods.Apparent()):
-            require_equal(ENGINE, family, data_of(X + centres[y], y), method, RESPONSES[:2])
-
-
-def test_ties_are_asked() -> None:
-    """A row as near to one class as to the other gets scikit-learn's label, whatever rounding."""
-    X = np.array([[-2.0, 0], [-1, 1], [-1, -1], [2, 0], [1, 1], [1, -1], [0, 3], [0, -3]])
-    data = data_of(X, [0, 0, 0, 1, 1, 1, 0, 1])
-    for word in ("svd", "lsqr", "R"):
-        found, expected = both(
-            ENGINE, family_of(*LEARNERS[word]), data, last_two_rows(8), RESPONSES[0]
-        )
-        assert (found == expected).all()
-
-
-# ---------------------------------------------------------------- classes that are missing
-
-
-def test_a_class_of_one_row() -> None:
-    """Without its one row a class is gone: its probability is 0, and the rest goes on."""
-    X, y = drawn(23, 3, 3, sizes=[12, 10, 1])
-    for word in ("svd", "lsqr", "R"):
-        plan = require_equal(ENGINE, family_of(*LEARNERS[word]), data_of(X, y), LOO, RESPONSES[:2])
-    answers = ENGINE.run(PLAIN, data_of(X, y), plan, RESPONSES[1], RunOptions())
-    assert answers.values[0, 22, 2] == 0
-
-
-def test_one_class_left_is_what_scikit_learn_makes_of_it() -> None:
-    """A fit that sees one class only is put to scikit-learn, whatever it answers."""
-    X, y = drawn(12, 2, 2, sizes=[11, 1])
-    data, plan = data_of(X, y), LOO.plan(data_of(X, y), Streams(0))
-    for request in RESPONSES[:2]:
-        outcomes = []
-        for engine in (ENGINE, tr.engines.Generic()):
-            try:
-                outcomes.append(
-                    engine.run(PLAIN, data, plan, request, RunOptions()).values.tolist()
-                )
-            except FitFailed as error:
-                outcomes.append(str(error))
-        assert outcomes[0] == outcomes[1]
-
-
-def test_priors_of_a_missing_class_fail_as_in_scikit_learn() -> None:
-    """Three priors for two classes are an error of the fit, with its place."""
-    X, y = drawn(23, 3, 3, sizes=[12, 10, 1])
-    family = family_of(LinearDiscriminantAnalysis(priors=[0.2, 0.5, 0.3]))
-    data = data_of(X, y)
-    plan = LOO.plan(data, Streams(0))
-    with pytest.raises(FitFailed, match=r"test split \(repeat 0, fold 22\)"):
-        ENGINE.run(family, data, plan, RESPONSES[1], RunOptions())
-
-
-@pytest.mark.parametrize("method", [LOO, tr.methods.KFold(2), OOB], ids=["loo", "folds", "oob"])
-@pytest.mark.parametrize("word", ["svd", "lsqr", "eigen"])
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
-def test_classes_of_one_row_and_equal_means_are_asked(word, method) -> None:
-    """Scikit-learn warns of a covariance of one row, and divides 0 by 0 where all means are one."""
-    model = LinearDiscriminantAnalysis(solver=word)
-    heard = 0
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(8, 14))
-        X = rng.integers(-1, 2, size=(n, 1)).astype(float)
-        y = np.array(["a", "b", "c"])[rng.integers(0, int(rng.integers(2, 4)), n)]
-        if len(np.unique(y)) < 2:
-            continue
-        data = data_of(X, y)
-        plan = method.plan(data, Streams(seed))
-        outcomes = []
-        for engine in (ENGINE, tr.engines.Generic()):
-            try:
-                outcomes.append(warnings_of(engine, family_of(model), data, plan, RESPONSES[0])[1])
-            except FitFailed as error:
-                outcomes.append([str(error)])
-        assert outcomes[0] == outcomes[1], seed
-        heard += bool(outcomes[1])
-    assert heard
-
-
-def test_warnings_are_those_of_scikit_learn() -> None:
-    """No fit that is not made warns; those that are made are heard, with their number."""
-    X, y = drawn(30, 3, 2)
-    data = data_of(X, y)
-    assert warnings_of(ENGINE, PLAIN, data, LOO.plan(data, Streams(0)))[1] == []
-    builder = PlanBuilder(30)
-    rows, rest = builder.block(np.array([0, 2, 4])), builder.block(np.array([1, 3]))
-    builder.ask((rows, ()), (rest, ()))
-    plan = builder.build()  # one class only: scikit-learn divides by zero
-    outcomes = []
-    for engine in (ENGINE, tr.engines.Generic()):
-        try:
-            outcomes.append(warnings_of(engine, PLAIN, data, plan, RESPONSES[0])[1])
-        except FitFailed as error:
-            outcomes.append([str(error)])
-    assert outcomes[0] == outcomes[1]
 
 
 # ---------------------------------------------------------------- refusals

@@ -39,6 +39,7 @@ __all__ = [
     "row_losses",
     "split_risks",
     "tested_by_average",
+    "tested_with",
 ]
 
 Average = Literal["pooled", "fold"]
@@ -171,7 +172,6 @@ def tested_by_average(
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    notes = [failure_notes(answers, c) for c in range(len(values))]
     sure: list[Sureness] = [(None, None, () if unsure is None else (unsure,)) for _ in values]
     if unsure is None:
         form = as_form(asked or usual or ("corrected-t" if repeatedly else "wald"))
@@ -196,17 +196,29 @@ def tested_by_average(
             shaken=None if shaken is None else Shaken.of(shaken, row_losses(shaken, data, loss)),
         )
         sure = form.of_each(evidence)
+    return tested_with(sure, answers, values, by_split, per_row, rows)
+
+
+def tested_with(
+    sure: Sequence[Sureness],
+    answers: Answers,
+    values: np.ndarray,
+    by_split: np.ndarray,
+    losses: np.ndarray | None = None,
+    rows: np.ndarray | None = None,
+) -> list[Tested]:
+    """One estimate per candidate, of its value and how sure it is; failed fits are noted first."""
     return [
         Tested(
             float(value),
-            sure[c][0],
-            sure[c][1],
-            per_row[c],
+            error,
+            interval,
+            None if losses is None else losses[c],
             rows,
             by_split[c],
-            notes[c] + sure[c][2],
+            failure_notes(answers, c) + notes,
         )
-        for c, value in enumerate(values)
+        for c, (value, (error, interval, notes)) in enumerate(zip(values, sure, strict=True))
     ]
 
 
