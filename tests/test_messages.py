@@ -63,6 +63,9 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "one group": lambda: risk(groups=np.zeros(20)),
     "weights are negative": lambda: risk(GaussianNB(), sample_weight=-np.ones(20)),
     "weights that a model does not take": lambda: risk(sample_weight=np.ones(20)),
+    "weights that one of the learners does not take": lambda: assessed(
+        {"mine": KNN}, sample_weight=np.ones(20)
+    ),
     "method, misspelt": lambda: risk(method="10-flod"),
     "method, too many folds": lambda: risk(method="40-fold"),
     "method, no such kind": lambda: tr.methods.Bootstrap("bot"),

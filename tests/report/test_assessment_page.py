@@ -96,11 +96,14 @@ def test_regression_has_a_page():
 
 
 def test_one_learner_without_a_grid_has_a_page():
-    """No choice, no curve, no stability: the rest is there."""
+    """No choice, no curve, no stability, and nothing was tuned: the rest is there."""
     X, y = tr.datasets.make_simple(40, random_state=0)
     found = tr.assess({"one": tr.models.FisherClassifier()}, X, y, outer="4-fold")
     page = found.to_html()
-    assert "1 tuned learner" in page
+    assert "Assessment of 1 learner<" in page
+    assert "risk of fitting on rows without part in it" in page
+    assert "fitted without the rows it scores" in page
+    assert not re.search(r"tuned|tuning", plain(page.partition("<h2>How to repeat it")[0]))
     assert "Risk curves" not in page
 
 

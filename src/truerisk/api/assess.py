@@ -17,7 +17,7 @@ from truerisk.api.assessing.conclusion import conclude
 from truerisk.api.assessing.families import families_of, read_learners, task_of
 from truerisk.api.assessing.forecast import fits_of
 from truerisk.api.assessing.out_of_fold import OutOfFold, out_of_fold
-from truerisk.api.assessing.own_claim import NOTHING_CHOSEN, claimed_by, tunes_inside
+from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
 from truerisk.api.assessing.plans import Schedule
 from truerisk.api.assessing.ranking import by_text, ranked
 from truerisk.api.assessing.risk_of_choice import risk_of_choice
@@ -28,9 +28,12 @@ from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import outer_folds, stability
 from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.provenance import as_seed
+from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, UnknownName, named
+from truerisk.core.family import Family
+from truerisk.core.present import NOTHING_CHOSEN
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Data
@@ -123,7 +126,6 @@ def assess(
     asked = {
         "loss": loss,
         "rule": rule,
-        "sample_weight": sample_weight,
         "interval": interval,
         "confidence_level": confidence_level,
         "engine": engine,
@@ -131,7 +133,7 @@ def assess(
         "random_state": as_seed(random_state),  # None and a Generator would draw for each learner
     }
     problems = {
-        name: problem_on(data, family, **asked)
+        name: problem_on(data, family, fit_params=_weights(name, family, sample_weight), **asked)
         for name, family in families_of(named_learners, data).items()
     }
     first = next(iter(problems.values()))
@@ -141,6 +143,12 @@ def assess(
     }
     with _kept(problems, store, mixed_versions=mixed_versions) as keeper:
         return _assess_each(problems, schedule, keeper)
+
+
+def _weights(name: str, family: Family, sample_weight: Any) -> dict[str, Any]:
+    """The weights by the parameter of the learner's fit; one without any is refused by its name."""
+    with named(name):
+        return fit_params_with_weight(family.estimator, sample_weight, {})
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "NOTHING_CHOSEN",
     "clean",
     "estimate_rows",
     "honest_risk",
@@ -184,20 +185,26 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
     return rows + [["note", note] for note in estimate.notes]
 
 
+NOTHING_CHOSEN = "one setting: nothing was selected"
 SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
 
-def honest_risk(word: str) -> str:
+def honest_risk(word: str, *, tuned: bool = True) -> str:
     """What the honest risk of an assessment is, by the method that tested it.
+
+    Where no learner was tuned, it is the risk of fitting alone.
 
     >>> honest_risk("10-fold")
     'risk of tuning and fitting on rows without part in either'
     >>> honest_risk(".632+ (B=50)")
     'risk of tuning and fitting, in part on rows that were used for it'
+    >>> honest_risk("10-fold", tuned=False)
+    'risk of fitting on rows without part in it'
     """
+    of = "tuning and fitting" if tuned else "fitting"
     if word.startswith(SEES_ITS_ROWS):
-        return "risk of tuning and fitting, in part on rows that were used for it"
-    return "risk of tuning and fitting on rows without part in either"
+        return f"risk of {of}, in part on rows that were used for it"
+    return f"risk of {of} on rows without part in {'either' if tuned else 'it'}"
 
 
 def unsigned(value: float, beside: float | None) -> str:

@@ -67,7 +67,7 @@ def draw_page(content: Any) -> str:
 def _title(document: Document) -> str:
     source = clean(document.source, 80)
     n = len(document.learners)
-    learners = f"{n} tuned learner{'s' if n > 1 else ''}"
+    learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
     return f"{source}: {learners} assessed" if source else f"Assessment of {learners}"
 
 
@@ -78,7 +78,8 @@ def _facts(document: Document) -> list[str]:
     if document.classes:
         facts.append(f"{len(document.classes)} classes")
     facts.append(f"{clean(document.loss, 40)} loss")
-    facts.append(f"tuned by {clean(document.tuned_by, 40)}")
+    if document.tuned:
+        facts.append(f"tuned by {clean(document.tuned_by, 40)}")
     facts.append(f"tested by {clean(document.tested_by, 40)}")
     return facts
 
@@ -96,12 +97,9 @@ def _headline(document: Document) -> list[Headline]:
         ),
         Headline("Best learner", clean(best.name, 24), best.chosen),
         Headline("Its honest risk", number(best.honest.value), _sure(best.honest)),
-        Headline(
-            "What tuning said",
-            number(best.minimised),
-            _beside(best),
-        ),
     ]
+    if best.tuned:
+        shown.append(Headline("What tuning said", number(best.minimised), _beside(best)))
     if document.baseline is not None:
         shown.append(
             Headline("Without learning", number(document.baseline), document.baseline_rule)
@@ -153,9 +151,12 @@ def _legend(document: Document) -> list[str]:
     how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
     tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
     testing = f"{clean(document.tested_by, 40)}{how}"
+    honest = f"honest: {honest_risk(document.tested_by, tuned=document.tuned)} ({testing})"
+    if not document.tuned:
+        return ["selected: nothing, since every learner has one setting", honest]
     return [
         f"selected: the score that tuning maximised, as an error ({tuning})",
-        f"honest: {honest_risk(document.tested_by)} ({testing})",
+        honest,
         "optimism: honest − selected; agreement: outer splits that chose the same setting",
     ]
 
@@ -200,15 +201,14 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
         lead = "How much depends on the rows that happened to be there."
         yield Section("stability", "Stability", lead, tuple(drawn))
     calibration = draw_calibration(document)
+    made = "tuned and fitted" if document.best.tuned else "fitted"
     if rates is not None:
-        lead = (
-            f"Of {document.best.shown}, tuned and fitted without the rows it scores; positive: "
-            f"{rates.positive}."
-        )
+        lead = f"Of {document.best.shown}, {made} without the rows it scores; positive: "
+        lead += f"{rates.positive}."
         pair = (rates.draw_roc(), rates.draw_precision_recall())
         yield Section("rates", "Ranking and thresholds", lead, pair)
     if calibration is not None:
-        lead = f"Of {document.best.shown}, tuned and fitted without the rows it rates."
+        lead = f"Of {document.best.shown}, {made} without the rows it rates."
         yield Section("calibration", "Calibration", lead, (calibration,))
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")

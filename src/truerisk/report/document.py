@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from truerisk.core.interval import Interval
-from truerisk.core.present import clean, params_text
+from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
 from truerisk.core.ties import tied_groups
 from truerisk.report.json_values import JsonValue, require_schema
 
@@ -129,6 +129,11 @@ class LearnerRecord:
             n_fits=found["n_fits"].whole(),
             seconds=found["seconds"].number(),
         )
+
+    @property
+    def tuned(self) -> bool:
+        """Whether anything was chosen: among the settings, or inside the learner's own fit."""
+        return self.no_selected != NOTHING_CHOSEN
 
     @property
     def minimised(self) -> float | None:
@@ -293,6 +298,11 @@ class Document:
     data_fingerprint: str
     plan_fingerprint: str
     versions: Mapping[str, str]
+
+    @property
+    def tuned(self) -> bool:
+        """Whether any of the learners was tuned."""
+        return any(one.tuned for one in self.learners)
 
 
 def read_document(content: Any) -> Document:

@@ -46,13 +46,18 @@ def draw_ladder(document: Document) -> Figure | None:
         name="ladder",
         title="From the flattering number to the honest one",
         drawing=drawing,
-        caption=(
-            "Apparent: the rows that were fitted, predicted again. Selected: the score that tuning "
-            "minimised, as an error. Honest: risk on rows without part in fitting or tuning, with "
-            "its interval. The way from left to right is optimism."
-        ),
+        caption=_caption(tuned=document.tuned),
         table=_table(document),
         keys=_keys(document, shown, document.baseline in values),
+    )
+
+
+def _caption(*, tuned: bool) -> str:
+    selected = "Selected: the score that tuning minimised, as an error. " if tuned else ""
+    return (
+        f"Apparent: the rows that were fitted, predicted again. {selected}Honest: risk on rows "
+        f"without part in fitting{' or tuning' if tuned else ''}, with its interval. The way from "
+        "left to right is optimism."
     )
 
 

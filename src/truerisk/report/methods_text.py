@@ -56,6 +56,8 @@ def _compared(document: Document) -> str:
     what = f"We compared {n} learners on {rows} rows:" if n > 1 else f"On {rows} rows we tested"
     tuned, loss = _method(document.tuned_by), clean(document.loss, 40)
     rule = clean(document.rule, 40)
+    if not document.tuned:
+        return f"{what} {listed}, by {loss} loss."
     return f"{what} {listed}. Settings were chosen by {tuned} ({loss} loss, rule {rule})."
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -160,6 +161,17 @@ def test_the_printed_table(found):
     assert " ".join(lines[13:end]) == found.conclusion
     assert " ".join(lines[end + 1 :]) == " ".join(map(str, found.findings))
     assert max(map(len, lines)) <= WIDEST
+
+
+def test_learners_of_one_setting_are_not_called_tuned():
+    """No setting was chosen: neither title nor meanings speak of tuning."""
+    found = tr.assess({"guess": LEARNERS["guess"], "bayes": GaussianNB()}, X, Y, **QUICK)
+    lines = str(found).splitlines()
+    assert lines[0] == "zero-one risk (lower is better) of 2 learners on 40 rows"
+    assert lines[7].startswith("honest: risk of fitting on rows without part in it (4-fold")
+    assert lines[8] == "guess, bayes: one setting: nothing was selected"
+    inside = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=2)
+    assert "of 1 tuned learner on" in tr.assess({"a": inside}, X, Y, **QUICK).title
 
 
 def test_long_settings_are_cut_in_print_and_whole_elsewhere():

@@ -93,8 +93,8 @@ class Assessment(Plots):
         """What the table is about."""
         n = len(self.learners)
         return (
-            f"{present.clean(self.loss, 40)} risk (lower is better) of {n} tuned "
-            f"learner{'s' if n != 1 else ''} on {self.n_rows} rows"
+            f"{present.clean(self.loss, 40)} risk (lower is better) of {n} "
+            f"{'tuned ' if self._tuned else ''}learner{'s' if n != 1 else ''} on {self.n_rows} rows"
         )
 
     @property
@@ -105,12 +105,18 @@ class Assessment(Plots):
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
         tested = f"({self.tested_by}{how})"
         tuning = f"{self.tuned_by} on all rows, rule {self.problem.rule.word}"
+        selected = f"selected: the score that tuning maximised, as an error ({tuning})"
         return (
-            f"selected: the score that tuning maximised, as an error ({tuning})",
-            f"honest: {present.honest_risk(self.tested_by)} {tested}",
-            "optimism: honest − selected",
+            *([selected] if self._tuned else []),
+            f"honest: {present.honest_risk(self.tested_by, tuned=self._tuned)} {tested}",
+            *(["optimism: honest − selected"] if self._tuned else []),
             *self._claims,
         )
+
+    @property
+    def _tuned(self) -> bool:
+        """Whether any of the learners was tuned."""
+        return any(one.tuned for one in self.learners.values())
 
     @property
     def _claims(self) -> Iterator[str]:

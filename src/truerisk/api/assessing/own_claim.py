@@ -18,9 +18,8 @@ from truerisk.core.family import Family
 from truerisk.core.present import clean
 from truerisk.core.results import RiskEstimate
 
-__all__ = ["NOTHING_CHOSEN", "claimed_by", "tunes_inside"]
+__all__ = ["claimed_by", "tunes_inside"]
 
-NOTHING_CHOSEN = "one setting: nothing was selected"
 CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
 
 

@@ -57,6 +57,11 @@ class TunedLearner:
         return self.claim if isinstance(self.claim, str) else None
 
     @property
+    def tuned(self) -> bool:
+        """Whether anything was chosen: among the settings, or inside the learner's own fit."""
+        return self.no_selected != present.NOTHING_CHOSEN
+
+    @property
     def claimed(self) -> str:
         """Where `selected` is a claim of its own, what it is; or why there is none."""
         if isinstance(self.claim, RiskEstimate):
