@@ -45,6 +45,7 @@ QUICK = {  # what is quicker than the word, and asks the same kinds of questions
     "paired-halves": PairedHalves(2, pairs=2, test_share=0.25),
     "oob": Bootstrap("oob", replicates=6),
     "reversed": "reversed 3-fold",
+    "pairs": "pairs",
 }
 FURTHER = {"forward": TimeSeriesSplit(3), "2x4-fold": KFold(4, repeats=2)}
 OUTER = ["holdout", *QUICK, *FURTHER]

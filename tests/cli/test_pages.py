@@ -130,7 +130,12 @@ def test_failures_and_settings_say_nothing_of_folders(folder):
     grid = {"lost": [Lost(), Lost(str(folder / "table.bin")), cached]}
     with pytest.warns(FitFailedWarning):
         found = tr.assess(
-            {"kept": (model, grid)}, X, y, methods=["2-fold"], engine=Generic(error="warn")
+            {"kept": (model, grid)},
+            X,
+            y,
+            methods=["2-fold"],
+            outer="2-fold",
+            engine=Generic(error="warn"),
         )
     says_nothing_of(folder, json.dumps(found.to_dict()), found.to_html(), str(found))
     curve = found.curves["kept"]

@@ -33,13 +33,14 @@ def test_no_method_ignores_it(method, word):
         message = str(refusal)
     if message:
         assert message.startswith(f"interval '{word}' needs ")
-        lacking = as_method("10-fold" if method == "nested" else method)
+        lacking = as_method("10-fold" if method in INSIDE else method)
         assert f", which method '{lacking.word}' (it offers " in message
     else:
-        inside = found.outer_method if method == "nested" else found
+        inside = found.outer_method if method in INSIDE else found
         assert word in offered(inside)
 
 
+INSIDE = ("nested", "pairs")  # what an interval rests on are their outer tests
 OFFERED = [
     (method, word)
     for method in ["5-fold", "2x5-fold", *(m for m in tr.methods.names() if m != "K-fold")]

@@ -138,7 +138,7 @@ def test_numbers_and_weights_too() -> None:
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
 def test_the_interval_rests_on_the_instability_of_the_pairs(groups, weights) -> None:
-    """c = 1 + 3u √(K/5), u = W/(Σφ² + W), groups added up, written out."""
+    """C = 1 + 3u √(K/5), u = W/(Σφ² + W), groups added up, written out."""
     model, grid = LEARNERS["tree"]
     search = tr.HonestSearchCV(model, grid, select_by="5-fold")
     search.fit(X, Y, groups=groups, **({} if weights is None else {"sample_weight": weights}))
@@ -234,7 +234,7 @@ def test_repetitions_are_pairs_each() -> None:
         (ShuffleSplit(4, random_state=0), "is in two folds|in no fold"),
         (TimeSeriesSplit(3), "does not train on all the rows"),
         ("2-fold", "there are 2 folds"),
-        ([(np.flatnonzero(FOUR != i), np.flatnonzero(FOUR == i)) for i in range(3)], "in no fold"),
+        ([(np.flatnonzero(i != FOUR), np.flatnonzero(i == FOUR)) for i in range(3)], "in no fold"),
     ],
     ids=["overlap", "time", "two", "holes"],
 )

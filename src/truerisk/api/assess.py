@@ -82,7 +82,8 @@ def assess(
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
         By default "10-fold"; "5-fold" above 2,000 rows, "holdout" above 10,000.
     outer : method, optional
-        The splits that test each tuned learner (nested validation); by default the same.
+        The splits that test each tuned learner (nested validation). By default "pairs": the folds
+        of the first method, left out alone and two at a time; the usual method where it has none.
     interval : str, optional
         Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
     rule, loss, groups, sample_weight, confidence_level, engine, executor, random_state

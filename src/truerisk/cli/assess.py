@@ -39,7 +39,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "store", "mixed_versions")
     help="How settings are tuned; further methods, with commas, are drawn beside it.  "
     "[default: 10-fold; 5-fold above 2,000 rows, holdout above 10,000]",
 )
-@click.option("--outer", help="How tuned models are tested.  [default: as for --method]")
+@click.option("--outer", help="How tuned models are tested.  [default: pairs of --method]")
 @click.option(
     "--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se."
 )
@@ -109,10 +109,10 @@ def _say_plan(n_rows: int, method: str | None, outer: str | None) -> None:
     from truerisk.api.assessing.plans import usual_method
 
     usual = usual_method(n_rows)
-    chosen = [name for name, given in (("--method", method), ("--outer", outer)) if given is None]
-    if usual != "10-fold" and chosen:
-        options = " and ".join(chosen)
-        say(f"note: {n_rows:,} rows: {options} {'is' if len(chosen) == 1 else 'are'} {usual}")
+    if method is None and usual != "10-fold":
+        both = outer is None and not usual.endswith("-fold")  # folds are tested in their pairs
+        options = "--method and --outer are" if both else "--method is"
+        say(f"note: {n_rows:,} rows: {options} {usual}")
 
 
 def _say_cost(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from truerisk.core.contracts import Method
 from truerisk.core.interval import Basis

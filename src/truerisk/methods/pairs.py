@@ -1,4 +1,4 @@
-"""Nested validation that shares its folds: every fold, and every pair of folds, is left out once."""
+"""Nested validation on one set of folds: each of them, and each two, are left out once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan.pairs import with_pairs
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.parts.averages import (
     Average,
     Averaged,
@@ -40,8 +41,9 @@ class Pairs(Procedure):
     C candidates take C K(K+1)/2 fits: for K = 5 three times those of the search itself. `folds` is
     the method that compares the candidates, a K-fold word or a splitter whose folds partition the
     rows; None are those that the search chooses by, or "10-fold". `average` says how the tests are
-    averaged, as in `KFold`. Row r of fold i was answered by the K − 1 fits of c(i) without i and j, too; their spread
-    tells how much the procedure depends on its training rows (`interval_forms/inflation.py`).
+    averaged, as in `KFold`. Row r of fold i was answered by the K − 1 fits of c(i) without i and j,
+    too; their spread tells how much the procedure depends on its training rows
+    (`interval_forms/inflation.py`).
     """
 
     folds: Any = None
@@ -108,16 +110,18 @@ class Pairs(Procedure):
         shaken = without_two.picked(chosen[without_two.plan.fold])
         search, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
         procedure = self.risk(tested, shaken, data, loss, terms)
+        curve: tuple[Tested, ...] = (procedure,)
         if terms.n_candidates > 1:
             price = f"{n_fits} fits; a plain search makes {search}."
             procedure = replace(procedure, notes=(price, *procedure.notes))
+            curve = tuple(self._folds.reduce(without_one, data, loss, terms))
         return self.told(
             plan,
             tested,
             procedure,
             chosen,
             inner,
-            tested=self._folds.reduce(without_one, data, loss, replace(terms, interval=None)),
+            tested=curve,
             shaken=shaken,
             n_fits=n_fits,
         )
@@ -125,5 +129,7 @@ class Pairs(Procedure):
     def risk(
         self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
-        return tested_by_average(tested, data, loss, terms, self.average, shaken=shaken)[0]
-
+        usual = calibrated_word(loss)
+        return tested_by_average(
+            tested, data, loss, terms, self.average, usual=usual, shaken=shaken
+        )[0]

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.api.assessing.risk_of_choice import risk_of_choice
-from truerisk.methods.words import as_method
+from truerisk.methods import Nested
 
 X, Y = tr.datasets.make_highleyman(45, random_state=8)
 GRID = {"n_neighbors": [1, 3, 9]}
@@ -108,7 +108,7 @@ def test_equal_learners_choose_the_first():
 def test_a_learner_without_inner_risk_is_not_chosen():
     """NaN is no small risk; where no learner has one, there is no choice."""
     assessment = found()
-    order, problem, outer = assessment.order, assessment.problem, as_method(OUTER)
+    order, problem, outer = assessment.order, assessment.problem, Nested(OUTER)
     unknown = {
         name: replace(one, winners=replace(one.winners, inner_risk=np.full(len(OUTER), np.nan)))
         for name, one in assessment.learners.items()

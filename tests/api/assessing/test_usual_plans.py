@@ -28,11 +28,11 @@ def test_the_usual_method_follows_the_rows(n, word):
 
 
 def test_an_assessment_uses_the_usual_method():
-    """Tuning and testing are both by the usual method where none is named."""
+    """Tuning is by the usual method where none is named, and testing in the pairs of its folds."""
     X, y = tr.datasets.make_simple(2_100, random_state=0)
     tree = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}
     found = tr.assess({"bayes": GaussianNB(), "tree": tree}, X, y)
-    assert (found.tuned_by, found.tested_by) == ("5-fold", "5-fold")
+    assert (found.tuned_by, found.tested_by) == ("5-fold", "pairs")
     named = tr.assess({"bayes": GaussianNB()}, X, y, methods=["3-fold"], outer="holdout")
     assert (named.tuned_by, named.tested_by) == ("3-fold", "holdout")
 

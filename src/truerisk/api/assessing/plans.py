@@ -11,7 +11,6 @@ from truerisk.api.road.problem import Problem, loss_by
 from truerisk.api.road.testing_method import testing_method
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.plan.plan import Plan
-from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 
@@ -31,7 +30,7 @@ def usual_method(n_rows: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """The methods that compare settings, the first of which tunes; the one that tests; their plans."""
+    """The methods that compare settings, the first of which tunes, and the one that tests."""
 
     methods: tuple[Method, ...]
     plans: tuple[Plan, ...]
@@ -48,11 +47,10 @@ class Schedule:
         """
         usual = usual_method(problem.data.n_rows)
         chosen = tuple(as_method(method) for method in methods or (usual,))
-        nested = testing_method(outer, chosen[0], usual, compare=several)
-        if problem.interval is not None:
-            nested = with_interval(nested, problem.interval)
-        for method in (*chosen, nested):
+        nested = testing_method(outer, chosen[0], usual, problem.interval, compare=several)
+        for method in chosen:
             method.check(problem.data, loss_by(method, problem))
+        nested.check(problem.data, loss_by(nested, problem))
         streams = Streams(problem.seed)
         return cls(
             methods=chosen,

@@ -13,6 +13,7 @@ from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Method
 from truerisk.core.losses import Loss
 from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["default_word", "with_default_interval"]
@@ -20,10 +21,8 @@ __all__ = ["default_word", "with_default_interval"]
 
 def default_word(method: Method, loss: Loss) -> str | None:
     """The word of the calibrated interval, None where it is not made for the method or the loss."""
-    if not loss.per_row or loss.lower != 0:
-        return None
-    word = "log-cv" if loss.upper is None else "beta-cv"
-    return word if as_form(word).lacking(method.gives) is None else None
+    word = calibrated_word(loss)
+    return word if word is not None and as_form(word).lacking(method.gives) is None else None
 
 
 def with_default_interval(problem: Problem, testing: Procedure) -> Problem:

@@ -7,6 +7,7 @@
 | `special_fits.py` | replaced labels, drawn train sets, moved points |
 | `builder.py` | `PlanBuilder`: one question at a time |
 | `partitions.py` | plans of thousands of fits at once: every block left out, every label flipped |
+| `pairs.py` | every fold of a partition left out alone, and every two of them |
 | `nesting.py` | plans inside the train sets of a plan |
 | `equal_fits.py` | equal train sets become one fit |
 | `samples.py` | plans of drawn samples |

@@ -1,4 +1,4 @@
-"""Folds left out alone and two at a time: the fits by which a procedure is tuned and tested at once.
+"""Folds left out alone and two at a time: fits that tune and test a procedure at once.
 
 Inner and outer questions of nested validation share their folds here. The fit without folds i and j
 compares the candidates inside both outer splits, so K (K − 1)/2 fits are all that is added to K.

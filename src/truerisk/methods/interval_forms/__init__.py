@@ -5,6 +5,7 @@
 | `form.py` | what an interval declares, the check of its needs, shapes that several share |
 | `evidence.py` | what an interval is made from: rows, pairs of folds, halves, samples |
 | `instability.py` | how much a row's loss depends on where the folds were drawn |
+| `shaken.py` | how much it depends on a further fold of training rows |
 | `wald.py` | normal, rows tested once; by groups where there are some |
 | `corrected_t.py` | corrected resampled t of Nadeau and Bengio |
 | `beta.py` | posterior of an error rate |

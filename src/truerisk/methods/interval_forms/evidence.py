@@ -113,7 +113,7 @@ class RowEvidence(Evidence):
 
     @cached_property
     def instability(self) -> np.ndarray | None:
-        """That of every candidate, by folds drawn repeatedly or by models without a further fold."""
+        """That of every candidate, by repeated drawings or by models without a further fold."""
         if self.repeatedly:
             return instabilities(self.by_position, self.losses, self.weights, self.plan)
         if self.shaken is None:

@@ -21,6 +21,7 @@ import math
 from dataclasses import dataclass
 
 from truerisk.core.interval import Basis
+from truerisk.core.losses import Loss
 from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import OF_A_MEAN, is_none
 
@@ -32,6 +33,7 @@ __all__ = [
     "ONCE",
     "PAIRS",
     "Enlarged",
+    "calibrated_word",
     "enlarged",
     "factor",
 ]
@@ -50,6 +52,13 @@ CALIBRATED = (
     "calibrated by simulation: 1.8, or 1 to 2 where several drawings of the folds show how the "
     "losses change with them (documentation of truerisk)"
 )
+
+
+def calibrated_word(loss: Loss) -> str | None:
+    """The interval that was calibrated for a loss of single rows, None where none was."""
+    if not loss.per_row or loss.lower != 0:
+        return None
+    return "log-cv" if loss.upper is None else "beta-cv"
 
 
 def factor(

@@ -37,7 +37,7 @@ def instability_of_pairs(
     rows: np.ndarray,
     groups: np.ndarray | None,
 ) -> np.ndarray | None:
-    """u = W/(Σ φ² + W), a number for each candidate; None where a group is in several folds.
+    """U = W/(Σ φ² + W), a number for each candidate; None where a group is in several folds.
 
     φ of a row is its `residuals`, loss minus risk, times its share in the `weights`, which belong
     to `rows` in ascending order; the rows of a group are added up. W adds the variances of φ over
