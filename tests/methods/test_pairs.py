@@ -158,7 +158,7 @@ def test_the_interval_rests_on_the_instability_of_the_pairs(groups, weights) -> 
 
 
 def test_no_fit_is_made_twice() -> None:
-    """A search of C settings makes C K(K+1)/2 fits and one on all rows, each rows-and-setting once."""
+    """A search of C settings makes C K(K+1)/2 fits and one on all rows, each of them once."""
     made = []
 
     class Counted(DecisionTreeClassifier):

@@ -186,7 +186,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self._keep_selection(selected)
         if self.outer is not None:
             with stage("honest risk"):
-                testing = testing_method(self.outer, select_by, "10-fold", compare=False)
+                testing = testing_method(self.outer, select_by, "10-fold")
                 asked = with_default_interval(problem, testing)
                 honest = compute(asked, testing, known=selected.evaluation.answers)
                 self._keep_risk(honest)

@@ -16,7 +16,7 @@ from truerisk.methods.paired_halves import PairedHalves
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import Procedure
 
-__all__ = ["REPEATS", "offered", "with_interval"]
+__all__ = ["REPEATS", "of_procedure", "offered", "with_interval"]
 
 REPEATS = 10  # of nested cross-validation, where the method has fewer
 
@@ -44,9 +44,7 @@ def with_interval(method: Method, word: str) -> Method:
     """
     form = as_form(word)
     if isinstance(method, Procedure):
-        outer = with_interval(method.outer_method, word)
-        kept = isinstance(method, Pairs) and form.lacking(method.gives) is None
-        return method if kept else Nested(outer, method.inner_method, method.compare)
+        return of_procedure(method, word)
     need = form.lacking(method.gives)
     draw = None if need is None else DRAWN_INSTEAD.get((type(method), need))
     if draw is not None:
@@ -54,6 +52,13 @@ def with_interval(method: Method, word: str) -> Method:
     words = ", ".join(f"'{each}'" for each in offered(method)) or "none that can be asked for"
     form.require(method.gives, f"method '{method.word}' (it offers {words})")
     return method
+
+
+def of_procedure(method: Procedure, word: str) -> Procedure:
+    """The procedure itself if its outer tests give what the interval needs, else another one."""
+    if isinstance(method, Pairs) and as_form(word).lacking(method.gives) is None:
+        return method
+    return Nested(with_interval(method.outer_method, word), method.inner_method, method.compare)
 
 
 def _nested(method: KFold, word: str) -> NestedInterval:

@@ -41,10 +41,8 @@ def risk_of_choice(
     chosen = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
     mixed = _mixed([a for a in answers if a is not None], chosen)
     terms = Terms(problem.confidence_level, problem.rule, interval=problem.interval)
-    told = [one.shaken for one in results]
-    shaken = None
-    if all(a is not None for a in told):
-        shaken = _mixed([a for a in told if a is not None], chosen[told[0].plan.fold])
+    told = [one.shaken for one in results if one.shaken is not None]
+    shaken = _mixed(told, chosen[told[0].plan.fold]) if len(told) == len(results) else None
     tested = testing.risk(mixed, shaken, problem.data, problem.loss, terms)
     note = _note(order, chosen[~mixed.plan.own_rows])
     return dress(tested, _papers(results, (*problem.loss.notes, note)), {})

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.core.contracts import Method
+from truerisk.methods.interval_wanted import of_procedure
 from truerisk.methods.nested import Nested
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged
@@ -15,17 +16,30 @@ from truerisk.methods.words import as_method
 __all__ = ["testing_method"]
 
 
-def testing_method(outer: Any, select_by: Method, otherwise: Any, *, compare: bool) -> Procedure:
+def testing_method(
+    outer: Any,
+    select_by: Method,
+    otherwise: Any,
+    interval: str | None = None,
+    *,
+    compare: bool = False,
+) -> Procedure:
     """Nested validation of tuning by `select_by`: in the pairs of its folds, or by outer splits.
 
     "pairs" is meant where nothing is named. Where `select_by` has no folds (a criterion, random
-    splits), `otherwise` takes their place. `compare` as in `Nested`.
+    splits), `otherwise` takes their place. `compare` as in `Nested`. Where an `interval` is asked
+    for, it is the method that draws what that needs.
 
-    >>> testing_method("pairs", as_method("5-fold"), "10-fold", compare=False).word
+    >>> testing_method("pairs", as_method("5-fold"), "10-fold").word
     'pairs (5-fold)'
-    >>> testing_method("pairs", as_method("aic"), "10-fold", compare=False).word
+    >>> testing_method("pairs", as_method("aic"), "10-fold").word
     'nested (10-fold, inner aic)'
     """
+    method = _procedure(outer, select_by, otherwise, compare)
+    return method if interval is None else of_procedure(method, interval)
+
+
+def _procedure(outer: Any, select_by: Method, otherwise: Any, compare: bool) -> Procedure:
     method = Pairs() if outer is None else as_method(outer)
     if not isinstance(method, Pairs):
         return Nested(method, select_by, compare)
