@@ -128,9 +128,9 @@ def test_failures_and_settings_say_nothing_of_folders(folder):
     model = make_pipeline(Lost(), KNeighborsClassifier(1))
     cached = Pipeline([("a", StandardScaler()), ("b", StandardScaler())], memory=str(folder))
     grid = {"lost": [Lost(), Lost(str(folder / "table.bin")), cached]}
+    kept = {"kept": (model, grid)}
+    asked = {"methods": ["2-fold"], "outer": "2-fold", "engine": Generic(error="warn")}
     with pytest.warns(FitFailedWarning):
-        kept = {"kept": (model, grid)}
-        asked = {"methods": ["2-fold"], "outer": "2-fold", "engine": Generic(error="warn")}
         found = tr.assess(kept, X, y, **asked)
     says_nothing_of(folder, json.dumps(found.to_dict()), found.to_html(), str(found))
     curve = found.curves["kept"]
