@@ -63,10 +63,19 @@ def _compared(document: Document) -> str:
 
 def _nested(document: Document) -> str:
     outer, inner = _method(document.tested_by), _method(document.tuned_by)
+    in_pairs = document.tested_by == "pairs"
+    outer = inner if in_pairs else outer
     if all(len(one.curve.settings) == 1 for one in document.learners):
         return (
             f"The risk of each learner was estimated by {outer}, on rows that took no part in its "
             "fit and on the same splits for all."
+        )
+    if in_pairs:
+        return (
+            f"The risk of each tuned learner was estimated by nested {inner} on one set of folds: "
+            "every fold, and every pair of folds, was left out once. A fold was tested by the "
+            "setting that was best on the others in fits without both, so it took no part in the "
+            "choice; the folds were the same for all."
         )
     return (
         "The risk of each tuned learner was estimated by nested resampling (outer "
