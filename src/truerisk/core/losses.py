@@ -1,7 +1,8 @@
 """Losses: what an answer costs. A risk is a mean loss, so lower is better, always.
 
 A loss that costs each row by itself (`per_row`) can be pooled, weighted and given a standard
-error; one that only rates a whole test set (AUC, a scorer) cannot.
+error. One that only rates a whole test set (AUC, a scorer) can be given one where it is told what
+each row does to it (`tells_influences`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Loss(ABC):
     lower: float | None = 0.0
     upper: float | None = None
     perfect: float = 0.0
+    tells_influences: bool = False
     notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
 
     @abstractmethod
@@ -39,6 +41,16 @@ class Loss(ABC):
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         """Loss of each candidate (first axis of `answers`) on one test set."""
+
+    def influences(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """`(n_candidates, n_rows)`: by how much more weight on a row would change the loss.
+
+        The derivative by the row's weight, times the weight of all: for a mean loss, the row's loss
+        less the mean. Their weighted mean is 0.
+        """
+        raise NotImplementedError
 
     def check(self, data: Data) -> None:
         """Refuse data this loss is not defined for."""
@@ -60,6 +72,7 @@ class RowLoss(Loss):
     """A loss of single rows; the loss of a set is the (weighted) mean."""
 
     per_row = True
+    tells_influences = True
 
     @abstractmethod
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
@@ -69,6 +82,12 @@ class RowLoss(Loss):
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         return np.average(self.of_rows(data, rows, answers), axis=1, weights=weights)
+
+    def influences(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        losses = self.of_rows(data, rows, answers)
+        return losses - np.average(losses, axis=1, weights=weights)[:, None]
 
 
 class ZeroOne(RowLoss):
@@ -173,6 +192,7 @@ class AUC(Loss):
     """1 − AUC: the chance that a negative row is ranked above a positive one, ties counted half."""
 
     word, response, per_row, upper, perfect = "auc", "score", False, 1.0, 1.0
+    tells_influences = True
 
     def check(self, data: Data) -> None:
         super().check(data)
@@ -184,6 +204,24 @@ class AUC(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
+        positive, w = self._sides(data, rows, weights)
+        return np.array([_one_minus_auc(scores, positive, w) for scores in answers])
+
+    def influences(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Of a positive row (the share of negatives above it − loss) W/W₊, W₊ the weight of these.
+
+        Of a negative row the same with the share of positives below it (LeDell, Petersen and van
+        der Laan, 2015).
+        """
+        positive, w = self._sides(data, rows, weights)
+        return np.array([_placements(scores, positive, w) for scores in answers])
+
+    def _sides(
+        self, data: Data, rows: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Which rows are positive, and their weights; a test set of one class is refused."""
         positive = data.codes_of(rows) == 1
         w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         if not w[positive].any() or not w[~positive].any():
@@ -191,15 +229,34 @@ class AUC(Loss):
                 "loss 'auc' needs both classes in every test set, and one of "
                 f"{len(rows)} rows holds a single class; use fewer folds or average='pooled'."
             )
-        return np.array([_one_minus_auc(scores, positive, w) for scores in answers])
+        return positive, w
 
 
 def _one_minus_auc(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
     """Weighted share of (positive, negative) pairs in the wrong order; NaN has no order."""
     if not np.isfinite(scores).all():
         return float("nan")
-    _, level = np.unique(scores, return_inverse=True)
-    up = np.bincount(level, weights * positive)
-    down = np.bincount(level, weights * ~positive)
+    up, down, _ = _by_level(scores, positive, weights)
     above = down.sum() - np.cumsum(down)
     return float((up * (above + down / 2)).sum() / (up.sum() * down.sum()))
+
+
+def _placements(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """What every row does to the share of pairs in the wrong order."""
+    if not np.isfinite(scores).all():
+        return np.full(len(scores), np.nan)
+    up, down, level = _by_level(scores, positive, weights)
+    above = (down.sum() - np.cumsum(down) + down / 2) / down.sum()
+    below = (np.cumsum(up) - up / 2) / up.sum()
+    loss = float(up @ above) / up.sum()
+    by_class = np.where(positive, weights.sum() / up.sum(), weights.sum() / down.sum())
+    placed: np.ndarray = by_class * (np.where(positive, above[level], below[level]) - loss)
+    return placed
+
+
+def _by_level(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The weight of positive and of negative rows at every distinct score, and each row's place."""
+    _, level = np.unique(scores, return_inverse=True)
+    return np.bincount(level, weights * positive), np.bincount(level, weights * ~positive), level

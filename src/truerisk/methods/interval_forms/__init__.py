@@ -14,6 +14,7 @@
 | `ncv.py`, `beta_ncv.py` | spread of nested cross-validation, normal or Beta |
 | `bootstrap_632.py` | the infinitesimal jackknife of bootstrap samples |
 | `beta_cv.py`, `log_cv.py` | Beta or log-normal; `inflation.py` has their calibrated factor |
+| `logit_cv.py` | the same for scores of whole test sets, on the logit scale |
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ registry = Registry(
         "log-cv": Line(
             f"{_ROOM}.log_cv:LogCV", "the same for losses without a bound, on the log scale"
         ),
+        "logit-cv": Line(f"{_ROOM}.logit_cv:LogitCV", "the same for AUC, on the logit scale"),
         "bootstrap-.632": Line(
             f"{_ROOM}.bootstrap_632:Bootstrap632", "normal, of bootstrap methods"
         ),

@@ -42,7 +42,13 @@ OF_ROWS = {
 }
 OF_A_MEAN = {**OF_ROWS, Basis.MEAN: "use a K-fold word such as '10-fold'"}
 
-OF_LOSS = {Basis.ROW_LOSSES, Basis.UPPER_BOUND, Basis.NEVER_NEGATIVE, Basis.ERROR_COUNT}
+OF_LOSS = {
+    Basis.ROW_LOSSES,
+    Basis.INFLUENCES,
+    Basis.UPPER_BOUND,
+    Basis.NEVER_NEGATIVE,
+    Basis.ERROR_COUNT,
+}
 OF_DATA = {Basis.EQUAL_ROWS}
 
 E = TypeVar("E", bound=Evidence)
@@ -75,6 +81,7 @@ class IntervalForm(ABC, Generic[E]):
         """Refuse a loss or data that it is not made for, before anything is drawn."""
         given = {
             Basis.ROW_LOSSES: loss.per_row,
+            Basis.INFLUENCES: loss.tells_influences,
             Basis.UPPER_BOUND: loss.lower is not None and loss.upper is not None,
             Basis.NEVER_NEGATIVE: loss.lower == 0,
             Basis.ERROR_COUNT: loss.binary,

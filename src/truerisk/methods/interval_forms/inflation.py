@@ -23,13 +23,14 @@ from dataclasses import dataclass
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.methods.interval_forms.evidence import RowEvidence
-from truerisk.methods.interval_forms.form import OF_A_MEAN, is_none
+from truerisk.methods.interval_forms.form import OF_A_MEAN, Needs, is_none
 
 __all__ = [
     "BENGIO",
     "CALIBRATED",
     "DRAWINGS",
     "OF_FOLDS",
+    "OF_INFLUENCES",
     "ONCE",
     "PAIRS",
     "Enlarged",
@@ -43,6 +44,10 @@ DRAWINGS = 5.0, 2.0  # several drawings: the slope for ten folds, and the most
 PAIRS = 3.0 * math.sqrt(2), 2.5  # one, and models without a further fold
 
 OF_FOLDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
+OF_INFLUENCES: Needs = {
+    Basis.INFLUENCES: OF_A_MEAN[Basis.ROW_LOSSES],
+    **{basis: remedy for basis, remedy in OF_FOLDS.items() if basis is not Basis.ROW_LOSSES},
+}
 BENGIO = (
     "Bengio Y, Grandvalet Y (2004). No unbiased estimator of the variance of K-fold "
     "cross-validation. Journal of Machine Learning Research 5:1089–1105."
@@ -55,10 +60,11 @@ CALIBRATED = (
 
 
 def calibrated_word(loss: Loss) -> str | None:
-    """The interval that was calibrated for a loss of single rows, None where none was."""
-    if not loss.per_row or loss.lower != 0:
+    """The interval that was calibrated for a loss, None where none was."""
+    if not loss.tells_influences or loss.lower != 0:
         return None
-    return "log-cv" if loss.upper is None else "beta-cv"
+    bounded = "beta-cv" if loss.per_row else "logit-cv"
+    return "log-cv" if loss.upper is None else bounded
 
 
 def factor(

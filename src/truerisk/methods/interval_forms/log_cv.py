@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.interval import Basis, Interval
 from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Needs, Sureness, is_none
-from truerisk.methods.interval_forms.inflation import BENGIO, CALIBRATED, OF_FOLDS, enlarged
+from truerisk.methods.interval_forms.inflation import BENGIO, CALIBRATED, OF_INFLUENCES, enlarged
 
 __all__ = ["STABLE", "LogCV"]
 
@@ -27,7 +27,7 @@ class LogCV(IntervalForm[RowEvidence]):
     """
 
     word: ClassVar[str] = "log-cv"
-    needs: ClassVar[Needs] = {**OF_FOLDS, Basis.NEVER_NEGATIVE: "use interval='wald'"}
+    needs: ClassVar[Needs] = {**OF_INFLUENCES, Basis.NEVER_NEGATIVE: "use interval='wald'"}
     reference: ClassVar[str] = BENGIO
     caution: ClassVar[str] = CALIBRATED
 

@@ -4,6 +4,7 @@
 |---|---|
 | `averages.py` | from answers to mean losses and their standard errors |
 | `choosing_inside.py` | choosing in each outer split, and the story of each |
+| `row_influences.py` | scores of whole test sets as losses of rows |
 | `procedure.py` | what methods share that tune inside and test outside |
 | `bootstrap_answers.py` | answers of drawn samples as risks |
 | `no_information.py` | the risk of answers that have nothing to do with y |

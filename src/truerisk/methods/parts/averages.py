@@ -25,6 +25,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.choosing_inside import by_rule
+from truerisk.methods.parts.row_influences import losses_by_influence
 
 __all__ = [
     "OF_CROSS_VALIDATION",
@@ -160,15 +161,16 @@ def tested_by_average(
         unsure = ORDERED
     if asked is not None and unsure is not None:
         raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
-    if not isinstance(loss, RowLoss):
+    if asked is not None:
+        as_form(asked).check(data, loss)
+    if not isinstance(loss, RowLoss) and (average == "pooled" or not (asked or usual)):
         if asked is not None:
-            as_form(asked).check(data, loss)
+            as_form(asked).require({Basis.LOSSES, Basis.SPLITS}, "a score of all folds at once")
         by_split = split_risks(answers, data, loss, lenient=average == "pooled")
         return _rated(answers, data, loss, by_split, average)
-    losses = row_losses(answers, data, loss)
-    by_split = mean_by_question(losses, answers.plan, data)
+    losses, by_split = _losses(answers, data, loss)
     weights, total = _average_weights(data, answers.plan, average)
-    values = losses @ weights / total
+    values = losses @ weights / total if loss.per_row else by_split.mean(axis=1)
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
@@ -193,10 +195,22 @@ def tested_by_average(
             by_position=losses,
             split_risks=by_split,
             best=best,
-            shaken=None if shaken is None else Shaken.of(shaken, row_losses(shaken, data, loss)),
+            shaken=None if shaken is None else Shaken.of(shaken, _losses(shaken, data, loss)[0]),
         )
         sure = form.of_each(evidence)
+    if not loss.per_row:
+        return tested_with(sure, answers, values, by_split)
     return tested_with(sure, answers, values, by_split, per_row, rows)
+
+
+def _losses(answers: Answers, data: Data, loss: Loss) -> tuple[np.ndarray, np.ndarray]:
+    """Losses of all positions and risks of all test sets; a score is spread over its rows."""
+    if isinstance(loss, RowLoss):
+        losses = row_losses(answers, data, loss)
+        return losses, mean_by_question(losses, answers.plan, data)
+    by_split = split_risks(answers, data, loss)
+    weights = position_weights(data, answers.plan)
+    return losses_by_influence(answers, data, loss, by_split, weights), by_split
 
 
 def tested_with(

@@ -1,0 +1,55 @@
+"""A normal interval of the logit of a cross-validated risk that rates whole test sets."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from truerisk.core.interval import Basis, Interval
+from truerisk.methods.interval_forms.evidence import RowEvidence
+from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Needs, Sureness
+from truerisk.methods.interval_forms.inflation import CALIBRATED, OF_INFLUENCES, enlarged
+
+__all__ = ["LogitCV"]
+
+
+class LogitCV(IntervalForm[RowEvidence]):
+    r"""logit⁻¹(logit m ± z se/(m (1 − m))), m the value as a share of the bound.
+
+    For scores that rate whole test sets, such as AUC: their value is the mean over folds, and each
+    row does to its fold's score what its influence φ says. se² = c V, V the variance of a mean of
+    independent rows with the losses score + φ, c as `inflation.py` says. With the bounds -1 and 1
+    of a correlation it is Fisher's z. m is kept half a row away from 0 and 1, and V is not below
+    that of one row of n. The standard error beside it is the usual one, of independent rows.
+    """
+
+    word: ClassVar[str] = "logit-cv"
+    needs: ClassVar[Needs] = {**OF_INFLUENCES, Basis.UPPER_BOUND: "use interval='log-cv'"}
+    reference: ClassVar[str] = (
+        "LeDell E, Petersen M, van der Laan M (2015). Computationally efficient confidence "
+        "intervals for cross-validated area under the ROC curve estimates. Electronic Journal of "
+        "Statistics 9:1583–1607."
+    )
+    caution: ClassVar[str] = CALIBRATED
+
+    def of(self, evidence: RowEvidence, c: int) -> Sureness:
+        spread, value = enlarged(evidence, c), float(evidence.values[c])
+        low, span = evidence.bounds
+        n = len(evidence.rows)
+        if spread.units < 1:
+            return None, None, (NO_SPREAD,)
+        share = float(np.clip((value - low) / span, 0.5 / n, 1 - 0.5 / n))
+        error = max(spread.variance**0.5 / span, 1.0 / n)
+        logit = np.log(share / (1 - share))
+        half = evidence.z * error / (share * (1 - share))
+        ends = low + span / (1 + np.exp(-np.array([logit - half, logit + half])))
+        interval = Interval(
+            float(ends[0]),
+            float(ends[1]),
+            evidence.named(self.word),
+            evidence.terms.confidence_level,
+        )
+        if spread.plain == 0:
+            return None, interval, (NO_SPREAD,)
+        return spread.std_error, interval, spread.notes
