@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FULL", "HARD", "SHORT", "Cell"]
+__all__ = ["FULL", "HARD", "SCORES", "SHORT", "Cell"]
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One learner, tuned on n rows of one problem."""
+    """One learner, tuned on n rows of one problem, by the usual loss or the one that is named."""
 
     problem: str
     n: int
     learner: str
+    loss: str = ""
 
     def __str__(self) -> str:
-        return f"{self.problem}, n={self.n}, {self.learner}"
+        return f"{self.problem}, n={self.n}, {self.learner}" + (f", {self.loss}" * bool(self.loss))
 
 
 FULL = (
@@ -53,5 +54,31 @@ HARD = (  # trees whose risk varies with the rows they were trained on more than
     Cell("corners", 100, "tree"),
     Cell("noise", 100, "tree"),
     Cell("kearns", 200, "tree"),
+    Cell("xor", 60, "tree"),
+    Cell("xor", 200, "tree"),
 )
+SCORES = tuple(
+    Cell(problem, n, learner, loss)
+    for loss, learners in (
+        ("auc", ("knn", "lda", "ridge", "tree", "forest")),
+        ("brier", ("knn", "lda", "tree", "forest")),
+        ("log", ("lda",)),
+    )
+    for problem, n, learner in (
+        ("simple", 60, "knn"),
+        ("simple", 200, "lda"),
+        ("noise", 60, "ridge"),
+        ("noise", 200, "knn"),
+        ("imbalanced", 120, "knn"),
+        ("imbalanced", 200, "lda"),
+        ("wide", 60, "lda"),
+        ("wide", 100, "ridge"),
+        ("xor", 100, "knn"),
+        ("xor", 100, "tree"),
+        ("difficult", 100, "forest"),
+        ("label-noise", 100, "lda"),
+        ("patients", 120, "knn"),
+    )
+    if learner in learners
+) + (Cell("heavy-tails", 60, "ridge", "absolute"), Cell("heavy-tails", 100, "knn", "absolute"))
 SHORT = (Cell("simple", 30, "knn"), Cell("noise", 30, "knn"), Cell("heavy-tails", 50, "ridge"))

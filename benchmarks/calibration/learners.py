@@ -46,12 +46,19 @@ def _tree(task: str, n: int) -> tuple[Any, Any]:
     return DecisionTreeClassifier(random_state=0), {"ccp_alpha": alphas}
 
 
+def _forest(task: str, n: int) -> tuple[Any, Any]:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(30, random_state=0), {"max_depth": [2, None]}
+
+
 LEARNERS: dict[str, Callable[[str, int], tuple[Any, Any]]] = {
     "knn": _knn,
     "lda": _lda,
     "ridge": _ridge,
     "l1": _l1,
     "tree": _tree,
+    "forest": _forest,
 }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.losses import _one_minus_auc
 from truerisk.datasets import make_difficult, make_highleyman, make_kearns, make_simple
 
 __all__ = ["PROBLEMS", "Problem"]
@@ -69,15 +70,44 @@ class Problem:
         X = self.draw_x(np.random.default_rng(20261121), TEST_ROWS)
         return X, self.given_x(X)
 
-    def risk(self, rule: Any) -> float:
-        """The expected loss of a fitted rule: zero-one, or squared."""
+    def risk(self, rule: Any, loss: str = "") -> float:
+        """The expected loss of a fitted rule: zero-one or squared, or the one that is named."""
         X, told = self._test
+        if loss:
+            return self._rated(rule, X, told, loss)
         said = rule.predict(X)
         if self.noise is not None:
             return float(np.mean((said - told) ** 2) + self.noise_variance)
         if told.ndim == 2:
             return float(1 - told[np.arange(len(told)), said].mean())
         return float(np.where(said == 1, 1 - told, told).mean())
+
+    def _rated(self, rule: Any, X: Rows, told: Rows, loss: str) -> float:
+        """The labels, or the noise, are integrated out here, too."""
+        if loss == "absolute":
+            noise = np.abs(np.subtract.outer(rule.predict(X[:2000]) - told[:2000], self._noises))
+            return float(noise.mean())
+        if loss == "auc":
+            scores = _scores(rule, X)
+            both, weight = np.r_[scores, scores], np.r_[told, 1 - told]
+            positive = np.arange(len(both)) < len(scores)
+            return _one_minus_auc(both, positive, weight)
+        chance = rule.predict_proba(X)[:, 1]
+        if loss == "brier":
+            return float(np.mean(told * (1 - chance) ** 2 + (1 - told) * chance**2))
+        kept = np.clip(chance, np.finfo(float).eps, 1 - np.finfo(float).eps)
+        return float(-np.mean(told * np.log(kept) + (1 - told) * np.log(1 - kept)))
+
+    @cached_property
+    def _noises(self) -> Rows:
+        assert self.noise is not None
+        return self.noise(np.random.default_rng(20261122), 2000)
+
+
+def _scores(rule: Any, X: Rows) -> Rows:
+    if hasattr(rule, "decision_function"):
+        return np.asarray(rule.decision_function(X))
+    return np.asarray(rule.predict_proba(X)[:, 1])
 
 
 def _mixture(name: str, means: Any, covariances: Any, share: float = 0.5) -> Problem:
@@ -176,6 +206,26 @@ def _corners() -> Problem:
     return Problem("corners", draw_x, chances)
 
 
+def _xor() -> Problem:
+    """The sign of a product, with a tenth of the labels wrong."""
+    return Problem(
+        "xor",
+        lambda rng, n: rng.uniform(-1, 1, (n, 2)),
+        lambda X: np.where(X[:, 0] * X[:, 1] > 0, 0.9, 0.1),
+    )
+
+
+def _wide() -> Problem:
+    """Two Gaussians that differ in 8 of 60 columns."""
+    mean = np.zeros(60)
+    mean[:8] = 0.7
+    return Problem(
+        "wide",
+        lambda rng, n: rng.standard_normal((n, 60)) + mean * rng.integers(0, 2, (n, 1)),
+        lambda X: 1 / (1 + np.exp(-(0.7 * X[:, :8] - 0.245).sum(axis=1))),
+    )
+
+
 PROBLEMS = {
     problem.name: problem
     for problem in (
@@ -190,5 +240,7 @@ PROBLEMS = {
         _label_noise(),
         _patients(),
         _corners(),
+        _xor(),
+        _wide(),
     )
 }

@@ -77,7 +77,8 @@ def _content(cell: Cell) -> dict[str, Any]:
 
 
 def _named(cell: Cell) -> dict[str, Any]:
-    return {"problem": cell.problem, "n": cell.n, "learner": cell.learner}
+    named = {"problem": cell.problem, "n": cell.n, "learner": cell.learner}
+    return {**named, "loss": cell.loss} if cell.loss else named
 
 
 def _source() -> str:
@@ -86,4 +87,5 @@ def _source() -> str:
 
 def cell_of(line: Mapping[str, Any]) -> Cell:
     """The cell that a stored line belongs to."""
-    return Cell(str(line["problem"]), int(line["n"]), str(line["learner"]))
+    words = str(line["problem"]), int(line["n"]), str(line["learner"])
+    return Cell(*words, str(line.get("loss", "")))

@@ -15,6 +15,7 @@ from benchmarks.calibration.store import cell_of
 __all__ = ["Row", "by_interval", "coverage", "rows", "table"]
 
 LEVEL = 0.95
+BASES = ("ncv", "one drawing, K=10")  # whose width is 1; the second where there is no first
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,9 @@ class Total:
 
 def by_interval(all_rows: Sequence[Row]) -> list[Total]:
     """Every interval over all cells, cells of one problem taken together for worst and best."""
-    widths = {row.cell: row.width for row in all_rows if row.word == "ncv"}
+    widths: dict[Cell, float | None] = {}
+    for base in reversed(BASES):
+        widths |= {row.cell: row.width for row in all_rows if row.word == base}
     totals = []
     for word in dict.fromkeys(row.word for row in all_rows if row.covers is not None):
         mine = [row for row in all_rows if row.word == word]

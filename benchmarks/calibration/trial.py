@@ -16,7 +16,14 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms, Tested
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
-from truerisk.methods import BootstrapBiasCorrected, KFold, Nested, NestedInterval, PairedHalves
+from truerisk.methods import (
+    BootstrapBiasCorrected,
+    KFold,
+    Nested,
+    NestedInterval,
+    PairedHalves,
+    Pairs,
+)
 from truerisk.methods.bootstrapped_choice import corrected_by_splits
 
 __all__ = ["run"]
@@ -34,7 +41,12 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
     model, grid = learner(cell.learner, problem.task, cell.n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        posed = pose(Family.of(model, grid), X, y, groups=groups, random_state=seed)
+        family, loss = Family.of(model, grid), cell.loss or None
+        posed = pose(family, X, y, groups=groups, random_state=seed, loss=loss)
+        in_pairs, best = _of_pairs(posed)
+        if cell.loss:
+            truth = problem.risk(posed.family.make(best, None).fit(X, y), cell.loss)
+            return {"truth": truth, "estimates": in_pairs}
         tuned = compute(posed, BootstrapBiasCorrected(INNER_K))
         best = curve_of(tuned).best
         truth = problem.risk(posed.family.make(best, None).fit(X, y))
@@ -42,8 +54,41 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
         halves = compute(posed, Nested(PairedHalves(5, pairs=6), INNER))
         estimates = {**_of_selection(tuned, best), **_of_nested(posed, nested)}
         estimates["conservative-z"] = _said(halves.evaluation.procedure)
+        estimates |= in_pairs
         facts = _facts(posed, nested)
     return {"truth": truth, "estimates": estimates, "facts": facts}
+
+
+def _of_pairs(posed: Problem) -> tuple[dict[str, list[float | None]], int]:
+    """The default interval of both numbers of folds, that of one drawing without pairs, the best.
+
+    "influences" is what is usual for AUC: the standard error of independent rows on this scale.
+    """
+    found: dict[str, list[float | None]] = {}
+    best = 0
+    for k in (5, K):
+        method = Pairs(KFold(k))
+        computed = compute(posed, method)
+        best = curve_of(computed).best
+        answers, procedure = computed.evaluation.answers, computed.evaluation.procedure
+        assert answers is not None
+        assert procedure is not None
+        terms = Terms(0.95, posed.rule)
+        found[f"pairs, K={k}"] = _said(procedure)
+        once = method.risk(answers, None, posed.data, posed.loss, terms)
+        found[f"one drawing, K={k}"] = _said(once)
+        if not posed.loss.per_row:
+            found[f"influences, K={k}"] = _plain(procedure)
+    return found, best
+
+
+def _plain(tested: Tested) -> list[float | None]:
+    """The logit interval with the variance of independent rows itself."""
+    value, error = float(tested.value), tested.std_error
+    if not error or not 0 < value < 1:
+        return [value, None, None]
+    odds, half = np.log(value / (1 - value)), 1.96 * error / (value * (1 - value))
+    return [value, *(float(1 / (1 + np.exp(-end))) for end in (odds - half, odds + half))]
 
 
 def _said(tested: Tested | None) -> list[float | None]:
@@ -89,8 +134,8 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
         "ncv, not debiased": said(undebiased, answers, "ncv"),
     }
     calibrated = "beta-cv" if binary else "log-cv"
-    found["default"] = said(kfold, once, calibrated)
-    found["default, 10x"] = said(kfold, often, calibrated)
+    found["one drawing"] = said(kfold, once, calibrated)
+    found["ten drawings"] = said(kfold, often, calibrated)
     if binary:
         found["beta"] = said(kfold, once, "beta")
         found["beta-ncv"] = said(undebiased, answers, "beta-ncv")

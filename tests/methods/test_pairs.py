@@ -148,7 +148,7 @@ def test_the_interval_rests_on_the_instability_of_the_pairs(groups, weights) -> 
     phi = share * (tested - share @ tested)
     if groups is None:
         squares, W = (phi**2).sum(), (share**2 * within).sum()
-        c = min(1 + 3 * W / (squares + W), 2.5)
+        c = min(max(0.6 + 6 * W / (squares + W), 1), 2.5)
         note = next(n for n in search.risk_.notes if n.startswith("instability"))
         assert f"{c:.2g} times" in note
         V = squares * N / (N - 1)

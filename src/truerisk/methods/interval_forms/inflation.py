@@ -4,9 +4,10 @@ Folds share training rows, so the mean of n out-of-fold losses has a larger vari
 unbiased estimate of it exists (Bengio and Grandvalet, 2004). Over the battery of
 `python -m benchmarks.calibration` it is 1 to 3 times as large, and the more so the more a learner
 depends on which rows it was trained on. One drawing of the folds does not show that: `ONCE` serves
-all learners. Several drawings do, as the *instability* u. It is calibration, not theory, that leads
-from u to the factor: a learner may say the same of these rows whatever the folds, and be wrong
-alike on all of them.
+all learners. Fits without a further fold do (`shaken.py`), and so do several drawings
+(`instability.py`), as the *instability* u. It is calibration, not theory, that leads from u to the
+factor: a learner may say the same of these rows whatever the folds, and be wrong alike on all of
+them.
 
 A larger K exchanges fewer rows between two drawings, and the answers that change for it are fewer
 about as the square root: u √K hardly depends on K.
@@ -34,14 +35,12 @@ __all__ = [
     "ONCE",
     "PAIRS",
     "Enlarged",
+    "Law",
     "calibrated_word",
     "enlarged",
-    "factor",
 ]
 
 ONCE = 1.8  # one drawing of the folds, and nothing else
-DRAWINGS = 5.0, 2.0  # several drawings: the slope for ten folds, and the most
-PAIRS = 3.0 * math.sqrt(2), 2.5  # one, and models without a further fold
 
 OF_FOLDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
 OF_INFLUENCES: Needs = {
@@ -54,8 +53,8 @@ BENGIO = (
 )
 CALIBRATED = (
     "take the variance of a cross-validated risk as a multiple of that of independent losses, "
-    "calibrated by simulation: 1.8, or 1 to 2 where several drawings of the folds show how the "
-    "losses change with them (documentation of truerisk)"
+    "calibrated by simulation: 1.8, or 1 to 2.5 where fits without a further fold, or several "
+    "drawings of the folds, show how the losses change with them (documentation of truerisk)"
 )
 
 
@@ -67,26 +66,30 @@ def calibrated_word(loss: Loss) -> str | None:
     return "log-cv" if loss.upper is None else bounded
 
 
-def factor(
-    instability: float | None,
-    k: float = 10.0,
-    stable: float = 1.0,
-    law: tuple[float, float] = DRAWINGS,
-) -> float:
-    """By how much the variance of independent rows is enlarged; None: no instability was seen.
+@dataclass(frozen=True)
+class Law:
+    """From the instability u to the factor: stable − `delay` + slope u √(K/10), K folds.
 
-    `k` is the number of folds, `stable` the factor of a learner whose instability is 0, `law` the
-    slope for ten folds and the largest factor.
+    It is never below `stable`, the factor of a learner whose instability is 0, nor above `most`.
 
-    >>> factor(None), factor(0.0), factor(0.1), factor(0.1, k=5), factor(0.5)
-    (1.8, 1.0, 1.5, 1.3535533905932737, 2.0)
-    >>> round(factor(0.1, k=5, law=PAIRS), 3), factor(0.9, k=5, law=PAIRS)
-    (1.3, 2.5)
+    >>> DRAWINGS.factor(0.0, 10), DRAWINGS.factor(0.1, 10), DRAWINGS.factor(0.5, 10)
+    (1.0, 1.5, 2.0)
+    >>> PAIRS.factor(0.05, 5), round(PAIRS.factor(0.2, 5), 3), PAIRS.factor(0.9, 5)
+    (1.0, 1.8, 2.5)
     """
-    if instability is None:
-        return ONCE
-    slope, most = law
-    return min(most, stable + slope * instability * math.sqrt(k / 10))
+
+    slope: float
+    most: float
+    delay: float = 0.0
+
+    def factor(self, instability: float, k: float, stable: float = 1.0) -> float:
+        """By how much the variance of independent rows is enlarged."""
+        grown = stable - self.delay + self.slope * instability * math.sqrt(k / 10)
+        return min(self.most, max(stable, grown))
+
+
+DRAWINGS = Law(5.0, 2.0)  # u of several drawings of the folds
+PAIRS = Law(6.0 * math.sqrt(2), 2.5, 0.4)  # u of models without a further fold
 
 
 @dataclass(frozen=True)
@@ -115,8 +118,8 @@ def enlarged(evidence: RowEvidence, c: int, stable: float = 1.0) -> Enlarged:
         plain = 0.0
     known = evidence.instability if plain > 0 else None  # equal losses tell nothing
     told = None if known is None else float(known[c])
-    law = DRAWINGS if evidence.repeatedly else PAIRS
-    more = factor(told, plan.n_rows / float(plan.test_sizes.mean()), stable, law)
+    law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()
+    more = ONCE if told is None else law.factor(told, float(k), stable)
     notes = (_told(told, more),) if evidence.repeatedly or evidence.shaken is not None else ()
     return Enlarged(more * plain, plain, units / more, notes)
 

@@ -19,7 +19,7 @@ STABLE = 1.3
 class LogCV(IntervalForm[RowEvidence]):
     r"""value · exp(± z se/value), for losses that are never negative and may be large.
 
-    se² = 1.3 to 2 times the variance of a mean of independent rows (or groups), as `inflation.py`
+    se² = 1.3 to 2.5 times the variance of a mean of independent rows (or groups), as `inflation.py`
     says; se/value is the error of log value to first order. Means of squared errors are skew to the
     right, and so is this interval. The largest errors are most often missing from a sample, so that
     its variance is too small: even a stable learner has the factor 1.3. With heavy tails and few
