@@ -1,4 +1,4 @@
-"""`python -m benchmarks.calibration [--short | --hard | --scores] [--store PATH] [--executor WHERE]`."""
+"""`python -m benchmarks.calibration [--short | --hard | --scores] [--store PATH]`."""
 
 from __future__ import annotations
 

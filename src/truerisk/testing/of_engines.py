@@ -106,8 +106,8 @@ def check_equals_brute_force_on_subsets(engine: Engine, family: Family, effort: 
 def check_equals_brute_force_on_nested_parts(
     engine: Engine, family: Family, effort: Effort
 ) -> None:
-    """On folds inside the training rows of folds it equals fitting one by one."""
-    Draw(family, lambda d: strategies.nested(d.n_rows), effort).against_brute_force(engine)
+    """On folds inside the training rows of folds, and in pairs, it equals fitting one by one."""
+    Draw(family, _inside, effort).against_brute_force(engine)
 
 
 def check_equals_brute_force_on_copies(engine: Engine, family: Family, effort: Effort) -> None:
@@ -135,6 +135,11 @@ def check_equals_brute_force_on_weights(engine: Engine, family: Family, effort: 
 def check_equals_the_generic_engine(engine: Engine, family: Family, effort: Effort) -> None:
     """On any plan it says what the generic engine says, or refuses."""
     Draw(family, strategies.plans, effort, ties=True).against(Generic(error="warn"), engine)
+
+
+def _inside(data: Data) -> SearchStrategy[Plan]:
+    n = data.n_rows
+    return strategies.hypothesis().strategies.one_of(strategies.nested(n), strategies.pairs(n))
 
 
 def _folds(data: Data) -> SearchStrategy[Plan]:

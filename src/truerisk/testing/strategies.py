@@ -12,6 +12,8 @@ import numpy as np
 
 from truerisk.core.errors import MissingExtra
 from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.pairs import with_pairs
+from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data, Task
 from truerisk.testing.nesting_builder import NestingBuilder
@@ -27,6 +29,7 @@ __all__ = [
     "folds",
     "hypothesis",
     "nested",
+    "pairs",
     "plans",
     "replaced_labels",
     "subsets",
@@ -193,10 +196,23 @@ def nested(n_rows: int) -> SearchStrategy[Plan]:
     return _made(draw_one)
 
 
+def pairs(n_rows: int) -> SearchStrategy[Plan]:
+    """Three or four folds of any size, left out alone and two at a time."""
+
+    def draw_one(draw: Any) -> Plan:
+        st = hypothesis().strategies
+        k = draw(st.integers(3, 4))
+        rest = draw(st.lists(st.integers(0, k - 1), min_size=n_rows - k, max_size=n_rows - k))
+        labels = np.array(draw(st.permutations([*range(k), *rest])))
+        return with_pairs(leave_out(n_rows, [labels]))
+
+    return _made(draw_one)
+
+
 def plans(data: Data) -> SearchStrategy[Plan]:
     """Any of the plans of this file."""
     n = data.n_rows
-    kinds = [folds(n), subsets(n), copies(n), nested(n)]
+    kinds = [folds(n), subsets(n), copies(n), nested(n), pairs(n)]
     if data.classes is not None:
         kinds.append(replaced_labels(data))
     return hypothesis().strategies.one_of(kinds)

@@ -21,7 +21,8 @@ class BetaCV(IntervalForm[RowEvidence]):
     V = c times the variance of a mean of independent rows (or groups), c as `inflation.py` says:
     1.8 for one drawing of the folds, 1 to 2.5 where fits without a further fold were made, 1 to 2
     for several drawings. For zero-one loss and one drawing n_e is (n − 1)/1.8. Where no row, or
-    every row, is wrong, the rows (or groups) are counted: n_e = n/1.8. The standard error beside it is the usual one, of independent rows.
+    every row, is wrong, the rows (or groups) are counted: n_e = n/1.8. The standard error beside it
+    is the usual one, of independent rows.
     """
 
     word: ClassVar[str] = "beta-cv"
