@@ -43,12 +43,18 @@ class Loss(ABC):
         """Loss of each candidate (first axis of `answers`) on one test set."""
 
     def influences(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray | None = None,
     ) -> np.ndarray:
         """`(n_candidates, n_rows)`: by how much more weight on a row would change the loss.
 
         The derivative by the row's weight, times the weight of all: for a mean loss, the row's loss
-        less the mean. Their weighted mean is 0.
+        less the mean, and their weighted mean is 0. `about` is a value for each candidate that
+        takes the place of the mean, such as that of several test sets.
         """
         raise NotImplementedError
 
@@ -84,10 +90,16 @@ class RowLoss(Loss):
         return np.average(self.of_rows(data, rows, answers), axis=1, weights=weights)
 
     def influences(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray | None = None,
     ) -> np.ndarray:
         losses = self.of_rows(data, rows, answers)
-        return losses - np.average(losses, axis=1, weights=weights)[:, None]
+        centre = np.average(losses, axis=1, weights=weights) if about is None else about
+        return losses - centre[:, None]
 
 
 class ZeroOne(RowLoss):
@@ -208,7 +220,12 @@ class AUC(Loss):
         return np.array([_one_minus_auc(scores, positive, w) for scores in answers])
 
     def influences(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray | None = None,
     ) -> np.ndarray:
         """Of a positive row (the share of negatives above it − loss) W/W₊, W₊ the weight of these.
 
@@ -216,7 +233,13 @@ class AUC(Loss):
         der Laan, 2015).
         """
         positive, w = self._sides(data, rows, weights)
-        return np.array([_placements(scores, positive, w) for scores in answers])
+        centres = [None] * len(answers) if about is None else about
+        return np.array(
+            [
+                _placements(scores, positive, w, centre)
+                for scores, centre in zip(answers, centres, strict=True)
+            ]
+        )
 
     def _sides(
         self, data: Data, rows: np.ndarray, weights: np.ndarray | None
@@ -241,14 +264,16 @@ def _one_minus_auc(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
     return float((up * (above + down / 2)).sum() / (up.sum() * down.sum()))
 
 
-def _placements(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """What every row does to the share of pairs in the wrong order."""
+def _placements(
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, centre: float | None
+) -> np.ndarray:
+    """What every row does to the share of pairs in the wrong order, about that or another one."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.nan)
     up, down, level = _by_level(scores, positive, weights)
     above = (down.sum() - np.cumsum(down) + down / 2) / down.sum()
     below = (np.cumsum(up) - up / 2) / up.sum()
-    loss = float(up @ above) / up.sum()
+    loss = float(up @ above) / up.sum() if centre is None else centre
     by_class = np.where(positive, weights.sum() / up.sum(), weights.sum() / down.sum())
     placed: np.ndarray = by_class * (np.where(positive, above[level], below[level]) - loss)
     return placed

@@ -45,25 +45,23 @@ def test_an_influence_is_a_derivative_by_the_weight_of_a_row(kind, weighted) -> 
 
 
 def test_it_is_its_formula() -> None:
-    """C = 1.8, V from the scores and influences of four folds, the scale of the logit."""
+    """C = 1.8, V from what four folds' rows do to their scores, the logit's scale."""
     model, folds = LogisticRegression(), KFold(folds=FOLDS)
     found = tr.estimate_risk(model, X, Y, method=folds, loss="auc", interval="logit-cv")
-    pseudo, scores = np.empty(N), []
+    placed, scores = np.empty(N), []
     for fold in range(4):
         test = fold == FOLDS
         said = model.fit(X[~test], Y[~test]).decision_function(X[test])
-        y, n = Y[test], test.sum()
+        y = Y[test]
         risk = 1 - roc_auc_score(y, said)
-        placed = np.empty(n)
-        for i in range(n):
+        for i, row in enumerate(np.flatnonzero(test)):
             others = said[y != y[i]]
             wrong = others > said[i] if y[i] else others < said[i]
-            placed[i] = (wrong + (others == said[i]) / 2).mean()
-        pseudo[test] = risk + n / np.where(y == 1, y.sum(), n - y.sum()) * (placed - risk)
-        scores.append((risk, n))
-    value = np.mean([risk for risk, _ in scores])
-    shares = 1 / (4 * np.bincount(FOLDS)[FOLDS])
-    V = N / (N - 1) * np.sum((shares * (pseudo - value)) ** 2)
+            placed[row] = (wrong + (others == said[i]) / 2).mean()
+        scores.append(risk)
+    value = np.mean(scores)
+    of_class = np.array([[np.sum(Y[f == FOLDS] == c) for c in (0, 1)] for f in range(4)])
+    V = N / (N - 1) * np.sum(((placed - value) / (4 * of_class[FOLDS, Y])) ** 2)
     assert found.value == pytest.approx(value)
     assert found.std_error == pytest.approx(V**0.5)
     half = 1.959963984540054 * (1.8 * V) ** 0.5 / (value * (1 - value))

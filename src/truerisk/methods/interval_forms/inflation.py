@@ -34,6 +34,7 @@ __all__ = [
     "OF_INFLUENCES",
     "ONCE",
     "PAIRS",
+    "STABLE",
     "Enlarged",
     "Law",
     "calibrated_word",
@@ -41,6 +42,7 @@ __all__ = [
 ]
 
 ONCE = 1.8  # one drawing of the folds, and nothing else
+STABLE = 1.3  # learners whose instability is 0, unless errors are counted
 
 OF_FOLDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
 OF_INFLUENCES: Needs = {
@@ -111,8 +113,9 @@ class Enlarged:
         return self.plain**0.5
 
 
-def enlarged(evidence: RowEvidence, c: int, stable: float = 1.0) -> Enlarged:
-    """`factor` times the variance of a mean of independent rows or groups, for candidate c."""
+def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
+    """The variance of a mean of independent rows or groups, times the factor, for candidate c."""
+    stable = 1.0 if evidence.loss.binary else STABLE
     plan, (plain, units) = evidence.plan, evidence.variance(c, evidence.groups)
     if is_none(plain**0.5, float(evidence.values[c])):
         plain = 0.0

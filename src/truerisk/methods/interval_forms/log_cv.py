@@ -11,9 +11,7 @@ from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import NO_SPREAD, IntervalForm, Needs, Sureness, is_none
 from truerisk.methods.interval_forms.inflation import BENGIO, CALIBRATED, OF_INFLUENCES, enlarged
 
-__all__ = ["STABLE", "LogCV"]
-
-STABLE = 1.3
+__all__ = ["LogCV"]
 
 
 class LogCV(IntervalForm[RowEvidence]):
@@ -32,7 +30,7 @@ class LogCV(IntervalForm[RowEvidence]):
     caution: ClassVar[str] = CALIBRATED
 
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
-        spread = enlarged(evidence, c, STABLE)
+        spread = enlarged(evidence, c)
         value, error = float(evidence.values[c]), spread.variance**0.5
         if spread.units < 1 or is_none(error, value) or value <= 0:
             return None, None, (NO_SPREAD,)
