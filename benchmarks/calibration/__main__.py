@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         draw(found, cells, given.picture)
     if failed:
         print(f"{failed} data sets have no result.", file=sys.stderr)
-    covers = coverage(found, cells, "pairs, K=10")
+    covers = coverage(found, cells, "default")
     short = given.at_least is not None and not covers >= given.at_least
     if short:
         print(f"default covers {covers:.3f}, wanted {given.at_least:g}.", file=sys.stderr)

@@ -15,7 +15,7 @@ from benchmarks.calibration.store import cell_of
 __all__ = ["Row", "by_interval", "coverage", "rows", "table"]
 
 LEVEL = 0.95
-BASES = ("ncv", "one drawing, K=10")  # whose width is 1; the second where there is no first
+BASES = ("ncv", "one drawing")  # whose width is 1; the second where there is no first
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,12 @@ def _of_pairs(posed: Problem) -> tuple[dict[str, list[float | None]], int]:
         assert answers is not None
         assert procedure is not None
         terms = Terms(0.95, posed.rule)
-        found[f"pairs, K={k}"] = _said(procedure)
+        which = "" if k == K else f", K={k}"
+        found[f"default{which}"] = _said(procedure)
         once = method.risk(answers, None, posed.data, posed.loss, terms)
-        found[f"one drawing, K={k}"] = _said(once)
+        found[f"one drawing{which}"] = _said(once)
         if not posed.loss.per_row:
-            found[f"influences, K={k}"] = _plain(procedure)
+            found[f"influences{which}"] = _plain(procedure)
     return found, best
 
 
@@ -134,7 +135,6 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
         "ncv, not debiased": said(undebiased, answers, "ncv"),
     }
     calibrated = "beta-cv" if binary else "log-cv"
-    found["one drawing"] = said(kfold, once, calibrated)
     found["ten drawings"] = said(kfold, often, calibrated)
     if binary:
         found["beta"] = said(kfold, once, "beta")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from benchmarks.calibration import trial
 from benchmarks.calibration.__main__ import main
-from benchmarks.calibration.battery import FULL, HARD, SHORT, Cell
+from benchmarks.calibration.battery import FULL, HARD, SCORES, SHORT, Cell
 from benchmarks.calibration.picture import draw
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.store import cell_of, collect, lines
@@ -75,7 +75,7 @@ def test_the_best_rule_of_the_corners():
 def test_a_data_set_has_every_estimate_once():
     """One trial: the truth of a refit, all estimates, and a number for each interval."""
     found = run(CELL, 3)
-    words = {"selected", "wald", "ncv", "beta-ncv", "default", "default, 10x"}
+    words = {"selected", "wald", "ncv", "beta-ncv", "default", "default, K=5", "one drawing"}
     assert words <= set(found["estimates"])
     for value, low, high in found["estimates"].values():
         assert np.isfinite(value)
@@ -87,7 +87,7 @@ def test_a_data_set_has_every_estimate_once():
 
 def test_every_problem_is_in_the_battery():
     """And the short form is a part of what the words know."""
-    assert {cell.problem for cell in FULL} == set(PROBLEMS)
+    assert {cell.problem for cell in (*FULL, *HARD, *SCORES)} == set(PROBLEMS)
     assert {cell.problem for cell in SHORT} <= set(PROBLEMS)
     assert not set(HARD) & set(FULL)
     assert {cell.learner for cell in HARD} == {"tree"}

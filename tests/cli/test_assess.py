@@ -130,12 +130,14 @@ def test_a_regression_file(assess, numbers):
     assert said["learners"]["ridge"]["risk"]["value"] < said["baseline"]
 
 
-def test_auc_has_a_risk_and_no_interval(assess):
-    """1 − AUC; no interval is invented, and the conclusion says why."""
+def test_auc_has_a_risk_and_an_interval(assess):
+    """1 − AUC with its interval; where none is justified, the conclusion says why."""
     said = assess("--loss", "auc", "--json").content
     assert (said["loss"], said["baseline"]) == ("auc", 0.5)
+    assert said["learners"]["lda"]["risk"]["interval"]["method"] == "logit-cv"
+    said = assess("--loss", "f1_macro", "--json").content
     assert said["learners"]["lda"]["risk"]["interval"] is None
-    assert "1 − AUC; no interval, for loss 'auc' has no per-row losses" in said["conclusion"]
+    assert "no interval, for loss 'f1_macro' has no per-row losses" in said["conclusion"]
 
 
 def test_the_one_se_rule_chooses_the_simplest_good_setting(assess):

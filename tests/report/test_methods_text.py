@@ -62,8 +62,8 @@ def test_every_interval_has_its_reference(content, word, grouped):
     assert references(document) == [*BOTH, form.reference]
     assert re.search(r"\b[A-Z]\w+ \w+.*\((19|20)\d\d\)\. ", form.reference)
     assert (form.caution in described(document)) or not form.caution
-    said = "calibrated by simulation: 1.8, or 1 to 2 where several drawings of the folds"
-    assert (said in described(document)) == (word in ("beta-cv", "log-cv"))
+    said = "calibrated by simulation: 1.8, or 1 to 2.5 where fits without a further fold"
+    assert (said in described(document)) == (word in ("beta-cv", "log-cv", "logit-cv"))
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_the_choice_for_a_loss_of_sets():
         model = MODELS[name][0].set_params(**params).fit(X[train], Y[train])
         risks.append(1 - roc_auc_score(Y[test], model.predict_proba(X[test])[:, 1]))
     assert assessment.choice.value == pytest.approx(np.mean(risks), abs=1e-12)
-    assert assessment.choice.interval is None
+    assert assessment.choice.interval.method == "logit-cv"
 
 
 def test_the_choice_for_a_scorer():

@@ -77,11 +77,10 @@ def test_several_drawings_are_used_where_they_are_asked_for():
 
 
 def test_where_no_interval_is_calibrated_the_method_has_its_own():
-    """Random splits have the corrected t; a loss of whole sets has none."""
+    """Random splits have the corrected t; a score of whole models has none."""
     model, grid = CASES[0]
     y = Y > 0
     split = tr.HonestSearchCV(model, grid, outer=tr.methods.MonteCarlo(5)).fit(X, y).risk_
     assert split.interval.method == "corrected-t"
-    assert (
-        tr.HonestSearchCV(model, grid, outer="5-fold", loss="auc").fit(X, y).risk_.interval is None
-    )
+    scored = tr.HonestSearchCV(model, grid, outer="5-fold", loss="f1_macro").fit(X, y).risk_
+    assert scored.interval is None
