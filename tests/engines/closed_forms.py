@@ -24,12 +24,18 @@ LOO, FOLDS = LeaveOneOut(), KFold(5)
 RESPONSES = [Request("label"), Request("probability"), Request("score")]
 
 
-def kit(engine, learners):
-    """The published checks of an engine, for learners by name."""
+def kit(engine, learners, further=12):
+    """The published checks of an engine, for learners by name.
+
+    For the first one 25 data sets are drawn for each check (12 once missed a mutation of ties), for
+    the others, which differ from it in a solver, a weight or a step, `further`.
+    """
     return [
         pytest.param(check, id=f"{word}-{check}")
-        for word, (model, grid) in learners.items()
-        for check in engine_checks(engine, Family.of(model, grid))
+        for number, (word, (model, grid)) in enumerate(learners.items())
+        for check in engine_checks(
+            engine, Family.of(model, grid), examples=further if number else 25
+        )
     ]
 
 

@@ -51,7 +51,7 @@ KIT = {  # of every kind of setting one; the other values of the grids are compa
 }
 
 
-@pytest.mark.parametrize("check", kit(ENGINE, KIT))
+@pytest.mark.parametrize("check", kit(ENGINE, KIT, further=25))
 def test_conforms(check) -> None:
     """The published checks of any engine, for every solver."""
     check()
