@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import validation
+from sklearn.utils import _param_validation, validation
 
 __all__ = ["remember_signatures"]
 
@@ -21,6 +21,8 @@ def remember_signatures() -> None:
     """The names of a class's parameters are read once, and an array is known to be no frame."""
     names = BaseEstimator.__dict__["_get_param_names"].__func__
     BaseEstimator._get_param_names = classmethod(_copied(cache(names)))
+    if hasattr(_param_validation, "signature"):
+        _param_validation.signature = cache(_param_validation.signature)
     if hasattr(validation, "nw"):  # scikit-learn 1.9 and later ask narwhals
         asked = validation.nw.dependencies
         for word in ("is_into_dataframe", "is_into_series"):

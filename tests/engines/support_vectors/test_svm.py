@@ -105,7 +105,7 @@ def test_equals_svc_at_a_tight_tolerance(n_classes, word, how):
     estimator, grid = MODELS[word]
     if word == "class weights" and n_classes == 4:
         grid = {**grid, "class_weight": [{"a": 2.0, "b": 0.7, "c": 1.0, "d": 3.0}, "balanced"]}
-    X, y = drawn(40, 5, n_classes, seed=3)
+    X, y = drawn(28, 5, n_classes, seed=3)
     data, family = data_of(X, y), family_of(estimator, grid)
     plan = METHODS[how].plan(data, Streams(0))
     with fitted_once(SVC):

@@ -54,7 +54,6 @@ KIT = {
         GradientBoostingClassifier(subsample=0.7, max_depth=1),
         {"n_estimators": [3, 1, 2]},
     ),
-    "adaptive boosting": (AdaBoostClassifier(), {"n_estimators": [3, 1, 2]}),
     "histograms": (
         HistGradientBoostingRegressor(min_samples_leaf=2, max_leaf_nodes=3),
         {"max_iter": [2, 1]},
