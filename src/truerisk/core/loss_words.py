@@ -30,7 +30,7 @@ registry = Registry(
         "brier": Line(f"{_HERE}:Brier", "squared distance of the probabilities to the truth"),
         "squared": Line(f"{_HERE}:Squared", "(y - f)^2 (regressors' default)"),
         "absolute": Line(f"{_HERE}:Absolute", "|y - f|"),
-        "auc": Line(f"{_HERE}:AUC", "1 - AUC, no per-row losses"),
+        "auc": Line(f"{_HERE}:AUC", "1 - AUC, by test sets"),
     },
 )
 

@@ -263,9 +263,11 @@ def means_by_row(
 def _rated(
     answers: Answers, data: Data, loss: Loss, by_split: np.ndarray, average: Average
 ) -> list[Tested]:
-    """Losses that only rate whole sets: no per-row losses, hence no standard error from them."""
+    """Losses that only rate whole sets: no per-row losses, hence no standard error of their own."""
     values = by_split.mean(axis=1) if average == "fold" else _pooled_sets(answers, data, loss)
     note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
+    if loss.tells_influences and average == "fold":
+        note = note[:-1] + " by them; interval='logit-cv' rests on what each row does to it."
     return [
         Tested(float(value), split_risks=by_split[c], notes=(*failure_notes(answers, c), note))
         for c, value in enumerate(values)
