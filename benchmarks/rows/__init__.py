@@ -17,6 +17,10 @@ registry = Registry(
     {
         "start-up": Line(f"{_HERE}.start_up:results", "W0: how long an import and --help take"),
         "kfold": Line(f"{_HERE}.kfold:results", "the generic engine against scikit-learn's loops"),
+        "pairs": Line(
+            f"{_HERE}.pairs:results",
+            "R6, R7: honest risk of a forest and of boosting, beside a search",
+        ),
         "double-cv": Line(f"{_HERE}.double_cv:results", "W1a: Wallman's double cross-validation"),
         "knn": Line(f"{_HERE}.knn:results", "W1b: leave-one-out for 51 values of k"),
         "discriminants": Line(
