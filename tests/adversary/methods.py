@@ -30,6 +30,8 @@ COMMON = {
     "tr.methods.Nested('3-fold', '2-fold')": 2,
     "tr.methods.Nested('2-fold', 'loo')": 1,
     "tr.methods.Nested('3-fold', tr.methods.Bootstrap('.632+', replicates=4))": 1,
+    "tr.methods.Pairs('3-fold')": 2,
+    "tr.methods.Pairs('2x4-fold')": 1,
     "tr.methods.KFold(3, average='pooled')": 1,
     "tr.methods.KFold(3, average='fold')": 1,
     "tr.methods.Bootstrap('.632', replicates=8)": 1,

@@ -275,3 +275,14 @@ def test_an_assessment_tunes_and_tests_on_one_set_of_folds() -> None:
     assert found.learners["knn"].n_fits == 3 * 15 + 1 + 5
     assert found.choice.interval is not None
     assert any(note.startswith("instability") for note in found.choice.notes)
+
+
+def test_one_setting_is_tested_in_pairs_for_its_interval() -> None:
+    """Nothing is chosen: the curve is the procedure, and no price of a search is named."""
+    model, grid = LEARNERS["tree"][0], {"max_depth": [2]}
+    search = tr.HonestSearchCV(model, grid, select_by="5-fold").fit(X, Y)
+    plain = tr.estimate_risk(model.set_params(max_depth=2), X, Y, method="5-fold")
+    assert search.risk_.value == pytest.approx(plain.value)
+    assert search.risk_.n_fits == 15
+    assert [note.split(" ")[0] for note in search.risk_.notes] == ["instability"]
+    assert tr.estimate_risk(model, X, Y, method=Pairs("5-fold")).interval == search.risk_.interval

@@ -17,6 +17,7 @@ from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, st
 from truerisk.api.road.problem import Problem, pose
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.searching.cv_results import cv_results
+from truerisk.api.searching.grid_search_words import worded
 from truerisk.api.searching.missing_result import Missing
 from truerisk.api.searching.routing import route
 from truerisk.core.arguments import check_flag
@@ -88,6 +89,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         of `outer`. "bbc" also gives `selected_risk_` one that counts the choice.
     confidence_level : float, default=0.95
         Of the intervals.
+    cv, scoring, n_jobs : optional
+        GridSearchCV's words for `select_by`, `loss` and `executor`, with its meaning: ``cv=5`` are
+        five folds that are not shuffled, ``scoring="roc_auc"`` is a score, larger is better.
 
     Attributes
     ----------
@@ -142,6 +146,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         engine: Any = "auto",
         interval: str | None = None,
         confidence_level: float = 0.95,
+        cv: Any = None,
+        scoring: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -155,6 +162,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.engine = engine
         self.interval = interval
         self.confidence_level = confidence_level
+        self.cv = cv
+        self.scoring = scoring
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose a setting, refit it, and estimate the risk of doing so.
@@ -165,11 +175,12 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self._forget()
         check_flag("refit", self.refit)
         routed = route(self, groups, params)
+        asked = worded(self, y)
         problem = pose(
             Family.of(self.estimator, self.param_grid),
             X,
             y,
-            loss=self.loss,
+            loss=asked.loss,
             rule=self.rule,
             groups=routed.groups,
             sample_weight=routed.sample_weight,
@@ -177,18 +188,18 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
             interval=self.interval,
             confidence_level=self.confidence_level,
             engine=self.engine,
-            executor=self.executor,
+            executor=asked.executor,
             random_state=self.random_state,
         )
-        select_by = _as_grid_search_averages(self.select_by)
+        select_by = _as_grid_search_averages(asked.select_by)
         with stage("tuning"):
             selected = compute(_of_selection(problem), select_by)
         self._keep_selection(selected)
         if self.outer is not None:
             with stage("honest risk"):
                 testing = testing_method(self.outer, select_by, "10-fold")
-                asked = with_default_interval(problem, testing)
-                honest = compute(asked, testing, known=selected.evaluation.answers)
+                sure = with_default_interval(problem, testing)
+                honest = compute(sure, testing, known=selected.evaluation.answers)
                 self._keep_risk(honest)
         if self.refit:
             self._refit(problem)
@@ -295,7 +306,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """The tuned model's own score (accuracy, R²); with a `loss`, the loss as a score."""
         model = self._tuned()
-        if self.loss is None:
+        if self.loss is None and self.scoring is None:
             return float(model.score(X, y))
         from truerisk.api.searching.scoring import score_of
 
@@ -345,6 +356,8 @@ def _as_grid_search_averages(select_by: Any) -> Method:
 
 
 def _stated(search: HonestSearchCV, notes: tuple[str, ...]) -> tuple[str, ...]:
+    if len(search.curve_) == 1:
+        return notes
     what = f"risk of the procedure: choose among {len(search.curve_)} settings, then fit"
     return (f"{what}; not of one setting", *notes)
 

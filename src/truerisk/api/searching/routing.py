@@ -44,7 +44,7 @@ def router(search: Any) -> Any:
         estimator=search.estimator,
         method_mapping=MethodMapping().add(caller="fit", callee="fit"),
     )
-    for name in ("select_by", "outer"):
+    for name in ("select_by", "outer") if search.cv is None else ("cv", "outer"):
         mapped.add(
             **{name: _splitter_request(getattr(search, name))},
             method_mapping=MethodMapping().add(caller="fit", callee="split"),

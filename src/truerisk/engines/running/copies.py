@@ -65,8 +65,8 @@ def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
     from sklearn.base import is_classifier
 
     params = model.get_params(deep=True)
-    for name in _splitting(params):
-        owner = params[name.rpartition("__")[0]] if "__" in name else model
+    for name in _splitting(params, model):
+        owner = _owner(params, model, name)
         _refuse_uncut(owner, params[name])
         model.set_params(**{name: _ByRow(params[name], copy_of, is_classifier(owner))})
     own = Family(model)
@@ -95,14 +95,29 @@ def copies_note(family: Family, plan: Plan) -> tuple[str, ...]:
     ):
         return ()
     params = family.estimator.get_params(deep=True)
-    if not _splitting(params) and not hasattr(family.estimator, "copies_as_groups"):
+    if not _splitting(params, family.estimator) and not hasattr(
+        family.estimator, "copies_as_groups"
+    ):
         return ()
     return (
         f"{family.name} split the distinct rows of each sample: copies of a row stayed together.",
     )
 
 
-def _splitting(params: dict[str, Any]) -> list[str]:
-    """Names of parameters that say how a learner splits its training rows."""
+def _splitting(params: dict[str, Any], model: Any) -> list[str]:
+    """Names of parameters that say how a learner splits its training rows.
+
+    A `cv` that nobody gave is none where the learner takes its copies as groups.
+    """
     names = (name for name in params if name.rpartition("__")[2] == "cv")
-    return sorted(name for name in names if params[name] != "prefit")
+    return sorted(
+        name
+        for name in names
+        if params[name] != "prefit"
+        and not (params[name] is None and hasattr(_owner(params, model, name), "copies_as_groups"))
+    )
+
+
+def _owner(params: dict[str, Any], model: Any, name: str) -> Any:
+    """The object that holds the parameter: the model itself, or a part of it."""
+    return params[name.rpartition("__")[0]] if "__" in name else model

@@ -1,0 +1,99 @@
+"""GridSearchCV's words for what `HonestSearchCV` calls otherwise: `cv`, `scoring`, `n_jobs`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, UnknownName, said_by
+
+__all__ = ["Worded", "worded"]
+
+USUAL = "10-fold"  # what `select_by` is where nobody said anything
+SAME_LOSS = {  # scores that are a loss of ours with the sign turned, row by row where it has rows
+    "accuracy": "zero-one",
+    "roc_auc": "auc",
+    "neg_log_loss": "log",
+    "neg_brier_score": "brier",
+    "neg_mean_squared_error": "squared",
+    "neg_mean_absolute_error": "absolute",
+}
+
+
+@dataclass(frozen=True)
+class Worded:
+    """How settings are compared, by which loss, and where fits run, in our own words."""
+
+    select_by: Any
+    loss: Any
+    executor: Any
+
+
+def worded(search: Any, y: Any) -> Worded:
+    """What a search was asked in either set of words; asked in both, it is refused.
+
+    `cv` means the splits that GridSearchCV makes of it: 5 are five folds that are not shuffled,
+    stratified for classifiers. `scoring` is a score, larger is better; `n_jobs` counts as joblib
+    does, -1 for all cores.
+    """
+    cv, scoring, n_jobs = search.cv, search.scoring, search.n_jobs
+    if cv is not None:
+        _refuse_both("cv", cv, "select_by", search.select_by, search.select_by != USUAL)
+    if scoring is not None:
+        _refuse_both("scoring", scoring, "loss", search.loss, search.loss is not None)
+    if n_jobs is not None:
+        _refuse_both("n_jobs", n_jobs, "executor", search.executor, search.executor is not None)
+    return Worded(
+        search.select_by if cv is None else _splits(cv, y, search.estimator),
+        search.loss if scoring is None else _loss(scoring, y),
+        search.executor if n_jobs is None else _workers(n_jobs),
+    )
+
+
+def _refuse_both(theirs: str, one: Any, ours: str, other: Any, both: Any) -> None:
+    if both is True or (both is not False and bool(both)):
+        raise BadArgument(
+            f"{theirs}={shown(one)} and {ours}={shown(other)} say the same thing: give one of them."
+        )
+
+
+def _splits(cv: Any, y: Any, estimator: Any) -> Any:
+    from sklearn.base import is_classifier
+    from sklearn.model_selection import check_cv
+
+    try:
+        return check_cv(cv, y, classifier=is_classifier(estimator))
+    except (TypeError, ValueError) as error:
+        raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
+
+
+def _loss(scoring: Any, y: Any) -> Any:
+    if isinstance(scoring, list | tuple | set | dict):
+        raise BadArgument(
+            f"scoring={shown(scoring)} names several scores, and a search minimises one risk: give "
+            "one of them."
+        )
+    if not isinstance(scoring, str):
+        return scoring
+    if scoring == "roc_auc" and _n_classes(y) != 2:
+        return scoring  # the scorer says itself what it lacks
+    return SAME_LOSS.get(scoring, scoring)
+
+
+def _n_classes(y: Any) -> int:
+    import numpy as np
+
+    return len(np.unique(np.asarray(y)))
+
+
+def _workers(n_jobs: Any) -> int | None:
+    """A number of worker processes, None for this process."""
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+        raise UnknownName(
+            f"n_jobs={shown(n_jobs)}: give a number of worker processes, -1 for one per core."
+        )
+    cores = os.cpu_count() or 1
+    workers = n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    return None if workers == 1 else workers
