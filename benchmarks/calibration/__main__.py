@@ -1,4 +1,4 @@
-"""`python -m benchmarks.calibration [--short | --hard | --scores] [--store PATH]`."""
+"""`python -m benchmarks.calibration [--short | --hard | --pairs | --scores] ...`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.machine import one_blas_thread
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(arguments)
-    from benchmarks.calibration.battery import FULL, HARD, SCORES, SHORT
+    from benchmarks.calibration.battery import FULL, HARD, PAIRS, SCORES, SHORT
     from benchmarks.calibration.store import LINES, collect, lines
     from benchmarks.calibration.summary import coverage, table
     from benchmarks.calibration.surplus import surpluses, text
@@ -24,8 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from truerisk.core.errors import NotWritten, TrueRiskError
     from truerisk.core.writing import place_of
 
-    forms = ((given.short, SHORT), (given.hard, HARD), (given.scores, SCORES), (True, FULL))
-    cells = next(cells for asked, cells in forms if asked)
+    forms = {"short": SHORT, "hard": HARD, "pairs": PAIRS, "scores": SCORES}
+    cells = next((cells for word, cells in forms.items() if getattr(given, word)), FULL)
     seeds = given.seeds or (20 if given.short else 300)
     failed = 0
     try:
@@ -78,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m benchmarks.calibration", description=__doc__)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--short", action="store_true", help="three problems, 20 data sets each")
+    form.add_argument("--pairs", action="store_true", help="the intervals of pairs alone")
     form.add_argument("--scores", action="store_true", help="AUC and losses of probabilities")
     form.add_argument("--hard", action="store_true", help="five cells of trees, not of the battery")
     parser.add_argument(

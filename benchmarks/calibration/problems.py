@@ -73,7 +73,7 @@ class Problem:
     def risk(self, rule: Any, loss: str = "") -> float:
         """The expected loss of a fitted rule: zero-one or squared, or the one that is named."""
         X, told = self._test
-        if loss:
+        if loss not in ("", "zero-one", "squared"):
             return self._rated(rule, X, told, loss)
         said = rule.predict(X)
         if self.noise is not None:
