@@ -6,7 +6,7 @@ SHELL := /bin/sh
 .DELETE_ON_ERROR:
 
 PYTHON ?=
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+WORKERS ?= auto
 ARGS ?=
 MINUTES ?= 10
 BIN := .venv/bin
@@ -19,7 +19,8 @@ LOCAL := --no-build-isolation --no-deps
 COMPILERS := $(if $(filter default,$(origin CXX)),c++ g++ clang++,$(CXX))
 # One BLAS thread per worker: more would fight over the cores.
 QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-PYTEST := $(QUIET_BLAS) $(BIN)/python -m pytest
+# Thousands of tests are compiled once and kept, also where the shell asks Python to keep nothing.
+PYTEST := $(QUIET_BLAS) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 ARCHITECTURE := $(wildcard tests/test_architecture*.py)
 # Each worker starts with its part of the listing, so a module makes what it shares once; then it helps.
 PARALLEL := -n $(WORKERS) --maxprocesses 8 --dist worksteal

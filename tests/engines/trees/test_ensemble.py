@@ -48,18 +48,18 @@ NUMBERS = X[:, 0] * X[:, 1] + RNG.normal(size=N)
 WEIGHTS = RNG.integers(0, 3, N) + RNG.random(N)
 
 KIT = {
-    "forest": (RandomForestClassifier(max_depth=2), {"n_estimators": [3, 1, 2]}),
-    "bagging": (BaggingRegressor(), {"n_estimators": [3, 1, 2]}),
+    "forest": (RandomForestClassifier(max_depth=2), {"n_estimators": [3, 1]}),
+    "bagging": (BaggingRegressor(), {"n_estimators": [3, 1]}),
     "boosting": (
         GradientBoostingClassifier(subsample=0.7, max_depth=1),
-        {"n_estimators": [3, 1, 2]},
+        {"n_estimators": [3, 1]},
     ),
     "histograms": (
         HistGradientBoostingRegressor(min_samples_leaf=2, max_leaf_nodes=3),
         {"max_iter": [2, 1]},
     ),
-    "reweighting": (AdaBoostClassifier(), {"n_estimators": [3, 1, 2]}),
-    "reweighted numbers": (AdaBoostRegressor(), {"n_estimators": [3, 1, 2]}),
+    "reweighting": (AdaBoostClassifier(), {"n_estimators": [3, 1]}),
+    "reweighted numbers": (AdaBoostRegressor(), {"n_estimators": [3, 1]}),
 }
 
 
