@@ -19,7 +19,7 @@ from tests.adversary.steps import STEPS
 from tests.adversary.tables import FORMS, Table
 from tests.adversary.writing import Call
 
-CASES, CHUNK = 112, 8
+CASES, CHUNK = 96, 8
 HERE = Here()
 
 
