@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
+    LeaveOneOut,
     RepeatedKFold,
     ShuffleSplit,
     StratifiedKFold,
@@ -248,6 +249,8 @@ def test_folds_that_are_no_partition_are_refused(select_by, said) -> None:
 def test_methods_without_folds_keep_outer_splits_by_name() -> None:
     """Random splits, leave-one-out and criteria are tested by ten folds, and the result says so."""
     model, grid = LEARNERS["lda"]
+    rows = tr.HonestSearchCV(model, grid, select_by=LeaveOneOut()).fit(X, Y)
+    assert rows.risk_.method == "nested (10-fold, inner LeaveOneOut())"
     for word in ("monte-carlo", "loo"):
         search = tr.HonestSearchCV(model, grid, select_by=word).fit(X, Y)
         assert search.risk_.method == f"nested (10-fold, inner {word})"

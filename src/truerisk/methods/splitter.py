@@ -43,7 +43,6 @@ class Splitter(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
-    has_folds: ClassVar[bool] = True
     bias = "pessimistic by what the training sets lack"
 
     def __post_init__(self) -> None:
@@ -53,6 +52,13 @@ class Splitter(Averaged):
                 f"splitter={shown(self.splitter)} has no split(X, y, groups): give a splitter of "
                 "scikit-learn, such as ShuffleSplit()."
             )
+
+    @property
+    def has_folds(self) -> bool:  # type: ignore[override]
+        """Not leave-one-out, whose folds are single rows: there are n (n - 1)/2 pairs of them."""
+        from sklearn.model_selection import LeaveOneOut
+
+        return type(self.splitter) is not LeaveOneOut
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
