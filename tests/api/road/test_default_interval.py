@@ -84,3 +84,21 @@ def test_where_no_interval_is_calibrated_the_method_has_its_own():
     assert split.interval.method == "corrected-t"
     scored = tr.HonestSearchCV(model, grid, outer="5-fold", loss="f1_macro").fit(X, y).risk_
     assert scored.interval is None
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [
+        "loo",
+        tr.methods.KFold(5, average="pooled"),
+        tr.methods.Pairs("5-fold", average="pooled"),
+    ],
+    ids=["loo", "K-fold", "pairs"],
+)
+def test_a_score_of_all_answers_at_once_has_no_interval_and_no_refusal(outer):
+    """Pooled answers have one AUC: nobody asked for an interval, so its lack is a note."""
+    model, grid = CASES[0]
+    search = tr.HonestSearchCV(model, grid, outer=outer, loss="auc", select_by="3-fold")
+    risk = search.fit(X, Y > 0).risk_
+    assert risk.value is not None
+    assert risk.interval is None

@@ -14,6 +14,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.losses import Loss
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.inflation import calibrated_word
+from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["default_word", "with_default_interval"]
@@ -22,7 +23,10 @@ __all__ = ["default_word", "with_default_interval"]
 def default_word(method: Method, loss: Loss) -> str | None:
     """The word of the calibrated interval, None where it is not made for the method or the loss."""
     word = calibrated_word(loss)
-    return word if word is not None and as_form(word).lacking(method.gives) is None else None
+    pools = isinstance(method, Averaged) and method.average_of(loss) == "pooled"
+    if word is None or (pools and not loss.per_row):  # one score of all answers has no spread
+        return None
+    return word if as_form(word).lacking(method.gives) is None else None
 
 
 def with_default_interval(problem: Problem, testing: Procedure) -> Problem:
