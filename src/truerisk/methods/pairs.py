@@ -12,6 +12,7 @@ from truerisk.core.contracts import Evaluation, Method, Streams, Terms, Tested
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
+from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.pairs import with_pairs
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -92,13 +93,14 @@ class Pairs(Procedure):
         return True
 
     def plan(self, data: Data, streams: Streams) -> Plan:
+        folds = self._folds.plan(data, streams)
         try:
-            return with_pairs(self._folds.plan(data, streams))
+            return with_pairs(folds)
         except Refusal as refusal:
+            splits = "the same splitter" if is_ordered(folds) else "outer='10-fold'"
             raise BadData(
                 f"the folds of '{self._folds.word}' cannot be left out in pairs: {refusal}. Choose "
-                "by folds that hold every row once, or name the outer splits, such as "
-                "outer='10-fold'."
+                f"by folds that hold every row once, or name the outer splits, such as {splits}."
             ) from None
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
