@@ -40,11 +40,12 @@ def worded(search: Any, y: Any) -> Worded:
     """
     cv, scoring, n_jobs = search.cv, search.scoring, search.n_jobs
     if cv is not None:
-        _refuse_both("cv", cv, "select_by", search.select_by, search.select_by != USUAL)
+        usual = isinstance(search.select_by, str) and search.select_by == USUAL
+        _refuse_both("cv", cv, "select_by", None if usual else search.select_by)
     if scoring is not None:
-        _refuse_both("scoring", scoring, "loss", search.loss, search.loss is not None)
+        _refuse_both("scoring", scoring, "loss", search.loss)
     if n_jobs is not None:
-        _refuse_both("n_jobs", n_jobs, "executor", search.executor, search.executor is not None)
+        _refuse_both("n_jobs", n_jobs, "executor", search.executor)
     return Worded(
         search.select_by if cv is None else _splits(cv, y, search.estimator),
         search.loss if scoring is None else _loss(scoring, y),
@@ -52,8 +53,8 @@ def worded(search: Any, y: Any) -> Worded:
     )
 
 
-def _refuse_both(theirs: str, one: Any, ours: str, other: Any, both: Any) -> None:
-    if both is True or (both is not False and bool(both)):
+def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:
+    if other is not None:
         raise BadArgument(
             f"{theirs}={shown(one)} and {ours}={shown(other)} say the same thing: give one of them."
         )
