@@ -48,15 +48,15 @@ class Loss(ABC):
         rows: np.ndarray,
         answers: np.ndarray,
         weights: np.ndarray | None,
-        about: np.ndarray | None = None,
+        about: np.ndarray,
     ) -> np.ndarray:
-        """`(n_candidates, n_rows)`: by how much more weight on a row would change the loss.
+        """`(n_candidates, n_rows)`: what a little more weight on a row does to the loss of a set.
 
-        The derivative by the row's weight, times the weight of all: for a mean loss, the row's loss
-        less the mean, and their weighted mean is 0. `about` is a value for each candidate that
-        takes the place of the mean, such as that of several test sets.
+        The derivative by the row's weight, times the weight of all. `about` is a value for each
+        candidate that a row is compared with: the loss of the set, or of several sets. A loss of
+        rows needs none: its losses say it.
         """
-        raise NotImplementedError
+        raise Refusal(f"loss '{self.word}' does not tell what each row does to it.")
 
     def check(self, data: Data) -> None:
         """Refuse data this loss is not defined for."""
@@ -88,18 +88,6 @@ class RowLoss(Loss):
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         return np.average(self.of_rows(data, rows, answers), axis=1, weights=weights)
-
-    def influences(
-        self,
-        data: Data,
-        rows: np.ndarray,
-        answers: np.ndarray,
-        weights: np.ndarray | None,
-        about: np.ndarray | None = None,
-    ) -> np.ndarray:
-        losses = self.of_rows(data, rows, answers)
-        centre = np.average(losses, axis=1, weights=weights) if about is None else about
-        return losses - centre[:, None]
 
 
 class ZeroOne(RowLoss):
@@ -225,7 +213,7 @@ class AUC(Loss):
         rows: np.ndarray,
         answers: np.ndarray,
         weights: np.ndarray | None,
-        about: np.ndarray | None = None,
+        about: np.ndarray,
     ) -> np.ndarray:
         """Of a positive row (the share of negatives above it − loss) W/W₊, W₊ the weight of these.
 
@@ -233,11 +221,10 @@ class AUC(Loss):
         der Laan, 2015).
         """
         positive, w = self._sides(data, rows, weights)
-        centres = [None] * len(answers) if about is None else about
         return np.array(
             [
-                _placements(scores, positive, w, centre)
-                for scores, centre in zip(answers, centres, strict=True)
+                _placements(scores, positive, w, value)
+                for scores, value in zip(answers, about, strict=True)
             ]
         )
 
@@ -265,17 +252,16 @@ def _one_minus_auc(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
 
 
 def _placements(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, centre: float | None
+    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray, value: float
 ) -> np.ndarray:
-    """What every row does to the share of pairs in the wrong order, about that or another one."""
+    """What every row does to the share of pairs in the wrong order, about some value of it."""
     if not np.isfinite(scores).all():
         return np.full(len(scores), np.nan)
     up, down, level = _by_level(scores, positive, weights)
     above = (down.sum() - np.cumsum(down) + down / 2) / down.sum()
     below = (np.cumsum(up) - up / 2) / up.sum()
-    loss = float(up @ above) / up.sum() if centre is None else centre
     by_class = np.where(positive, weights.sum() / up.sum(), weights.sum() / down.sum())
-    placed: np.ndarray = by_class * (np.where(positive, above[level], below[level]) - loss)
+    placed: np.ndarray = by_class * (np.where(positive, above[level], below[level]) - value)
     return placed
 
 

@@ -10,7 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.core.losses import AUC, Brier, ZeroOne
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import AUC
 from truerisk.core.table.data import Data
 from truerisk.methods import KFold
 
@@ -22,18 +23,13 @@ FOLDS = np.argsort(np.argsort(RNG.random(N) + 10 * Y)) % 4
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", [AUC, Brier, ZeroOne])
-def test_an_influence_is_a_derivative_by_the_weight_of_a_row(kind, weighted) -> None:
-    """Times the weight of all rows; ties count half, and the weighted mean is 0."""
-    data, loss = Data.check(X, Y, task="classification"), kind()
-    rows = np.arange(25)
-    answers = {
-        "score": np.round(RNG.normal(size=(2, 25)), 1),
-        "probability": RNG.dirichlet([1, 1], size=(2, 25)),
-        "label": RNG.integers(0, 2, size=(2, 25)),
-    }[loss.response]
+def test_an_influence_is_a_derivative_by_the_weight_of_a_row(weighted) -> None:
+    """About the score of the set itself, times the weight of all rows; ties count half."""
+    data, loss, rows = Data.check(X, Y, task="classification"), AUC(), np.arange(25)
+    answers = np.round(RNG.normal(size=(2, 25)), 1)
     weights = RNG.random(25) + 0.1 if weighted else np.ones(25)
-    found = loss.influences(data, rows, answers, weights if weighted else None)
+    given = weights if weighted else None
+    found = loss.influences(data, rows, answers, given, loss.of_set(data, rows, answers, given))
     step = 1e-6
     for i in range(25):
         more, less = weights.copy(), weights.copy()
@@ -42,6 +38,27 @@ def test_an_influence_is_a_derivative_by_the_weight_of_a_row(kind, weighted) -> 
         by_hand = loss.of_set(data, rows, answers, more) - loss.of_set(data, rows, answers, less)
         assert found[:, i] == pytest.approx(by_hand / (2 * step) * weights.sum(), abs=1e-6)
     assert found @ weights == pytest.approx(0, abs=1e-10)
+
+
+def test_the_only_positive_row_of_a_fold_has_an_influence_about_the_mean() -> None:
+    """About the score of its own set it would have none, and the interval would not see it."""
+    data, rows = (
+        Data.check(X, Y, task="classification"),
+        np.r_[np.flatnonzero(Y)[:1], np.flatnonzero(1 - Y)[:5]],
+    )
+    answers = np.array([[0.5, 0.1, 0.9, 0.2, 0.8, 0.3]])
+    own = AUC().of_set(data, rows, answers, None)
+    assert AUC().influences(data, rows, answers, None, own)[0, 0] == pytest.approx(0)
+    assert AUC().influences(data, rows, answers, None, own - 0.1)[0, 0] == pytest.approx(0.6)
+
+
+def test_a_loss_that_tells_none_says_so() -> None:
+    """Asked all the same, it is a sentence."""
+    data = Data.check(X, Y, task="classification")
+    with pytest.raises(Refusal, match="loss 'f1_macro' does not tell what each row does to it"):
+        as_loss("f1_macro", data).influences(
+            data, np.arange(3), np.zeros((1, 3)), None, np.zeros(1)
+        )
 
 
 def test_it_is_its_formula() -> None:
@@ -71,15 +88,17 @@ def test_it_is_its_formula() -> None:
 
 
 def test_groups_are_added_up() -> None:
-    """The name says so, and more rows of a group make nobody surer."""
+    """Rows that come twice make nobody surer: the variance is that of half as many units."""
     groups = np.repeat(np.arange(N // 2), 2)
     x, y = np.repeat(X[::2], 2, axis=0), np.repeat(Y[::2], 2)
-    model, asked = LogisticRegression(), {"loss": "auc", "interval": "logit-cv", "method": "3-fold"}
-    twice = tr.estimate_risk(model, x, y, groups=groups, **asked)
+    model, asked = LogisticRegression(), {"loss": "auc", "interval": "logit-cv"}
+    folds = KFold(folds=np.repeat(FOLDS[::2], 2))
+    twice = tr.estimate_risk(model, x, y, groups=groups, method=folds, **asked)
+    alone = tr.estimate_risk(model, x, y, method=folds, **asked)
     assert twice.interval.method == "logit-cv-grouped"
-    blind = tr.estimate_risk(model, x, y, method=KFold(folds=groups % 3), loss="auc", interval=None)
-    assert blind.interval is None
-    assert twice.interval.width > 0
+    m, n = N // 2, N
+    more = 2 * m / (m - 1) * (n - 1) / n
+    assert twice.std_error**2 == pytest.approx(more * alone.std_error**2)
 
 
 def test_a_tuned_learner_has_it_by_default() -> None:
