@@ -28,6 +28,7 @@ from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import outer_folds, stability
 from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.provenance import as_seed
+from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
@@ -60,6 +61,7 @@ def assess(
     outer: Any = None,
     rule: Any = "min",
     loss: Any = None,
+    scores: Any = (),
     groups: Any = None,
     sample_weight: Any = None,
     interval: str | None = None,
@@ -86,7 +88,7 @@ def assess(
         of the first method, left out alone and two at a time; the usual method where it has none.
     interval : str, optional
         Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
-    rule, loss, groups, sample_weight, confidence_level, engine, executor, random_state
+    rule, loss, scores, groups, sample_weight, confidence_level, engine, executor, random_state
         As for `risk_curve`.
     store : path, optional
         A file that keeps every fit as it is found; it is made where it is not there. Run again
@@ -126,6 +128,7 @@ def assess(
     data = Data.check(X, y, task=task, groups=groups, sample_weight=sample_weight)
     asked = {
         "loss": loss,
+        "scores": scores,
         "rule": rule,
         "interval": interval,
         "confidence_level": confidence_level,
@@ -166,7 +169,7 @@ def _kept(
     with keeping(
         store,
         {name: problem.family for name, problem in problems.items()},
-        scorer=getattr(first.loss, "scorer", None),
+        scorers=[getattr(loss, "scorer", None) for loss in first.losses],
         workers=workers_of(first.executor) or 1,
         mixed_versions=mixed_versions,
     ) as keeper:
@@ -200,7 +203,8 @@ def _tune(
     found = []
     with named(name), stage(name), stage("tuning"):
         for method, plan in zip(schedule.methods, schedule.plans, strict=True):
-            alone = replace(problem, interval=None)
+            scores = told_by(method, problem.scores, problem.data)
+            alone = replace(problem, interval=None, scores=scores)
             found.append(compute(alone, method, plan=plan, keeper=keeper))
             count.finish(found[-1].evaluation.n_fits)
     return found

@@ -19,6 +19,7 @@ def estimate_risk(
     *,
     method: Any = "10-fold",
     loss: Any = None,
+    scores: Any = (),
     groups: Any = None,
     sample_weight: Any = None,
     interval: str | None = None,
@@ -41,6 +42,8 @@ def estimate_risk(
     loss : str, Loss, callable or scorer
         What an answer costs: zero-one for classifiers and squared for regressors by default.
         A scikit-learn scorer is turned into an error.
+    scores : list of such, or dict that names them
+        Further losses and scores of the same fits: ``scores["auc"]`` of the result.
     groups : array of labels, optional
         Rows of one group stay on one side of every split.
     sample_weight : array, optional
@@ -76,6 +79,7 @@ def estimate_risk(
         X,
         y,
         loss=loss,
+        scores=scores,
         groups=groups,
         sample_weight=sample_weight,
         interval=interval,
@@ -97,6 +101,7 @@ def risk_curve(
     method: Any = "10-fold",
     rule: Any = "min",
     loss: Any = None,
+    scores: Any = (),
     groups: Any = None,
     sample_weight: Any = None,
     interval: str | None = None,
@@ -126,6 +131,7 @@ def risk_curve(
         X,
         y,
         loss=loss,
+        scores=scores,
         rule=rule,
         groups=groups,
         sample_weight=sample_weight,

@@ -15,6 +15,7 @@ from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
 from truerisk.api.road.problem import Problem, pose
+from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.searching.cv_results import cv_results
 from truerisk.api.searching.grid_search_words import worded
@@ -75,6 +76,8 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         inside which the folds are drawn anew. None leaves `risk_` out.
     loss : str, Loss, callable or scorer, optional
         Zero-one for classifiers and squared for regressors by default.
+    scores : list of such, or dict that names them
+        Further losses and scores to be told of the same fits: `scores_`.
     refit : bool, default=True
         Fit the chosen setting on all rows.
     executor : None, int or executor
@@ -102,6 +105,8 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     optimism_ : float or None
         ``risk_.value - selected_risk_.value``; positive when the search flatters. None where the
         two are in different losses (a search by AIC), and where one setting left no choice.
+    scores_ : dict of RiskEstimate
+        The honest risk of the procedure in each of the further `scores`.
     outer_ : tuple of OuterFold
         Per outer split: chosen `params`, `risk`, `inner_risk`, sizes.
     stability_ : Stability
@@ -126,6 +131,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     risk_ = Missing[RiskEstimate](*_NO_OUTER)
     optimism_ = Missing[float | None](*_NO_OUTER)
     outer_ = Missing[tuple[OuterFold, ...]](*_NO_OUTER)
+    scores_ = Missing[dict[str, RiskEstimate]](*_NO_OUTER)
     stability_ = Missing[Stability](*_NO_OUTER)
     best_estimator_ = Missing[Any](*_NO_REFIT)
 
@@ -140,6 +146,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         rule: Any = "min",
         outer: Any = "pairs",
         loss: Any = None,
+        scores: Any = (),
         refit: bool = True,
         executor: Any = None,
         random_state: Any = 0,
@@ -156,6 +163,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.rule = rule
         self.outer = outer
         self.loss = loss
+        self.scores = scores
         self.refit = refit
         self.executor = executor
         self.random_state = random_state
@@ -181,6 +189,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
             X,
             y,
             loss=asked.loss,
+            scores=self.scores,
             rule=self.rule,
             groups=routed.groups,
             sample_weight=routed.sample_weight,
@@ -193,7 +202,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         )
         select_by = _as_grid_search_averages(asked.select_by)
         with stage("tuning"):
-            selected = compute(_of_selection(problem), select_by)
+            selected = compute(_of_selection(problem, select_by), select_by)
         self._keep_selection(selected)
         if self.outer is not None:
             with stage("honest risk"):
@@ -232,6 +241,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         assert procedure is not None  # of a nested method
         risk = _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
         self.risk_ = replace(procedure, notes=_stated(self, procedure.notes))
+        self.scores_ = dict(procedure.scores)
         comparable = self.selected_risk_.loss == procedure.loss
         gap = risk - float(self.curve_.values[self.best_index_])
         self.optimism_ = gap if comparable and len(self.curve_) > 1 else None
@@ -341,10 +351,14 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _of_selection(problem: Problem) -> Problem:
-    """The problem of tuning: only an interval that counts the choice belongs to it."""
+def _of_selection(problem: Problem, method: Method) -> Problem:
+    """The problem of tuning: of intervals only one that counts the choice belongs to it."""
     counted = problem.interval is not None and as_form(problem.interval).counts_choice
-    return problem if counted else replace(problem, interval=None)
+    return replace(
+        problem,
+        interval=problem.interval if counted else None,
+        scores=told_by(method, problem.scores, problem.data),
+    )
 
 
 def _as_grid_search_averages(select_by: Any) -> Method:

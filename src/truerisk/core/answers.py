@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan, spread
 
-__all__ = ["Answers", "Ask", "Failure", "Response", "code_type"]
+__all__ = ["Answers", "Ask", "Failure", "Response", "code_type", "with_besides"]
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
 
@@ -37,7 +37,8 @@ class Answers:
     `counts[c, t]` belongs to position t of the questions that the plan counts: how many training
     rows of each class the answer rests on. `freedom[c, f]` are the degrees of freedom of the model
     in fit f where a question asks for them, else NaN. `rules` are the linear rules of the fits that
-    are asked for them. `notes` are for the reader of the result.
+    are asked for them. `also` are further answers of the same models to the same questions, in the
+    order in which they were requested. `notes` are for the reader of the result.
     """
 
     plan: Plan
@@ -52,6 +53,7 @@ class Answers:
     counts: np.ndarray | None = None
     freedom: np.ndarray | None = None
     rules: tuple[LinearRules, ...] | None = None
+    also: tuple[Answers, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -95,6 +97,7 @@ class Answers:
             failures=tuple(
                 replace(f, fit=renumber[f.fit]) for f in self.failures if f.fit in renumber
             ),
+            also=tuple(one.only(questions) for one in self.also),
         )
 
     def picked(self, chosen: np.ndarray) -> Answers:
@@ -122,6 +125,7 @@ class Answers:
             failures=tuple(
                 replace(f, candidate=0) for f in self.failures if (f.fit, f.candidate) in pairs
             ),
+            also=tuple(one.picked(chosen) for one in self.also),
         )
 
     def _freedom(self, fits: np.ndarray) -> np.ndarray | None:
@@ -139,11 +143,27 @@ class Answers:
 class Ask(Protocol):
     """How a method gets its answers; which learner and which engine is none of its business."""
 
-    def __call__(self, plan: Plan, only: np.ndarray | None = None) -> Answers:
-        """Answers of all candidates, or in fit f of candidate `only[f]` alone (one row)."""
+    def __call__(
+        self, plan: Plan, only: np.ndarray | None = None, *, besides: bool = True
+    ) -> Answers:
+        """Answers of all candidates, or in fit f of candidate `only[f]` alone (one row).
+
+        Without `besides` only those that the loss needs, and none for further scores.
+        """
         ...
 
 
 def code_type(n_classes: int) -> Any:
     """The smallest integer type that holds the class codes and -1 (no class of y)."""
     return np.int8 if n_classes < 127 else np.int16 if n_classes < 32767 else np.int32
+
+
+def with_besides(
+    found: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
+) -> Answers:
+    """The answers with what the same models were asked besides; the first of each is their own."""
+    also = tuple(
+        replace(found, response=response, values=said)
+        for response, said in zip(responses[1:], values[1:], strict=True)
+    )
+    return replace(found, also=also)

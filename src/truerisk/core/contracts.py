@@ -6,8 +6,8 @@ A method never sees a learner and an engine never sees a method; they meet in Pl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, overload
 
 import numpy as np
@@ -38,6 +38,7 @@ __all__ = [
     "Terms",
     "Tested",
     "Winners",
+    "in_every_loss",
     "ranks_of",
     "std_errors_of",
     "values_of",
@@ -170,7 +171,8 @@ class Evaluation:
     `tested[c]` is candidate c's estimate. `procedure` is the honest risk of "tune, then fit" as a
     whole (nested, three-way); `units` are its outer splits and `winners` what was tested in every
     question of `answers`. `shaken` are answers of the same winners to the same rows by models that
-    lack some more training rows, where the method has them.
+    lack some more training rows, where the method has them. `scores` say the same in further losses
+    of the same fits, where the terms ask for them: the choices are those of the first loss.
     """
 
     plan: Plan
@@ -181,7 +183,7 @@ class Evaluation:
     winners: Winners | None = None
     answers: Answers | None = None
     shaken: Answers | None = None
-    fit_seconds: float = 0.0
+    scores: tuple[Evaluation, ...] = ()
 
 
 class Streams:
@@ -215,7 +217,8 @@ class Terms:
     """What a method is told besides data and loss.
 
     `with_errors` is False where only the values are needed (choosing inside an outer split).
-    `interval` is the word of the interval that was asked for, None for the method's own.
+    `interval` is the word of the interval that was asked for, None for the method's own. `scores`
+    are further losses to be told of the same fits, each with terms of its own.
     """
 
     confidence_level: float
@@ -223,6 +226,18 @@ class Terms:
     n_candidates: int = 1
     with_errors: bool = True
     interval: str | None = None
+    scores: tuple[tuple[Loss, Terms], ...] = ()
+
+
+def in_every_loss(
+    told: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
+) -> Evaluation:
+    """`told(loss, terms, *answers)`, and the same in each further loss that the terms ask for."""
+    scores = tuple(
+        told(other, its, *(one.also[place] for one in answers))
+        for place, (other, its) in enumerate(terms.scores)
+    )
+    return replace(told(loss, terms, *answers), scores=scores)
 
 
 class Method(ABC):
@@ -261,6 +276,11 @@ class Method(ABC):
         """The method to use where no engine can answer this one's plan (and why), None for none."""
         return None
 
+    @property
+    def tells_scores(self) -> Method:
+        """The method that tells further scores of what is tested, itself or a part of it."""
+        return self
+
     def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
         """The loss it reports in: the given one, unless the method has a loss of its own.
 
@@ -289,9 +309,13 @@ class Method(ABC):
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         """Ask the whole plan at once and reduce; methods that tune ask in two passes."""
         answers = ask(plan)
-        tested = self.reduce(answers, data, loss, terms)
-        tested = tested if isinstance(tested, RisksByColumn) else tuple(tested)
-        return Evaluation(plan, tested, answers.n_fits, answers=answers)
+
+        def told(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
+            tested = self.reduce(answers, data, loss, terms)
+            tested = tested if isinstance(tested, RisksByColumn) else tuple(tested)
+            return Evaluation(plan, tested, answers.n_fits, answers=answers)
+
+        return in_every_loss(told, loss, terms, answers)
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse data or a loss this method cannot serve; called before anything is drawn."""
@@ -302,19 +326,38 @@ class Method(ABC):
 class Request:
     """What the answers must be: the response the loss needs, and the scorer for "scored".
 
-    For "loss", which a plan of drawn train sets needs, `loss` is what the answers cost.
+    For "loss", which a plan of drawn train sets needs, `loss` is what the answers cost. `also` is
+    what the same models are to be asked besides.
     """
 
     response: Response
     scorer: Any = None
     loss: Loss | None = None
+    also: tuple[Request, ...] = ()
 
     @classmethod
-    def of(cls, loss: Loss, plan: Plan) -> Request:
-        """The request that a plan needs so that this loss can be computed."""
+    def of(cls, loss: Loss, plan: Plan, scores: Iterable[Loss] = ()) -> Request:
+        """What a plan asks so that this loss can be computed, and so can these scores."""
         if plan.laws is not None:
-            return cls("loss", loss=loss)
-        return cls(loss.response, getattr(loss, "scorer", None))
+            own = cls("loss", loss=loss)
+        else:
+            own = cls(loss.response, getattr(loss, "scorer", None))
+        return replace(own, also=tuple(cls.of(score, plan) for score in scores))
+
+    @property
+    def each(self) -> tuple[Request, ...]:
+        """What is asked and what is asked besides, one by one."""
+        return replace(self, also=()), *self.also
+
+    @property
+    def responses(self) -> list[Response]:
+        """What is asked for, in the order of `each`."""
+        return [one.response for one in self.each]
+
+    def is_like(self, other: Request) -> bool:
+        """Whether both are answered alike, whatever they are asked besides."""
+        same = self.response == other.response and self.loss is other.loss
+        return same and self.scorer is other.scorer
 
 
 class Shelf(Protocol):
@@ -377,12 +420,14 @@ class Engine(ABC):
     ("counted"), degrees of freedom ("freedom"), the coefficients of linear rules ("rules"), members
     of an ensemble fitted without a row ("out_of_bag"), a row taken out to first order
     ("taken_out"), points around rows ("moves"). It is not asked otherwise. `cuts_columns` says
-    whether it serves families that take X as a matrix of rows against rows (`Family.pairwise`).
+    whether it serves families that take X as a matrix of rows against rows (`Family.pairwise`),
+    `answers_besides` whether one run answers what a request asks besides.
     """
 
     word: ClassVar[str]
     serves: ClassVar[frozenset[str]] = frozenset()
     cuts_columns: ClassVar[bool] = False
+    answers_besides: ClassVar[bool] = False
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

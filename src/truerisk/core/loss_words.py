@@ -92,7 +92,7 @@ class ScorerLoss(Loss):
     `neg_mean_squared_error` becomes the mean squared error, without knowing the scorer.
     """
 
-    response, per_row = "scored", False
+    response, per_row, is_score = "scored", False, True
     tasks = ("classification", "regression")
 
     def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:

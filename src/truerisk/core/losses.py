@@ -33,6 +33,7 @@ class Loss(ABC):
     lower: float | None = 0.0
     upper: float | None = None
     perfect: float = 0.0
+    is_score: bool = False  # whether people state it as a score, larger is better
     tells_influences: bool = False
     notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
 
@@ -192,7 +193,7 @@ class AUC(Loss):
     """1 − AUC: the chance that a negative row is ranked above a positive one, ties counted half."""
 
     word, response, per_row, upper, perfect = "auc", "score", False, 1.0, 1.0
-    tells_influences = True
+    tells_influences, is_score = True, True
 
     def check(self, data: Data) -> None:
         super().check(data)

@@ -12,17 +12,21 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.arguments import shown
 from truerisk.core.breakdown import Breakdown
 from truerisk.core.contracts import Evaluation, Target, Tested, std_errors_of
-from truerisk.core.errors import BadArgument, BadData, MissingExtra
+from truerisk.core.errors import BadArgument, BadData, MissingExtra, MissingResult
 from truerisk.core.interval import Interval
 from truerisk.core.registry import Line, Registry
 
 __all__ = ["RiskCurve", "RiskEstimate", "displays", "frame_of"]
 
 SCHEMA = "truerisk.risk-estimate/1"
-YOUNGER = {  # than the schema
+OWN = ("answered",)  # what is not written: the rows of others
+YOUNGER: dict[str, Any] = {  # than the schema
+    "perfect": None,
+    "scores": {},
     "table": None,
     "splits": None,
     "n_groups": None,
@@ -72,7 +76,9 @@ class RiskEstimate:
     groups of the rows, if they had any, `weighted` rows had unequal weights, and `ordered` splits
     went forward in time. `target` is "Err"
     (mean risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
-    conditional risk: fresh labels at the x's of the training rows) or "training".
+    conditional risk: fresh labels at the x's of the training rows) or "training". `perfect` is the
+    score of a rule without error where the loss is the distance to it, None for a pure loss;
+    `scores` are further losses of the same fits, by name.
     """
 
     value: float | None
@@ -101,6 +107,38 @@ class RiskEstimate:
     n_groups: int | None = None
     weighted: bool = False
     ordered: bool = False
+    perfect: float | None = None
+    scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
+    answered: AnsweredRows | None = field(default=None, repr=False)
+
+    @property
+    def score(self) -> float | None:
+        """The value as a score, larger is better; None for a pure loss, and without a value."""
+        if self.perfect is None or self.value is None:
+            return None
+        return self.perfect - self.value
+
+    @property
+    def score_interval(self) -> Interval | None:
+        """The interval of the score."""
+        if self.perfect is None or self.interval is None:
+            return None
+        low, high = self.perfect - self.interval.high, self.perfect - self.interval.low
+        return replace(self.interval, low=low, high=high)
+
+    def answers_by_row(self) -> Any:
+        """A frame of what was answered about rows that the models had not seen.
+
+        A line for each test: `row`, `fold`, `truth`, and as far as the losses asked for them
+        `label`, a `probability_` of each class, `score` or `value`. `scores=("zero-one", "log")`
+        asks for labels and probabilities.
+        """
+        if self.answered is None:
+            raise MissingResult(
+                "this estimate holds no answers of single rows: it was read from a file, a scorer "
+                "rated whole test sets, or the numbers were averaged over splits."
+            )
+        return frame_of(self.answered.columns())
 
     def frame(self) -> Any:
         """One row: setting, risk, standard error, interval, method, and the numbers of `table`."""
@@ -117,8 +155,9 @@ class RiskEstimate:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
         content: dict[str, Any] = {"schema": SCHEMA}
-        for each in fields(self):
-            content[each.name] = present.plain(getattr(self, each.name))
+        for name in _written(self):
+            content[name] = present.plain(getattr(self, name))
+        content["scores"] = {name: one.to_dict() for name, one in self.scores.items()}
         return content
 
     def to_json(self) -> str:
@@ -129,7 +168,7 @@ class RiskEstimate:
         """The estimate that `to_dict` wrote."""
         if not hasattr(content, "get") or content.get("schema") != SCHEMA:
             raise BadData(f"this is not a stored estimate: its schema is not '{SCHEMA}'.")
-        names = {each.name for each in fields(cls)}
+        names = set(_written(cls))
         content = YOUNGER | dict(content)
         lacking = sorted(names - set(content))
         if lacking:
@@ -144,6 +183,7 @@ class RiskEstimate:
         if values["table"] is not None:
             values["table"] = Breakdown(values["table"])
         values["notes"] = tuple(values["notes"])
+        values["scores"] = {name: cls.from_dict(one) for name, one in values["scores"].items()}
         return cls(**values)
 
     @classmethod
@@ -170,7 +210,8 @@ class RiskCurve:
 
     `values[c]` is NaN only where a fit of candidate c failed (`curve[c].notes` says which).
     `procedure` is the honest risk of "tune, then fit" where the method estimates it (nested,
-    three-way). `rule` and `ties` say how `best` was chosen.
+    three-way). `rule` and `ties` say how `best` was chosen. `scores` are the curves of further
+    losses of the same fits, by name; `best` is there what was chosen here.
     """
 
     candidates: tuple[Mapping[str, Any], ...]
@@ -181,6 +222,7 @@ class RiskCurve:
     procedure: RiskEstimate | None
     evaluation: Evaluation = field(repr=False)
     common: RiskEstimate = field(repr=False)
+    scores: Mapping[str, RiskCurve] = field(default_factory=dict, repr=False)
 
     @cached_property
     def std_errors(self) -> np.ndarray:
@@ -205,8 +247,14 @@ class RiskCurve:
             )
         if not -len(self) <= candidate < len(self):
             raise IndexError(f"curve[{candidate}]: the curve has {len(self)} settings, from 0 on.")
-        params = self.candidates[candidate]
-        return dress(self.evaluation.tested[candidate], self.common, params)
+        candidate = int(candidate) % len(self)
+        common, answered = self.common, self.common.answered
+        if answered is not None:  # those of the winners belong to no candidate
+            own = answered.n_lines == len(self)
+            common = replace(common, answered=answered.line(candidate) if own else None)
+        scores = {name: curve[candidate] for name, curve in self.scores.items()}
+        common = replace(common, scores=scores)
+        return dress(self.evaluation.tested[candidate], common, self.candidates[candidate])
 
     def frame(self, others: Iterable[RiskCurve] = ()) -> Any:
         """One row per candidate: parameters, risk, standard error, interval, chosen or not.
@@ -288,6 +336,11 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         table=None if tested.table is None else Breakdown(dict(tested.table)),
         notes=common.notes + tuple(map(present.without_folders, tested.notes)),
     )
+
+
+def _written(estimate: RiskEstimate | type[RiskEstimate]) -> list[str]:
+    """The names of what an estimate writes."""
+    return [each.name for each in fields(estimate) if each.name not in OWN]
 
 
 def frame_of(columns: Mapping[str, list[Any]]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +23,8 @@ class Asking:
     """What a method asks through; it remembers which engine answered, and who refused and why.
 
     Passes of one computation (inner, outer) get seeds of their own, by their number. What is
-    `known`, the answers of the first pass of another computation, is not asked again there.
+    `known`, the answers of the first pass of another computation, is not asked again there. The
+    `scores` are further losses to be told of the same fits.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class Asking:
         data: Data,
         loss: Loss,
         *,
+        scores: Sequence[Loss] = (),
         engine: Any = "auto",
         executor: Any = None,
         seed: int = 0,
@@ -38,26 +41,53 @@ class Asking:
         keeper: Keeper | None = None,
         known: Answers | None = None,
     ) -> None:
-        self.family, self.data, self.loss = family, data, loss
+        self.family, self.data, self.loss, self.scores = family, data, loss, tuple(scores)
         self.asked, self.executor, self.keeper = engine, executor, keeper
         self.seed, self.passes, self.known = seed, passes, known
         self.engine = ""
         self.refusals: dict[str, str] = {}
         self.n_known = 0  # fits that were spared, since their answers are known
 
-    def __call__(self, plan: Plan, only: np.ndarray | None = None) -> Answers:
-        """Answers that the loss needs, of all candidates or in fit f of candidate `only[f]`."""
+    def __call__(
+        self, plan: Plan, only: np.ndarray | None = None, *, besides: bool = True
+    ) -> Answers:
+        """Answers that the losses need, of all candidates or in fit f of candidate `only[f]`."""
         if only is None and self._knows(plan):
             return self._repeated(plan)
-        return self.answers(plan, Request.of(self.loss, plan), only)
+        scores = self.scores if besides else ()
+        return self.answers(plan, Request.of(self.loss, plan, scores), only)
 
     def answers(self, plan: Plan, request: Request, only: np.ndarray | None = None) -> Answers:
         """The next pass, with answers as they are requested."""
-        engine = self.choose(plan, request)
         seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]
         self.passes += 1
         run = RunOptions(self.executor, int(seed), only, self.keeper)
-        return engine.run(self.family, self.data, plan, request, run)
+        asked = request.each
+        found: list[tuple[Request, Answers]] = []
+        n_fits: dict[str, int] = {}
+        for engine, requests in self._shared(plan, asked):
+            whole = replace(requests[0], also=tuple(requests[1:]))
+            answers = engine.run(self.family, self.data, plan, whole, run)
+            n_fits[engine.word] = answers.n_fits
+            found += zip(requests, (replace(answers, also=()), *answers.also), strict=True)
+        told = [next(a for known, a in found if known.is_like(one)) for one in asked]
+        return replace(told[0], also=tuple(told[1:]), n_fits=sum(n_fits.values()))
+
+    def _shared(self, plan: Plan, asked: Sequence[Request]) -> list[tuple[Engine, list[Request]]]:
+        """Who is to answer what, the first request first; nothing is asked twice."""
+        shared: list[tuple[Engine, list[Request]]] = []
+        for one in asked:
+            if any(one.is_like(known) for _, requests in shared for known in requests):
+                continue
+            engine = self.choose(plan, one)
+            fellow = engine.answers_besides and plan.laws is None
+            same = [rs for other, rs in shared if fellow and other.word == engine.word]
+            if same:
+                same[0].append(one)
+            else:
+                shared.append((engine, [one]))
+        self.engine = shared[0][0].word
+        return shared
 
     def _knows(self, plan: Plan) -> bool:
         """Whether the next pass asks what was answered before, by fits of the same seeds."""

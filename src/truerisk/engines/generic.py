@@ -35,6 +35,7 @@ class Generic(Engine):
     word: ClassVar[str] = "generic"
     serves: ClassVar[frozenset[str]] = frozenset(BESIDES)
     cuts_columns: ClassVar[bool] = True
+    answers_besides: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.error not in ("raise", "warn"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -59,12 +60,12 @@ class BootstrapBiasCorrected(KFold):
             )
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        answers = ask(plan)
-        tested = tuple(self.reduce(answers, data, loss, terms))
-        procedure = self._corrected(tested, data, terms) if len(tested) > 1 else None
-        return Evaluation(plan, tested, answers.n_fits, procedure=procedure, answers=answers)
+        found = super().evaluate(ask, data, loss, plan, terms)
+        if len(found.tested) < 2:
+            return found
+        return replace(found, procedure=self._corrected(found.tested, data, terms))
 
-    def _corrected(self, tested: tuple[Tested, ...], data: Data, terms: Terms) -> Tested:
+    def _corrected(self, tested: Sequence[Tested], data: Data, terms: Terms) -> Tested:
         """The risk of the choice, from the losses of all candidates."""
         rows = tested[0].loss_rows
         assert rows is not None

@@ -8,15 +8,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.answers import Ask
-from truerisk.core.contracts import Evaluation, Method, Streams, Terms, Tested, values_of
+from truerisk.core.answers import Answers, Ask
+from truerisk.core.contracts import (
+    Evaluation,
+    Method,
+    Streams,
+    Terms,
+    Tested,
+    in_every_loss,
+    values_of,
+)
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.losses import Loss
 from truerisk.core.plan.equal_fits import merge_equal_fits
 from truerisk.core.plan.nesting import nest
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.choosing_inside import by_fit, choose, inner_risks
+from truerisk.methods.parts.choosing_inside import (
+    by_fit,
+    choose,
+    inner_risks,
+    tuned,
+    winners_of,
+)
 from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["Nested"]
@@ -95,20 +109,27 @@ class Nested(Procedure):
         inner: Sequence[Sequence[Tested]] = []
         n_fits = 0
         if self.asks_inside(terms.n_candidates):
-            answers = ask(plan.only(plan.questions("inner")))
+            answers = ask(plan.only(plan.questions("inner")), besides=False)
             n_fits = answers.n_fits
             inner = inner_risks(self.inner_method, answers, data, loss, terms)
         chosen = np.array([choose(unit, terms) for unit in inner] or [0] * outside.n_fits)
         chosen, inner = chosen[outside.fit], [inner[fit] for fit in outside.fit] if inner else []
         outer = ask(outside, only=by_fit(outside, chosen))
-        procedure = self.outer_method.reduce(outer, data, loss, terms)[0]
-        tested = _averaged(inner) or (procedure,)
-        n_fits += outer.n_fits
-        return self.told(plan, outer, procedure, chosen, inner, tested=tested, n_fits=n_fits)
+        winners, n_fits = winners_of(chosen, inner), n_fits + outer.n_fits
+
+        def told(one: Loss, terms: Terms, outer: Answers) -> Evaluation:
+            procedure = self.outer_method.reduce(outer, data, one, terms)[0]
+            curve = _averaged(inner) if inner else (procedure,)
+            if inner and one is not loss:  # the inner splits were asked what the choice needs
+                none = Tested(np.nan, notes=(f"the settings were compared by '{loss.word}'.",))
+                curve = (none,) * len(curve)
+            return tuned(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
+
+        return in_every_loss(told, loss, terms, outer)
 
 
 def _averaged(inner: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
     """Each candidate's inner risk, averaged over the outer splits."""
     note = "mean of the inner risks over the outer splits; the honest risk is `procedure`"
     values = np.array([values_of(unit) for unit in inner])
-    return tuple(Tested(float(v), notes=(note,)) for v in values.mean(axis=0)) if inner else ()
+    return tuple(Tested(float(v), notes=(note,)) for v in values.mean(axis=0))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers, Ask
-from truerisk.core.contracts import Evaluation, Method, Streams, Terms, Tested
+from truerisk.core.contracts import Evaluation, Method, Streams, Terms, Tested, in_every_loss
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
@@ -23,7 +23,7 @@ from truerisk.methods.parts.averages import (
     check_average,
     tested_by_average,
 )
-from truerisk.methods.parts.choosing_inside import choose, inner_risks
+from truerisk.methods.parts.choosing_inside import choose, inner_risks, tuned, winners_of
 from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["Pairs"]
@@ -108,25 +108,21 @@ class Pairs(Procedure):
         without_two = ask(plan.only(plan.questions("inner")))
         inner = inner_risks(self._folds, without_two, data, loss, terms)
         chosen = np.array([choose(unit, terms) for unit in inner])
-        tested = without_one.picked(chosen)
-        shaken = without_two.picked(chosen[without_two.plan.fold])
+        winners = winners_of(chosen, inner)
         search, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
-        procedure = self.risk(tested, shaken, data, loss, terms)
-        curve: tuple[Tested, ...] = (procedure,)
-        if terms.n_candidates > 1:
-            price = f"{n_fits} fits; a plain search makes {search}."
-            procedure = replace(procedure, notes=(price, *procedure.notes))
-            curve = tuple(self._folds.reduce(without_one, data, loss, terms))
-        return self.told(
-            plan,
-            tested,
-            procedure,
-            chosen,
-            inner,
-            tested=curve,
-            shaken=shaken,
-            n_fits=n_fits,
-        )
+        price = f"{n_fits} fits; a plain search makes {search}."
+
+        def told(loss: Loss, terms: Terms, one: Answers, two: Answers) -> Evaluation:
+            tested, shaken = one.picked(chosen), two.picked(chosen[two.plan.fold])
+            procedure = self.risk(tested, shaken, data, loss, terms)
+            curve: tuple[Tested, ...] = (procedure,)
+            if terms.n_candidates > 1:
+                procedure = replace(procedure, notes=(price, *procedure.notes))
+                curve = tuple(self._folds.reduce(one, data, loss, terms))
+            found = Evaluation(plan, curve, n_fits, answers=tested, shaken=shaken)
+            return tuned(found, procedure, winners)
+
+        return in_every_loss(told, loss, terms, without_one, without_two)
 
     def risk(
         self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms

@@ -9,7 +9,15 @@ import numpy as np
 
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.arguments import check_flag, check_share
-from truerisk.core.contracts import Evaluation, Method, Streams, Target, Terms, Tested
+from truerisk.core.contracts import (
+    Evaluation,
+    Method,
+    Streams,
+    Target,
+    Terms,
+    Tested,
+    in_every_loss,
+)
 from truerisk.core.errors import BadArgument
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
@@ -18,7 +26,7 @@ from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.holdout import tested_by_one_split
 from truerisk.methods.parts.averages import OF_ONE_SPLIT
-from truerisk.methods.parts.choosing_inside import by_fit, choose, units_of, winners_of
+from truerisk.methods.parts.choosing_inside import by_fit, choose, tuned, winners_of
 from truerisk.resampling.held_out import draw_held_out
 
 __all__ = ["ThreeWay"]
@@ -77,17 +85,14 @@ class ThreeWay(Method):
         winner = np.array([choose(tested, terms)])
         outside = plan.only(plan.questions("outer"))
         outer = ask(outside, only=by_fit(outside, winner))
-        procedure = self.reduce(outer, data, loss, terms)[0]
-        winners = winners_of(winner, [tested])
-        return Evaluation(
-            plan=plan,
-            tested=tuple(tested),
-            n_fits=validated.n_fits + outer.n_fits,
-            procedure=procedure,
-            units=units_of(outside, winners, procedure),
-            winners=winners,
-            answers=outer,
-        )
+        winners, n_fits = winners_of(winner, [tested]), validated.n_fits + outer.n_fits
+
+        def told(loss: Loss, terms: Terms, inner: Answers, outer: Answers) -> Evaluation:
+            curve = tuple(tested_by_one_split(inner, data, loss, terms))
+            procedure = self.reduce(outer, data, loss, terms)[0]
+            return tuned(Evaluation(plan, curve, n_fits, answers=outer), procedure, winners)
+
+        return in_every_loss(told, loss, terms, validated, outer)
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_one_split(answers, data, loss, terms)

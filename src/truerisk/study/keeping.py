@@ -37,7 +37,7 @@ def keeping(
     path: str | os.PathLike[str],
     learners: Mapping[str, Family],
     *,
-    scorer: Any = None,
+    scorers: Sequence[Any] = (),
     workers: int = 1,
     mixed_versions: bool = False,
 ) -> Iterator[Keeping]:
@@ -46,7 +46,8 @@ def keeping(
     A learner or a scorer that has no key is refused before. What was found is stored at the end,
     whatever ends it but SIGKILL.
     """
-    content_of(scorer, "loss")
+    for scorer in scorers:
+        content_of(scorer, "loss")
     known = {id(f): (f, *learner_content(f, name)) for name, f in learners.items()}
     with Store.write(path) as store:
         begin(store, ASSESSMENT, {"name": Path(path).name}, mixed_versions=mixed_versions)
@@ -94,6 +95,8 @@ class Keeping:
             "scorer": content_of(request.scorer, "loss"),
             "seed": seed,
         }
+        if request.also:
+            content["also"] = [[r.response, content_of(r.scorer, "loss")] for r in request.also]
         return _Shelf(self, content, plan.n_fits, len(candidates))
 
     def found(self, shelf: _Shelf, fits: Container[int]) -> Iterator[tuple[int, dict[str, Any]]]:

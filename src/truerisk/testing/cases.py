@@ -134,7 +134,7 @@ def evaluate(
         if plan is None:
             plan = method.plan(case.data, Streams(seed))
 
-        def ask(plan: Plan, only: np.ndarray | None = None) -> Answers:
+        def ask(plan: Plan, only: np.ndarray | None = None, *, besides: bool = True) -> Answers:
             request = Request.of(loss, plan)
             return engine.run(
                 case.family, case.data, plan, request, RunOptions(executor, seed, only)

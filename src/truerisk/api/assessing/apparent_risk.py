@@ -23,7 +23,7 @@ def apparent_risk(
 ) -> RiskEstimate | None:
     """The risk of one setting on the rows of its fit, by one fit; None where that fails."""
     started, method = time.perf_counter(), Apparent()
-    problem = replace(problem, loss=loss_by(method, problem))
+    problem = replace(problem, loss=loss_by(method, problem), scores={})
     data = problem.data
     plan = method.plan(data, Streams(problem.seed))
     asking = problem.asking(engine="auto", keeper=keeper)

@@ -69,11 +69,12 @@ def out_of_fold(
     if tested is None or winners is None or not tested.answered.all():
         return "a fit failed in an outer split, so some rows have no answer."
     plan = tested.plan
-    if tested.response == "probability":
-        return _first(plan, tested.values[0], "probability")
     response = _response(problem)
     if response is None:
         return NEITHER
+    for told in (tested, *tested.also):
+        if told.response == response:
+            return _first(plan, told.values[0], response)
     try:
         asking = problem.asking(engine="auto", passes=int(winners.compared), keeper=keeper)
         answers = asking.answers(plan, Request(response), by_fit(plan, winners.candidate))
@@ -85,9 +86,10 @@ def out_of_fold(
 
 
 def refits(problem: Problem) -> bool:
-    """Whether the winners are fitted again for it: the loss did not ask for probabilities."""
-    classes = problem.data.task == "classification"
-    return classes and problem.loss.response != "probability" and _response(problem) is not None
+    """Whether the winners are fitted again for it: no loss asked for what they can say."""
+    if problem.data.task != "classification" or (response := _response(problem)) is None:
+        return False
+    return all(loss.response != response for loss in problem.losses)
 
 
 def _response(problem: Problem) -> Literal["probability", "score"] | None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.api.road.problem import Problem
-from truerisk.core.contracts import Engine, Request, RunOptions
+from truerisk.core.contracts import Engine, Request
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.executors import workers_of
@@ -64,8 +64,7 @@ def pace_of(
     Where one fit is long, what is done once is taken to have the share that it has in `like`, and
     where it is very long, `like` is the answer.
     """
-    request = Request.of(problem.loss, plan)
-    engine = problem.asking().choose(plan, request)
+    engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
     if like is not None and like.engine == engine.word and like.seconds(1) >= LONGEST:
         return like
     settings = len(problem.family)
@@ -73,16 +72,14 @@ def pace_of(
         times = 1 if winners else settings
 
         def single(n: int) -> float:
-            return _timed(
-                engine, problem, plan, _spread(n, plan.n_fits), _spread(n, settings), clock
-            )
+            return _timed(problem, plan, _spread(n, plan.n_fits), _spread(n, settings), clock)
 
         each = times * mean_of(single, plan.n_fits * settings, min(FEWEST, settings))
         return Pace(engine.word, 0.0, each / _workers(problem, engine))
 
     def whole(n: int) -> float:
         only = _spread(n, settings) if winners else None
-        return _timed(engine, problem, plan, _spread(n, plan.n_fits), only, clock)
+        return _timed(problem, plan, _spread(n, plan.n_fits), only, clock)
 
     once, each = line_of(whole, plan.n_fits, None if like is None else like.share)
     return Pace(engine.word, once, each / _workers(problem, engine))
@@ -127,7 +124,6 @@ def line_of(timing: Timing, most: int, share: float | None = None) -> tuple[floa
 
 
 def _timed(
-    engine: Engine,
     problem: Problem,
     plan: Plan,
     fits: np.ndarray,
@@ -144,12 +140,10 @@ def _timed(
     seconds = 0.0
     for some, only in runs:
         part = plan.only(np.flatnonzero(np.isin(plan.fit, some)))
-        request = Request.of(problem.loss, part)
-        run = RunOptions(None, problem.seed, only)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             started = clock()
-            engine.run(problem.family, problem.data, part, request, run)
+            problem.asking(executor=None)(part, only)
             seconds += clock() - started
     return seconds
 

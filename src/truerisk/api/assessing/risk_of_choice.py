@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.problem import Problem
+from truerisk.api.road.scorecard import Score
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Terms
 from truerisk.core.results import RiskEstimate, dress
@@ -40,12 +41,22 @@ def risk_of_choice(
     least = Minimum()
     chosen = np.array([least.choose(column, np.full(len(results), np.nan)) for column in inner.T])
     mixed = _mixed([a for a in answers if a is not None], chosen)
-    terms = Terms(problem.confidence_level, problem.rule, interval=problem.interval)
-    told = [one.shaken for one in results if one.shaken is not None]
-    shaken = _mixed(told, chosen[told[0].plan.fold]) if len(told) == len(results) else None
-    tested = testing.risk(mixed, shaken, problem.data, problem.loss, terms)
+    further = [one.shaken for one in results if one.shaken is not None]
+    known = len(further) == len(results)
+    shaken = _mixed(further, chosen[further[0].plan.fold]) if known else None
     note = _note(order, chosen[~mixed.plan.own_rows])
-    return dress(tested, _papers(results, (*problem.loss.notes, note)), {})
+
+    def risk(one: Score, papers: RiskEstimate, of: Answers, shaken: Answers | None) -> RiskEstimate:
+        terms = Terms(problem.confidence_level, problem.rule, interval=one.interval)
+        tested = testing.risk(of, shaken, problem.data, one.loss, terms)
+        return dress(tested, _papers(results, papers, (*one.loss.notes, note)), {})
+
+    first = results[0].risk
+    moved = [None] * len(mixed.also) if shaken is None else shaken.also
+    told = zip(problem.scores.items(), mixed.also, moved, strict=True)
+    scores = {name: risk(one, first.scores[name], of, more) for (name, one), of, more in told}
+    whole = risk(Score(problem.loss, problem.interval), first, mixed, shaken)
+    return replace(whole, scores=scores)
 
 
 def _mixed(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
@@ -59,7 +70,8 @@ def _mixed(answers: Sequence[Answers], chosen: np.ndarray) -> Answers:
             part = slice(*plan.test_offsets[question : question + 2])
         values[:, part] = answers[learner].values[:, part]
     notes = tuple(dict.fromkeys(note for a in answers for note in a.notes))
-    return replace(answers[0], values=values, notes=notes)
+    also = tuple(_mixed(those, chosen) for those in zip(*(a.also for a in answers), strict=True))
+    return replace(answers[0], values=values, notes=notes, also=also)
 
 
 def _note(order: Sequence[str], chosen: np.ndarray) -> str:
@@ -72,13 +84,17 @@ def _note(order: Sequence[str], chosen: np.ndarray) -> str:
     )
 
 
-def _papers(results: Sequence[TunedLearner], notes: tuple[str, ...]) -> RiskEstimate:
+def _papers(
+    results: Sequence[TunedLearner], first: RiskEstimate, notes: tuple[str, ...]
+) -> RiskEstimate:
     """What is said of the choice besides its value: all learners together made it."""
     risks = [one.risk for one in results]
     refusals = {word: why for risk in reversed(risks) for word, why in risk.refusals.items()}
     return replace(
-        risks[0],
+        first,
         params={},
+        answered=None,
+        scores={},
         engine=", ".join(dict.fromkeys(risk.engine for risk in risks)),
         refusals=refusals,
         n_fits=sum(one.n_fits for one in results),

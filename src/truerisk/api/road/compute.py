@@ -12,6 +12,8 @@ import numpy as np
 from truerisk.api.road.leak_warnings import warn_of_leaks
 from truerisk.api.road.problem import Problem, loss_by, method_of
 from truerisk.api.road.provenance import versions
+from truerisk.api.road.scorecard import check_scores
+from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import (
     Evaluation,
@@ -50,6 +52,20 @@ class Computed:
         assert self.evaluation.answers is not None
         return self.evaluation.answers
 
+    @property
+    def scores(self) -> dict[str, Computed]:
+        """The same computation, told in each of its further scores."""
+        return {
+            name: replace(
+                self,
+                problem=replace(self.problem, loss=score.loss, interval=score.interval, scores={}),
+                evaluation=found,
+            )
+            for (name, score), found in zip(
+                self.problem.scores.items(), self.evaluation.scores, strict=True
+            )
+        }
+
 
 def compute(
     problem: Problem,
@@ -68,6 +84,7 @@ def compute(
     problem = replace(problem, loss=loss_by(chosen, problem))
     data, loss = problem.data, problem.loss
     chosen.check(data, loss)
+    check_scores(chosen, problem.scores, data)
     if problem.interval is not None:
         as_form(problem.interval).check(data, loss)
     if plan is None:
@@ -80,6 +97,8 @@ def compute(
         len(problem.family),
         interval=problem.interval,
     )
+    scores = [(one.loss, replace(terms, interval=one.interval)) for one in problem.scores.values()]
+    terms = replace(terms, scores=tuple(scores))
     try:
         evaluation = chosen.evaluate(asking, data, loss, plan, terms)
     except NoEngine as error:
@@ -103,19 +122,20 @@ def _instead(computed: Computed, reason: str) -> Computed:
     return replace(computed, evaluation=replace(evaluation, tested=tested, procedure=procedure))
 
 
-def curve_of(computed: Computed) -> RiskCurve:
-    """The risk curve of a computation."""
+def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
+    """The risk curve of a computation; `best` is given where another loss chose."""
     problem, evaluation = computed.problem, computed.evaluation
-    common = _common(computed)
+    best = _best(computed) if best is None else best
     return RiskCurve(
         candidates=problem.family.candidates,
         values=values_of(evaluation.tested).copy(),
-        best=_best(computed),
+        best=best,
         rule=problem.rule.word,
         ties=problem.rule.ties,
         procedure=procedure_of(computed),
         evaluation=evaluation,
-        common=common,
+        common=_common(computed),
+        scores={name: curve_of(told, best) for name, told in computed.scores.items()},
     )
 
 
@@ -132,13 +152,16 @@ def _best(computed: Computed) -> int:
 
 def procedure_of(computed: Computed) -> RiskEstimate | None:
     """The honest risk of "tune, then fit", where the method estimates it; it needs no rule."""
-    evaluation, candidates = computed.evaluation, computed.problem.family.candidates
+    evaluation, problem = computed.evaluation, computed.problem
+    candidates = problem.family.candidates
     if evaluation.procedure is None:
         return None
     params: Mapping[str, Any] = {}
     if len({unit.candidate for unit in evaluation.units}) == 1:
         params = candidates[evaluation.units[0].candidate]
-    return dress(evaluation.procedure, _common(computed), params)
+    scores = {name: procedure_of(told) for name, told in computed.scores.items()}
+    known = {name: one for name, one in scores.items() if one is not None}
+    return dress(evaluation.procedure, replace(_common(computed), scores=known), params)
 
 
 def _common(computed: Computed) -> RiskEstimate:
@@ -167,6 +190,8 @@ def _common(computed: Computed) -> RiskEstimate:
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
         notes=problem.loss.notes,
+        perfect=problem.loss.perfect if problem.loss.is_score else None,
+        answered=AnsweredRows.of(evaluation.answers, data),
         ordered=evaluation.answers is not None and is_ordered(evaluation.answers.plan),
     )
 

@@ -30,7 +30,15 @@ def default_word(method: Method, loss: Loss) -> str | None:
 
 
 def with_default_interval(problem: Problem, testing: Procedure) -> Problem:
-    """The problem that asks for the calibrated interval, unless the user asked for one."""
+    """The problem that asks for the calibrated interval, unless the user asked for one.
+
+    The further scores have theirs: what a user asks for is the interval of the loss.
+    """
+    scores = {
+        name: replace(score, interval=default_word(testing.outer_method, score.loss))
+        for name, score in problem.scores.items()
+    }
+    problem = replace(problem, scores=scores)
     if problem.interval is not None:
         return problem
     return replace(problem, interval=default_word(testing.outer_method, problem.loss))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 from truerisk.api.road.provenance import as_seed
+from truerisk.api.road.scorecard import Score, scores_of
 from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.core.contracts import Method, Rule
 from truerisk.core.errors import UnknownName
@@ -27,7 +28,7 @@ __all__ = ["Problem", "loss_by", "method_of", "pose", "problem_on"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Everything a computation needs, checked."""
+    """Everything a computation needs, checked; `scores` are further losses of the same fits."""
 
     family: Family
     data: Data
@@ -39,10 +40,21 @@ class Problem:
     seed: int
     loss_asked: bool = False
     interval: str | None = None
+    scores: Mapping[str, Score] = field(default_factory=dict)
+
+    @property
+    def losses(self) -> list[Loss]:
+        """The loss and the further ones."""
+        return [self.loss, *(score.loss for score in self.scores.values())]
 
     def asking(self, **options: Any) -> Asking:
         """The way from a plan to answers for this problem; `options` change it for one pass."""
-        given = {"engine": self.engine, "executor": self.executor, "seed": self.seed}
+        given = {
+            "scores": self.losses[1:],
+            "engine": self.engine,
+            "executor": self.executor,
+            "seed": self.seed,
+        }
         return Asking(self.family, self.data, self.loss, **{**given, **options})
 
 
@@ -65,6 +77,7 @@ def problem_on(
     family: Family,
     *,
     loss: Any = None,
+    scores: Any = (),
     rule: Any = "min",
     sample_weight: Any = None,
     fit_params: Mapping[str, Any] | None = None,
@@ -93,6 +106,7 @@ def problem_on(
         seed=as_seed(random_state),
         loss_asked=loss is not None,
         interval=None if interval is None else as_form(interval).word,
+        scores=scores_of(scores, data),
     )
 
 

@@ -53,7 +53,10 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """The answers of one candidate in one fit, one array per question, or why there are none."""
+    """The answers of one candidate in one fit, one array per question, or why there are none.
+
+    `also` are those to what was asked besides, one list for each request.
+    """
 
     fit: int
     candidate: int
@@ -67,6 +70,7 @@ class Piece:
     freedom: float = np.nan
     rules: LinearRules | None = None
     warned: tuple[Warned, ...] = ()
+    also: tuple[list[Any], ...] = ()
 
 
 def error_of(piece: Piece) -> TrueRiskError:
@@ -222,10 +226,14 @@ def _one(
 ) -> list[Piece]:
     def say(model: Any) -> dict[str, Any]:
         n = len(given.y)
+        asked = [_out_of(model, given, test) for test in tests]
+        answers, *also = (
+            [answer_of(m, data, test, one) for m, test in zip(asked, tests, strict=True)]
+            for one in request.each
+        )
         return {
-            "answers": [
-                answer_of(_out_of(model, given, test), data, test, request) for test in tests
-            ],
+            "answers": answers,
+            "also": tuple(also),
             "counts": tuple(counts_of(model, data, test, n) for test in tests if test.counted),
             "freedom": _freedom(model, given) if given.free else np.nan,
             "rules": linear_rule(model, given.X, data.classes) if given.ruled else None,

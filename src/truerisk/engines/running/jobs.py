@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers, Failure
+from truerisk.core.answers import Answers, Failure, with_besides
 from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, said_by
 from truerisk.core.family import Family
@@ -106,7 +106,7 @@ class _Collected:
 
     def __init__(self, data: Data, plan: Plan, request: Request, n_candidates: int) -> None:
         self.plan, self.request = plan, request
-        self.values = empty_values(data, plan, request, n_candidates)
+        self.values = [empty_values(data, plan, one, n_candidates) for one in request.each]
         self.counts = empty_counts(data, plan, n_candidates)
         asked = plan.freedom is not None
         self.freedom = np.full((n_candidates, plan.n_fits), np.nan) if asked else None
@@ -133,12 +133,16 @@ class _Collected:
             self.answered[row, questions] = False
             self.failures.append(Failure(piece.fit, row, piece.failure))
             return
-        for question, answer in zip(questions, piece.answers, strict=True):
-            if self.request.response == "scored":
-                self.values[row, question] = answer
-            else:
-                offsets = self.plan.test_offsets
-                self.values[row, offsets[question] : offsets[question + 1]] = answer
+        offsets = self.plan.test_offsets
+        told = (piece.answers, *piece.also)
+        for response, values, answers in zip(
+            self.request.responses, self.values, told, strict=True
+        ):
+            for question, answer in zip(questions, answers, strict=True):
+                if response == "scored":
+                    values[row, question] = answer
+                else:
+                    values[row, offsets[question] : offsets[question + 1]] = answer
         place_counts(self.counts, self.plan, piece, row)
         if self.freedom is not None:
             self.freedom[row, piece.fit] = piece.freedom
@@ -157,10 +161,10 @@ class _Collected:
                 FitFailedWarning,
                 stacklevel=2,
             )
-        return Answers(
+        found = Answers(
             plan=self.plan,
             response=self.request.response,
-            values=self.values,
+            values=self.values[0],
             answered=self.answered,
             engine=engine,
             fit_seconds=self.fit_seconds,
@@ -171,6 +175,7 @@ class _Collected:
             freedom=self.freedom,
             rules=None if self.rules is None else gathered(self.rules),
         )
+        return with_besides(found, self.request.responses, self.values)
 
 
 def _in_worker(*arguments: Any, one: Callable[..., list[Piece]] | None) -> list[Piece]:

@@ -6,7 +6,7 @@ that failed is not kept, nor are the coefficients of linear rules: they are made
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -50,21 +50,25 @@ def kept_fits(
             waiting.setdefault(key, {})[fit] = one
             if key not in shelves:
                 shelves[key] = keeper.shelf(engine, family, key, data, plan, request, run.seed)
-    return KeptFits(keeper, plan, request.response == "scored", shelves, waiting)
+    scored = tuple(one.response == "scored" for one in request.each)
+    return KeptFits(keeper, plan, scored, shelves, waiting)
 
 
 @dataclass(frozen=True, eq=False)
 class KeptFits:
-    """The jobs of a run, a candidate or a group at a time; `waiting` are those still to be made."""
+    """The jobs of a run, a candidate or a group at a time; `waiting` are those still to be made.
+
+    `scored` says of everything that is asked whether a scorer answers: one number per question.
+    """
 
     keeper: Keeper
     plan: Plan
-    scored: bool
+    scored: tuple[bool, ...]
     shelves: Mapping[Key, Shelf]
     waiting: dict[Key, dict[int, Any]]
 
-    def found(self, values: np.ndarray) -> Iterator[list[Piece]]:
-        """The pieces of every job that was kept; `values` is the array that they go into."""
+    def found(self, values: Sequence[np.ndarray]) -> Iterator[list[Piece]]:
+        """The pieces of every job that was kept; `values` are the arrays that they go into."""
         for key, shelf in self.shelves.items():
             waiting = self.waiting[key]
             for fit, content in shelf.found(frozenset(waiting)):
@@ -99,18 +103,26 @@ class KeptFits:
     def _key_of(self) -> dict[int, Key]:
         return {candidate: key for key in self.shelves for candidate in key}
 
-    def _refuse_strange(self, pieces: list[Piece], values: np.ndarray) -> None:
+    def _refuse_strange(self, pieces: list[Piece], values: Sequence[np.ndarray]) -> None:
         """Refuse answers whose shape or type shows that the file was changed."""
         order, starts = self.plan.questions_of
         for piece in pieces:
             sizes = self.plan.test_sizes[order[starts[piece.fit] : starts[piece.fit + 1]]]
-            shapes = [() if self.scored else (size, *values.shape[2:]) for size in sizes]
-            fits = all(np.can_cast(a.dtype, values.dtype, "same_kind") for a in piece.answers)
-            if not fits or [answer.shape for answer in piece.answers] != shapes:
+            told = (piece.answers, *piece.also)
+            if len(told) != len(values) or not all(
+                _belong(*one, sizes) for one in zip(told, values, self.scored, strict=True)
+            ):
                 raise BadStore(
                     "a stored fit has other answers than its plan asks for: the store was changed; "
                     "restore it from a copy or name another."
                 )
+
+
+def _belong(told: list[Any], values: np.ndarray, scored: bool, sizes: np.ndarray) -> bool:
+    """Whether answers have the shapes and the type of the array that they go into."""
+    shapes = [() if scored else (size, *values.shape[2:]) for size in sizes]
+    fits = all(np.can_cast(answer.dtype, values.dtype, "same_kind") for answer in told)
+    return fits and [answer.shape for answer in told] == shapes
 
 
 def content_of(pieces: list[Piece]) -> dict[str, Any]:
@@ -118,16 +130,23 @@ def content_of(pieces: list[Piece]) -> dict[str, Any]:
     arrays = {
         f"{kind} {number} {place}": np.asarray(array)
         for number, piece in enumerate(pieces)
-        for kind, given in (("answer", piece.answers), ("count", piece.counts))
+        for kind, given in _arrays_of(piece).items()
         for place, array in enumerate(given)
     }
     return {"pieces": [_plain(piece) for piece in pieces], **arrays}
+
+
+def _arrays_of(piece: Piece) -> dict[str, Sequence[Any]]:
+    """The arrays of a piece, by their kind; what was asked besides is numbered."""
+    also = {f"also {number}": given for number, given in enumerate(piece.also)}
+    return {"answer": piece.answers, "count": piece.counts, **also}
 
 
 def _plain(piece: Piece) -> dict[str, Any]:
     return {
         "answers": len(piece.answers),
         "counts": len(piece.counts),
+        "also": [len(given) for given in piece.also],
         "fit_seconds": piece.fit_seconds,
         "answer_seconds": piece.answer_seconds,
         "freedom": None if np.isnan(piece.freedom) else float(piece.freedom),
@@ -147,9 +166,11 @@ def pieces_of(content: Mapping[str, Any], fit: int, candidates: Key) -> list[Pie
 def _piece(
     plain: Mapping[str, Any], content: Mapping[str, Any], fit: int, candidate: int, number: int
 ) -> Piece:
-    answers, counts = (
-        [content[f"{kind} {number} {place}"] for place in range(plain[f"{kind}s"])]
-        for kind in ("answer", "count")
+    sizes = {"answer": plain["answers"], "count": plain["counts"]}
+    sizes |= {f"also {n}": size for n, size in enumerate(plain.get("also", ()))}
+    answers, counts, *also = (
+        [content[f"{kind} {number} {place}"] for place in range(size)]
+        for kind, size in sizes.items()
     )
     return Piece(
         fit,
@@ -160,6 +181,7 @@ def _piece(
         counts=tuple(counts),
         freedom=np.nan if plain["freedom"] is None else plain["freedom"],
         warned=tuple((_warning_of(name), text) for name, text in plain["warned"]),
+        also=tuple(also),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ __all__ = ["OneFit"]
 
 class OneFit(Engine):
     """Serves `learners()`; candidates that differ in `path_of(family)` only share their fits."""
+
+    answers_besides: ClassVar[bool] = True
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
@@ -99,13 +101,14 @@ class OneFit(Engine):
 
         def say(model: Any) -> dict[str, Any]:
             last = model[-1] if family.is_piped else model
-            answers = []
-            for test in tests:
-                asked = _prepared(model, test) if family.is_piped else test
-                said = self.read(last, group, asked, data, request)
-                refuse_other_rows(said.shape[1], test)
-                answers.append(said)
-            return {"answers": answers}
+            asked = [_prepared(model, test) if family.is_piped else test for test in tests]
+            answers, *also = (
+                [self.read(last, group, test, data, one) for test in asked] for one in request.each
+            )
+            for said in (answers, *also):
+                for answer, test in zip(said, tests, strict=True):
+                    refuse_other_rows(answer.shape[1], test)
+            return {"answers": answers, "also": tuple(also)}
 
         first = int(group.candidates[0])
         whole = attempt(family, data, given, (seed, fit, first), say, instead)
@@ -117,6 +120,7 @@ class OneFit(Engine):
                 whole,
                 candidate=int(candidate),
                 answers=[answer[place] for answer in whole.answers],
+                also=tuple([answer[place] for answer in said] for said in whole.also),
                 fit_seconds=whole.fit_seconds / share,
                 answer_seconds=whole.answer_seconds / share,
             )

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, with_besides
 from truerisk.core.contracts import Request, RunOptions
 from truerisk.core.family import Family, drawn_states
 from truerisk.core.plan.plan import BESIDES, Plan, spread
@@ -82,7 +82,7 @@ class Growing:
         self.groups, self.table, self.data = groups, table, data
         self.plan, self.request, self.run = plan, request, run
         n_lines = n_candidates if run.only is None else 1
-        self.values = empty_values(data, plan, request, n_lines)
+        self.values = [empty_values(data, plan, one, n_lines) for one in request.each]
         self.fit_seconds = np.zeros((n_lines, plan.n_fits))
         self.answer_seconds = np.zeros((n_lines, plan.n_fits))
 
@@ -99,16 +99,17 @@ class Growing:
                 tell(done, total)
                 took = max(time.perf_counter() - started, 1e-6)
                 size = max(1, min(2 * size, int(len(some) * SECONDS / took)))
-        return Answers(
+        found = Answers(
             plan=self.plan,
             response=self.request.response,
-            values=self.values,
-            answered=np.ones((len(self.values), self.plan.n_questions), dtype=bool),
+            values=self.values[0],
+            answered=np.ones((len(self.fit_seconds), self.plan.n_questions), dtype=bool),
             engine=engine,
             fit_seconds=self.fit_seconds,
             answer_seconds=self.answer_seconds,
             n_fits=total,
         )
+        return with_besides(found, self.request.responses, self.values)
 
     def _fits_of(self, group: Group) -> np.ndarray:
         """All fits, or those that ask for a candidate of the group."""
@@ -125,7 +126,8 @@ class Growing:
         fitted = time.perf_counter()
         nodes = self._nodes(group, grown, fits, ends)
         lines = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
-        self.values[lines[:, None], places] = _of_nodes(grown, self.request)[nodes]
+        for one, values in zip(self.request.each, self.values, strict=True):
+            values[lines[:, None], places] = _of_nodes(grown, one)[nodes]
         where, share = np.ix_(lines, fits), len(lines) * len(fits)
         self.fit_seconds[where] = (fitted - started) / share
         self.answer_seconds[where] = (time.perf_counter() - fitted) / share

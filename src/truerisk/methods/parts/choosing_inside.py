@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import (
+    Evaluation,
     Method,
     OuterSplit,
     Rule,
@@ -23,7 +24,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["by_fit", "by_rule", "choose", "inner_risks", "units_of", "winners_of"]
+__all__ = ["by_fit", "by_rule", "choose", "inner_risks", "tuned", "winners_of"]
 
 
 def inner_risks(
@@ -65,7 +66,14 @@ def winners_of(chosen: np.ndarray, inner: Sequence[Sequence[Tested]]) -> Winners
     return Winners(chosen, np.array(risks), compared=bool(inner))
 
 
-def units_of(plan: Plan, winners: Winners, procedure: Tested) -> tuple[OuterSplit, ...]:
+def tuned(found: Evaluation, procedure: Tested, winners: Winners) -> Evaluation:
+    """What was found, of a procedure that tested its `winners` in the questions of the answers."""
+    assert found.answers is not None
+    units = _units_of(found.answers.plan, winners, procedure)
+    return replace(found, procedure=procedure, winners=winners, units=units)
+
+
+def _units_of(plan: Plan, winners: Winners, procedure: Tested) -> tuple[OuterSplit, ...]:
     """The story of every outer split; a fit that is asked about its own rows is none."""
     assert procedure.split_risks is not None
     return tuple(

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Evaluation, Method, Target, Terms, Tested
+from truerisk.core.contracts import Method, Target, Terms, Tested
 from truerisk.core.losses import Loss
-from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.choosing_inside import units_of, winners_of
 
 __all__ = ["Procedure"]
 
@@ -38,6 +34,10 @@ class Procedure(Method):
     @abstractmethod
     def inner_method(self) -> Method:
         """The method that compares the candidates on outer training rows."""
+
+    @property
+    def tells_scores(self) -> Method:
+        return self.outer_method
 
     @property
     def tested_by(self) -> str:
@@ -69,23 +69,3 @@ class Procedure(Method):
     ) -> Tested:
         """The risk of what was `tested`; `shaken` are answers of models that lack more rows."""
         return self.outer_method.reduce(tested, data, loss, terms)[0]
-
-    def told(
-        self,
-        plan: Plan,
-        outer: Answers,
-        procedure: Tested,
-        chosen: np.ndarray,
-        inner: Sequence[Sequence[Tested]],
-        **further: Any,
-    ) -> Evaluation:
-        """The evaluation of a procedure that tested candidate `chosen[q]` in outer question q."""
-        winners = winners_of(chosen, inner)
-        return Evaluation(
-            plan=plan,
-            procedure=procedure,
-            units=units_of(outer.plan, winners, procedure),
-            winners=winners,
-            answers=outer,
-            **further,
-        )

@@ -1,0 +1,81 @@
+"""Further scores of one computation: which were asked for, and who can tell them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from truerisk.core.arguments import shown
+from truerisk.core.contracts import Method
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import Loss
+from truerisk.core.table.data import Data
+
+__all__ = ["Score", "check_scores", "scores_of", "told_by"]
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A further loss to be told of the same fits, with the word of its interval or None."""
+
+    loss: Loss
+    interval: str | None = None
+
+
+def scores_of(scores: Any, data: Data) -> dict[str, Score]:
+    """What was asked for as `scores=`, by name: one word, several, or a dict of names."""
+    named = _named(scores)
+    found = {name: Score(as_loss(given, data)) for name, given in named}
+    if len(found) < len(named):
+        names = [name for name, _ in named]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadArgument(f"scores={shown(scores)} name {twice!r} twice: name each score once.")
+    return found
+
+
+def _named(scores: Any) -> list[tuple[str, Any]]:
+    if isinstance(scores, Mapping):
+        return [(str(name), given) for name, given in scores.items()]
+    if isinstance(scores, str | Loss) or callable(scores):
+        scores = [scores]
+    if not isinstance(scores, Sequence | set):
+        raise BadArgument(
+            f"scores={shown(scores)}: give a list of scores, such as ['auc', 'log'], or a dict "
+            "that names them."
+        )
+    return [(_name(given), given) for given in scores]
+
+
+def _name(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    if isinstance(given, Loss):
+        return given.word
+    return str(getattr(given, "__name__", given))
+
+
+def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:
+    """Refuse scores that a method cannot tell: its answers or its numbers are of another kind."""
+    for name, score in scores.items():
+        reason = _why_not(method.tells_scores, score, data)
+        if reason is not None:
+            raise Refusal(f"score '{name}' is not to be had from '{method.word}': {reason}")
+
+
+def told_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
+    """Those that a method can tell: one that tunes by a criterion has nothing to say of others."""
+    telling = method.tells_scores
+    return {n: score for n, score in scores.items() if _why_not(telling, score, data) is None}
+
+
+def _why_not(method: Method, score: Score, data: Data) -> str | None:
+    try:
+        own = method.loss_of(data, score.loss, asked=True)
+        method.check(data, score.loss)
+    except Refusal as refusal:
+        return str(refusal)
+    if own is score.loss:
+        return None
+    return f"it tells '{own.word}' and nothing else. Use a method that splits, such as '10-fold'."
