@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.output import listed, say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.stores import in_a_folder, store_path, terminated
@@ -44,6 +44,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "store", "mixed_versions")
     "--rule", default="min", show_default=True, help="How a setting is chosen: min, 1-se."
 )
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
+@click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -62,6 +63,7 @@ def assess(
     outer: str | None,
     rule: str,
     loss: str | None,
+    scores: str | None,
     report: str | None,
     as_json: bool,
     seed: int,
@@ -89,7 +91,7 @@ def assess(
     for note in source.notes:
         say(f"note: {note}")
     options: dict[str, Any] = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
-    options["groups"] = source.groups
+    options |= {"scores": listed("--scores", scores), "groups": source.groups}
     families = _families(source, models)
     _say_plan(len(source.y), method, outer)
     if dry_run:

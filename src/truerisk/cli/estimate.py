@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.output import listed, say, shown_progress, worded_warnings
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.core.registry import closest
 
@@ -23,6 +23,7 @@ __all__ = ["estimate"]
 )
 @click.option("--method", default="10-fold", show_default=True, help="See `truerisk methods`.")
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
+@click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
@@ -31,6 +32,7 @@ def estimate(
     settings: tuple[str, ...],
     method: str,
     loss: str | None,
+    scores: str | None,
     as_json: bool,
     seed: int,
     jobs: int | None,
@@ -48,7 +50,7 @@ def estimate(
 
     pipeline, params = _model(model, settings, source)
     options: dict[str, Any] = {"loss": loss, "executor": jobs, "random_state": seed}
-    options["groups"] = source.groups
+    options |= {"scores": listed("--scores", scores), "groups": source.groups}
     with worded_warnings(), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)
     found = curve[0] if curve.procedure is None else curve.procedure

@@ -14,7 +14,7 @@ import click
 
 from truerisk.core.progress import Progress, listen
 
-__all__ = ["ProgressLine", "duration", "say", "shown_progress", "worded_warnings"]
+__all__ = ["ProgressLine", "duration", "listed", "say", "shown_progress", "worded_warnings"]
 
 QUIET = 2.0  # a run that is over sooner shows no progress
 LIVE_EVERY = 0.1  # seconds between rewritings of the line on a terminal
@@ -28,6 +28,18 @@ def say(text: str) -> None:
 
 def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()  # None where it is closed
+
+
+def listed(option: str, words: str | None) -> list[str]:
+    """The words of an option that takes several with commas; an option without a word is refused.
+
+    >>> listed("--scores", "auc, log"), listed("--scores", None)
+    (['auc', 'log'], [])
+    """
+    found = [] if words is None else [word.strip() for word in words.split(",") if word.strip()]
+    if words is not None and not found:
+        raise click.UsageError(f"{option} names nothing; write words with commas between them.")
+    return found
 
 
 class ProgressLine:

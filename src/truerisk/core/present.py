@@ -165,11 +165,12 @@ def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]])
 
 def estimate_rows(estimate: Any) -> list[list[str]]:
     """What a RiskEstimate shows of itself, one pair per line."""
-    interval = estimate.interval
     rows = [
+        *([] if estimate.perfect is None else scale_rows(estimate.loss, estimate)),
         ["risk", number(estimate.value)],
         ["standard error", number(estimate.std_error)],
-        ["interval", f"{interval} ({interval.method})" if interval else "none"],
+        ["interval", _interval(estimate.interval)],
+        *(row for name, one in estimate.scores.items() for row in scale_rows(name, one)),
         ["loss", estimate.loss],
         ["method", estimate.method],
         ["estimates", TARGETS.get(estimate.target, estimate.target)],
@@ -183,6 +184,19 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
     for name, value in (estimate.table or {}).items():
         rows.append([name, str(value) if isinstance(value, int) else number(value)])
     return rows + [["note", note] for note in estimate.notes]
+
+
+def scale_rows(name: str, estimate: Any) -> list[list[str]]:
+    """A score, or a further loss, on its own scale, with its interval."""
+    own, name = estimate.own_scale, clean(name, 40)
+    return [
+        [name, f"{number(own.value)} ({own.better} is better)"],
+        [f"{name}, interval", _interval(own.interval)],
+    ]
+
+
+def _interval(interval: Any) -> str:
+    return f"{interval} ({interval.method})" if interval else "none"
 
 
 NOTHING_CHOSEN = "one setting: nothing was selected"

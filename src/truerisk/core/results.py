@@ -65,6 +65,15 @@ displays = Registry(
 )
 
 
+@dataclass(frozen=True)
+class OwnScale:
+    """A score as a score and a loss as a loss; `better` is "larger" or "lower"."""
+
+    value: float | None
+    interval: Interval | None
+    better: str
+
+
 @dataclass(frozen=True, eq=False)
 class RiskEstimate:
     """An estimated risk (an error: lower is better) with its uncertainty and its origin.
@@ -110,6 +119,13 @@ class RiskEstimate:
     perfect: float | None = None
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
     answered: AnsweredRows | None = field(default=None, repr=False)
+
+    @property
+    def own_scale(self) -> OwnScale:
+        """The value and its interval as people state them, and which way is better."""
+        if self.perfect is None:
+            return OwnScale(self.value, self.interval, "lower")
+        return OwnScale(self.score, self.score_interval, "larger")
 
     @property
     def score(self) -> float | None:
@@ -196,9 +212,16 @@ class RiskEstimate:
         return cls.from_dict(content)
 
     def __str__(self) -> str:
-        value = "no value" if self.value is None else present.risk(self.value)
-        sure = present.sureness(self.std_error, self.interval)
-        return f"risk {value} ({self.loss}, {self.method}){sure}"
+        return "\n".join(map(RiskEstimate._line, (self, *self.scores.values())))
+
+    def _line(self) -> str:
+        """A score as a score, any other loss as a risk."""
+        shown = self.own_scale
+        value = "no value" if shown.value is None else present.risk(shown.value)
+        sure = present.sureness(self.std_error, shown.interval)
+        if self.perfect is None:
+            return f"risk {value} ({self.loss}, {self.method}){sure}"
+        return f"{self.loss} {value} (larger is better, {self.method}){sure}"
 
     def _repr_html_(self) -> str:
         return present.html_table("Risk estimate", ["", ""], present.estimate_rows(self))
@@ -301,20 +324,26 @@ class RiskCurve:
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def __str__(self) -> str:
-        head = ["candidate", "risk", "std. error", f"{self.common.method}, rule {self.rule}"]
+        head = [*self._head, f"{self.common.method}, rule {self.rule}"]
         return present.text_table(head, self._rows("<- chosen"))
 
     def _repr_html_(self) -> str:
-        head = ["candidate", "risk", "std. error", ""]
+        head = [*self._head, ""]
         title = f"Risk curve ({self.common.method})"
         picture: str = displays.load("curve-picture")(self)
         return present.html_table(title, head, self._rows("chosen")) + picture
+
+    @property
+    def _head(self) -> list[str]:
+        score = self.common.perfect is not None
+        what = f"{present.clean(self.common.loss, 40)} (larger is better)" if score else "risk"
+        return ["candidate", what, "std. error"]
 
     def _rows(self, mark: str) -> list[list[str]]:
         return [
             [
                 present.params_text(e.params),
-                present.number(e.value),
+                present.number(e.own_scale.value),
                 present.number(e.std_error),
                 mark if c == self.best else "",
             ]

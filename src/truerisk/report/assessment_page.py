@@ -43,8 +43,8 @@ def draw_page(content: Any) -> str:
         "conclusion": sentences(document.conclusion),
         "findings": document.findings,
         "learners": _learners(document),
-        "learners_caption": f"Risks in {clean(document.loss, 40)} loss, lower is better; "
-        "the best learner first",
+        "learners_caption": f"{_what(document)}, lower is better; the best learner first",
+        "scorecard": _scorecard(document),
         "legend": _legend(document),
         "differences": _differences(document),
         "sections": tuple(_sections(document, rates)),
@@ -69,6 +69,11 @@ def _title(document: Document) -> str:
     n = len(document.learners)
     learners = f"{n} {'tuned ' if document.tuned else ''}learner{'s' if n > 1 else ''}"
     return f"{source}: {learners} assessed" if source else f"Assessment of {learners}"
+
+
+def _what(document: Document) -> str:
+    loss = clean(document.loss, 40)
+    return f"1 − {loss}" if document.best.honest.perfect == 1 else f"Risks in {loss} loss"
 
 
 def _facts(document: Document) -> list[str]:
@@ -143,6 +148,38 @@ def _learners(document: Document) -> FigureTable:
     ]
     head = ("learner", "chosen setting", "selected", "honest", "interval", "optimism")
     return FigureTable.of((*head, "agreement", "fits"), rows)
+
+
+def _scorecard(document: Document) -> FigureTable | None:
+    """Every score of every learner on its own scale; None where nothing but the loss was asked."""
+    names = list(dict.fromkeys(name for one in document.learners for name in one.honest.scores))
+    rows = [
+        row
+        for name in ([""] if document.best.honest.perfect is not None else []) + names
+        for row in _of_score(document, name)
+    ]
+    head = ("score", "better is", "learner", "selected", "honest", "interval")
+    return FigureTable.of(head, rows) if rows else None
+
+
+def _of_score(document: Document, name: str) -> Iterator[list[str]]:
+    """The lines of a score, those of the loss itself for no name."""
+    for one in document.learners:
+        honest, selected = one.honest, one.selected if one.tuned else None
+        if name and name not in honest.scores:
+            continue
+        if name:
+            honest = honest.scores[name]
+            selected = None if selected is None else selected.scores.get(name)
+        value, interval = honest.own_scale
+        yield [
+            clean(name or honest.loss, 40),
+            "lower" if honest.perfect is None else "larger",
+            one.shown,
+            number(None if selected is None else selected.own_scale[0]),
+            number(value),
+            "none" if interval is None else str(interval),
+        ]
 
 
 def _legend(document: Document) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -40,9 +40,23 @@ class Estimate:
     bias: str
     engine: str
     notes: tuple[str, ...]
+    perfect: float | None
+    scores: Mapping[str, Estimate]
+
+    @property
+    def own_scale(self) -> tuple[float | None, Interval | None]:
+        """A score as a score, any other loss as a loss."""
+        if self.perfect is None:
+            return self.value, self.interval
+        value, interval = self.value, self.interval
+        if interval is not None:
+            low, high = self.perfect - interval.high, self.perfect - interval.low
+            interval = replace(interval, low=low, high=high)
+        return None if value is None else self.perfect - value, interval
 
     @classmethod
     def read(cls, found: JsonValue) -> Estimate:
+        scores = found.get("scores").maybe(JsonValue.items) or ()
         return cls(
             value=found["value"].maybe(JsonValue.number),
             std_error=found["std_error"].maybe(JsonValue.any_number),
@@ -52,6 +66,8 @@ class Estimate:
             bias=found["bias"].text(),
             engine=found["engine"].text(),
             notes=tuple(found["notes"].texts()),
+            perfect=found.get("perfect").maybe(JsonValue.number),
+            scores={name: Estimate.read(one) for name, one in scores},
         )
 
 

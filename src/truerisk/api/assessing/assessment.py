@@ -24,6 +24,7 @@ __all__ = ["Assessment", "Kept", "TunedLearner"]
 
 HEAD = ("learner", "chosen setting", "selected", "honest", "interval", "optimism", "fits", "time")
 SETTING = HEAD.index("chosen setting")
+CARD = ("score", "better", "learner", "selected", "honest", "interval")
 WIDEST = 100  # columns of the printed table
 WIDEST_NAME = 24
 NARROWEST_SETTING = 14
@@ -68,6 +69,36 @@ class Assessment(Plots):
             }
         )
 
+    def scorecard(self) -> Any:
+        """The honest scores as a frame, each on its own scale: a line per score and learner."""
+        told = list(self.told_scores())
+        intervals = [honest.own_scale.interval for _, _, _, honest in told]
+        return frame_of(
+            {
+                "score": [name for name, _, _, _ in told],
+                "better": [honest.own_scale.better for _, _, _, honest in told],
+                "learner": [learner for _, learner, _, _ in told],
+                "selected": [None if s is None else s.own_scale.value for _, _, s, _ in told],
+                "honest": [honest.own_scale.value for _, _, _, honest in told],
+                "low": [i.low if i else None for i in intervals],
+                "high": [i.high if i else None for i in intervals],
+                "interval": [i.method if i else None for i in intervals],
+            }
+        )
+
+    @property
+    def _card(self) -> list[list[str]]:
+        """The scorecard's cells; a score is named, and which way it is better, once."""
+        rows, last = [], None
+        for name, learner, selected, honest in self.told_scores():
+            own = honest.own_scale
+            head = ["", ""] if name == last else [present.clean(name, 40), own.better]
+            chosen = None if selected is None else selected.own_scale.value
+            cells = [present.clean(learner, WIDEST_NAME), present.number(chosen)]
+            rows.append([*head, *cells, present.number(own.value), str(own.interval or "none")])
+            last = name
+        return rows
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
         return recorded(self, self.findings)
@@ -91,9 +122,10 @@ class Assessment(Plots):
     @property
     def title(self) -> str:
         """What the table is about."""
-        n = len(self.learners)
+        n, loss = len(self.learners), present.clean(self.loss, 40)
+        what = f"1 − {loss}" if self._is_score else f"{loss} risk"
         return (
-            f"{present.clean(self.loss, 40)} risk (lower is better) of {n} "
+            f"{what} (lower is better) of {n} "
             f"{'tuned ' if self._tuned else ''}learner{'s' if n != 1 else ''} on {self.n_rows} rows"
         )
 
@@ -114,6 +146,10 @@ class Assessment(Plots):
         )
 
     @property
+    def _is_score(self) -> bool:
+        return self.problem.loss.is_score and self.problem.loss.perfect == 1
+
+    @property
     def _tuned(self) -> bool:
         """Whether any of the learners was tuned."""
         return any(one.tuned for one in self.learners.values())
@@ -131,9 +167,9 @@ class Assessment(Plots):
         table = present.text_table(HEAD, _narrowed(self.rows()))
         said = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
         warned = [textwrap.fill(str(finding), WIDEST) for finding in self.findings]
-        return "\n".join(
-            [self.title, "", table, "", *self.legend, "", said, *([""] if warned else []), *warned]
-        )
+        card = [] if not self._card else [present.text_table(CARD, self._card), ""]
+        warned = ["", *warned] if warned else []
+        return "\n".join([self.title, "", table, "", *card, *self.legend, "", said, *warned])
 
     def _repr_html_(self) -> str:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)

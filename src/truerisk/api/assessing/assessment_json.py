@@ -84,21 +84,26 @@ def _learner(one: TunedLearner, rows: bool) -> dict[str, Any]:
 
 
 def _estimate(risk: RiskEstimate, rows: bool) -> dict[str, Any]:
-    if not rows:
-        risk = replace(risk, losses=None, loss_rows=None, split_risks=None)
-    return risk.to_dict()
+    return (risk if rows else _short(risk)).to_dict()
+
+
+def _short(risk: RiskEstimate) -> RiskEstimate:
+    """The estimate, and its scores, without the losses of single rows and splits."""
+    scores = {name: _short(one) for name, one in risk.scores.items()}
+    return replace(risk, losses=None, loss_rows=None, split_risks=None, scores=scores)
 
 
 def _curve(curve: RiskCurve, rows: bool) -> dict[str, Any]:
     if rows:
         return curve.to_dict()
-    common = replace(curve.common, losses=None, loss_rows=None, split_risks=None)
+    common = _short(curve.common)
     tested = [
         replace(one, losses=None, loss_rows=None, split_risks=None)
         for one in curve.evaluation.tested
     ]
     evaluation = replace(curve.evaluation, tested=tuple(tested))
-    return replace(curve, common=common, evaluation=evaluation, procedure=None).to_dict()
+    told = replace(curve, common=common, evaluation=evaluation, procedure=None, scores={})
+    return told.to_dict()
 
 
 def _differences(found: TestedLearners) -> list[dict[str, Any]]:

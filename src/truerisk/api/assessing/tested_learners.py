@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,6 +118,22 @@ class TestedLearners:
     def ranking(self) -> list[str]:
         """Learners by their honest risk, the smallest first; those without one last."""
         return ranked({name: risk.value for name, risk in self.risks.items()}, self.order)
+
+    def told_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
+        """Of every score the name, a learner, and its selected and honest estimate.
+
+        The loss comes first where it is a score; the best learners stand first in each.
+        """
+        if self.problem.loss.is_score:
+            for learner in self.ranking:
+                one = self.learners[learner]
+                yield self.loss, learner, one.selected if one.tuned else None, one.risk
+        for name in self.problem.scores:
+            for learner in self.ranking:
+                one = self.learners[learner]
+                known = one.selected.scores if one.claim is None and one.selected else {}
+                if name in one.risk.scores:
+                    yield name, learner, known.get(name), one.risk.scores[name]
 
     @property
     def runner_up(self) -> str | None:
