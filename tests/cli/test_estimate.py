@@ -131,3 +131,22 @@ def test_a_bundled_data_set_has_no_column_of_groups(call):
     said = call("estimate", "--dataset", "iris", "--groups", "a", "--model", "knn")
     assert said.code == 2
     assert "--groups names a column of a FILE" in said.err
+
+
+def test_further_scores_are_told_on_their_own_scale(estimate, table):
+    """`--scores` says which way is better; the document has every estimate."""
+    said = estimate("--scores", "auc, log")
+    lines = dict(line.split("  ", 1) for line in said.out.splitlines())
+    assert lines["auc"].strip().endswith("(larger is better)")
+    assert lines["log"].strip().endswith("(lower is better)")
+    content = estimate("--scores", "auc,log", "--json").content
+    assert list(content["scores"]) == ["auc", "log"]
+    assert content["scores"]["auc"]["value"] == estimate("--loss", "auc", "--json").content["value"]
+
+
+@pytest.mark.parametrize("words", [",", "acu"])
+def test_scores_that_are_none_are_refused(estimate, words):
+    """An empty list and an unknown word are said, with exit code 2."""
+    said = estimate("--scores", words)
+    assert said.code == 2
+    assert "--scores names nothing" in said.err or "no loss 'acu'" in said.err

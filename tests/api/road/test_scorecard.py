@@ -1,0 +1,229 @@
+"""Further scores of the same fits: each is what it is alone, and none takes a fit more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
+
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(60, 3))
+NUMBERS = X[:, 0] + RNG.normal(size=60)
+Y = np.where(NUMBERS > 0, "yes", "no")
+SCORES = ("auc", "log", "brier", "neg_log_loss")
+CASES = [
+    (KNeighborsClassifier(), {"n_neighbors": [1, 15]}),
+    (LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [0.1, 0.5]}),
+    (DecisionTreeClassifier(random_state=0), {"ccp_alpha": [0.0, 0.05]}),
+    (RandomForestClassifier(random_state=0), {"n_estimators": [2, 4]}),
+    (GaussianNB(), {"var_smoothing": [1e2, 1e-9]}),
+]
+made = []
+
+
+class Counted(GaussianNB):
+    """Says when it is fitted."""
+
+    def fit(self, X, y, sample_weight=None):
+        made.append(len(X))
+        return super().fit(X, y, sample_weight)
+
+
+def same(one, other):
+    """The same risk, as sure, of the same losses."""
+    assert one.value == pytest.approx(other.value, rel=1e-12)
+    assert one.interval == other.interval
+    assert one.notes == other.notes
+    assert (one.loss, one.method, one.target) == (other.loss, other.method, other.target)
+    if other.losses is not None:
+        np.testing.assert_allclose(one.losses, other.losses, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["5-fold", "2x5-fold", "holdout", ".632+", "loo"])
+@pytest.mark.parametrize(("model", "grid"), CASES[:3], ids=lambda case: type(case).__name__)
+def test_a_score_is_what_it_is_alone(model, grid, method):
+    """By every method, whatever engine answers."""
+    scores = SCORES[:3] if method in ("loo", ".632+") else SCORES  # a scorer rates test sets
+    found = tr.estimate_risk(model, X, Y, method=method, scores=scores)
+    same(found, tr.estimate_risk(model, X, Y, method=method))
+    for name in scores:
+        same(found.scores[name], tr.estimate_risk(model, X, Y, method=method, loss=name))
+
+
+@pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
+def test_every_setting_of_a_curve_has_its_scores(model, grid):
+    """The chosen setting is that of the loss, in every score."""
+    curve = tr.risk_curve(model, grid, X, Y, method="5-fold", scores=SCORES)
+    for name in SCORES:
+        alone = tr.risk_curve(model, grid, X, Y, method="5-fold", loss=name)
+        assert curve.scores[name].best == curve.best
+        for c in range(2):
+            same(curve[c].scores[name], alone[c])
+
+
+@pytest.mark.parametrize("outer", ["pairs", "3-fold"])
+@pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
+def test_winners_by_the_loss_are_rated_by_clones(model, grid, outer):
+    """The AUC of a procedure that chooses by errors: fold by fold, of the setting chosen there."""
+    search = tr.HonestSearchCV(model, grid, outer=outer, select_by="4-fold", scores=("auc",))
+    search.fit(X, Y)
+    frame = search.risk_.answers_by_row()
+    values = []
+    assert isinstance(model, RandomForestClassifier) or any(o.best_index for o in search.outer_)
+    for fold, one in enumerate(search.outer_):
+        test = frame["row"][frame["fold"] == fold].to_numpy()
+        train = np.setdiff1d(np.arange(60), test)
+        fitted = clone(model).set_params(**one.params).fit(X[train], Y[train])
+        values.append(roc_auc_score(Y[test], fitted.predict_proba(X[test])[:, 1]))
+    found = search.scores_["auc"]
+    if "random_state" not in model.get_params() or isinstance(model, DecisionTreeClassifier):
+        np.testing.assert_allclose(1 - found.split_risks, values, rtol=1e-9)
+    assert found.score == pytest.approx(np.mean(values), abs=1e-9)
+    assert found.interval.method == "logit-cv"
+    assert found.score_interval.low == pytest.approx(1 - found.interval.high)
+
+
+def test_no_fit_is_made_for_a_score():
+    """Labels, probabilities, scores and a scorer are asked of the same models."""
+    grid = {"var_smoothing": [1e-9, 1e-2]}
+    made.clear()
+    search = tr.HonestSearchCV(Counted(), grid, select_by="4-fold", scores=SCORES).fit(X, Y)
+    assert len(made) == 2 * 10 + 1
+    assert search.risk_.n_fits == 20
+    made.clear()
+    found = tr.assess({"bayes": (Counted(), grid)}, X, Y, methods=["4-fold"], scores=("log",))
+    assert len(made) == 20 + 1  # the apparent risk; probabilities for the ROC curve are there
+    assert found.learners["bayes"].n_fits == 21
+
+
+def test_scores_change_no_other_number():
+    """The loss chooses, with scores and without them; learners, choice and table are the same."""
+    learners = {"knn": CASES[0], "bayes": CASES[4]}
+    without = tr.assess(learners, X, Y, methods=["4-fold"])
+    found = tr.assess(learners, X, Y, methods=["4-fold"], scores=("auc", "brier"))
+    for name, one in found.learners.items():
+        same(one.risk, without.learners[name].risk)
+        assert set(one.risk.scores) == {"auc", "brier"}
+    same(found.choice, without.choice)
+    assert found.choice.scores["auc"].loss == "auc"
+
+
+@pytest.mark.parametrize("executor", [None, 2])
+def test_executor_and_store_change_nothing(executor, tmp_path):
+    """What was asked besides is kept and found again."""
+    learner, options = {"bayes": CASES[4]}, {"methods": ["3-fold"], "scores": ("auc", "log")}
+    found = [
+        tr.assess(learner, X, Y, executor=executor, store=tmp_path / "fits.db", **options)
+        for _ in range(2)
+    ]
+    alone = tr.assess(learner, X, Y, **options)
+    assert found[1].kept.added == 0
+    for one in found:
+        for name in ("auc", "log"):
+            same(one.risks["bayes"].scores[name], alone.risks["bayes"].scores[name])
+
+
+def test_the_choice_among_learners_has_its_scores():
+    """In every outer split the answers of the learner that looked best inside by the loss."""
+    learners = {"knn": CASES[0], "tree": CASES[2]}
+    a = tr.assess(learners, X, Y, methods=["4-fold"], scores=("auc",))
+    inner = {n: one.winners.inner_risk for n, one in a.learners.items()}
+    folds = [
+        min(a.order, key=lambda name: (round(inner[name][q], 12), a.order.index(name)))
+        for q in range(4)
+    ]
+    each = [a.risks[name].scores["auc"].split_risks[q] for q, name in enumerate(folds)]
+    assert a.choice.scores["auc"].value == pytest.approx(np.mean(each))
+
+
+def test_answers_by_row_give_what_we_do_not():
+    """Truth, labels and probabilities of every row, by a model that did not see it."""
+    found = tr.estimate_risk(GaussianNB(), X, Y, method="5-fold", scores=("log",))
+    frame = found.answers_by_row()
+    assert list(frame) == ["row", "fold", "truth", "label", "probability_no", "probability_yes"]
+    assert frame["row"].tolist() == list(range(60))
+    assert (frame["truth"] != frame["label"]).mean() == pytest.approx(found.value)
+    loss = log_loss(Y, frame[["probability_no", "probability_yes"]], labels=["no", "yes"])
+    assert loss == pytest.approx(found.scores["log"].value)
+
+
+def test_answers_by_row_of_numbers_and_of_repeated_tests():
+    """A regression has values; a repetition stands beside the fold."""
+    found = tr.estimate_risk(Ridge(), X, NUMBERS, method="2x5-fold")
+    frame = found.answers_by_row()
+    assert list(frame) == ["row", "fold", "repeat", "truth", "value"]
+    assert len(frame) == 120
+    assert ((frame["truth"] - frame["value"]) ** 2).mean() == pytest.approx(found.value)
+
+
+def test_answers_that_are_not_there_are_refused():
+    """Of a scorer, of an estimate read from a file, and of a setting among several in pairs."""
+    scored = tr.estimate_risk(GaussianNB(), X, Y, loss="jaccard")
+    read = tr.RiskEstimate.from_json(tr.estimate_risk(GaussianNB(), X, Y).to_json())
+    pairs = tr.risk_curve(*CASES[0], X, Y, method="pairs")
+    assert len(pairs.procedure.answers_by_row()) == 60
+    for one in (scored, read, pairs[0]):
+        with pytest.raises(MissingResult, match="holds no answers of single rows"):
+            one.answers_by_row()
+
+
+def test_a_stored_estimate_keeps_its_scores():
+    """JSON and back: values, intervals, and which way is better."""
+    found = tr.estimate_risk(GaussianNB(), X, Y, scores=("auc", "log"))
+    read = tr.RiskEstimate.from_json(found.to_json())
+    assert read.score is None
+    assert read.scores["auc"].score == found.scores["auc"].score
+    assert read.scores["log"].interval == found.scores["log"].interval
+    assert read.scores["log"].score is None
+    assert str(read) == str(found)
+
+
+def test_print_says_which_way_is_better():
+    """A score as a score, a loss as a risk."""
+    found = tr.estimate_risk(GaussianNB(), X, Y, loss="auc", scores=("log",))
+    first, second = str(found).splitlines()
+    assert first.startswith(f"auc {found.score:.4f} (larger is better, 10-fold)")
+    assert second.startswith(f"risk {found.scores['log'].value:.4f} (log, 10-fold)")
+
+
+@pytest.mark.parametrize(
+    ("scores", "error", "words"),
+    [
+        (("auc", "auc"), BadArgument, "name 'auc' twice"),
+        (3, BadArgument, "give a list of scores"),
+        (("acu",), UnknownName, "there is no loss 'acu'"),
+        (("squared",), Refusal, "loss 'squared' is not defined for classification"),
+    ],
+)
+def test_scores_that_are_none_are_named(scores, error, words):
+    """Said before a fit is made."""
+    with pytest.raises(error, match=words):
+        tr.estimate_risk(GaussianNB(), X, Y, scores=scores)
+
+
+def test_a_method_of_one_number_tells_no_other():
+    """A criterion is asked for a score: a sentence; one that only tunes leaves it to the test."""
+    with pytest.raises(Refusal, match="score 'absolute' is not to be had from 'aic'"):
+        tr.estimate_risk(Ridge(), X, NUMBERS, method="aic", scores=("absolute",))
+    search = tr.HonestSearchCV(
+        Ridge(), {"alpha": [0.1, 1.0]}, select_by="aic", outer="4-fold", scores=("absolute",)
+    ).fit(X, NUMBERS)
+    assert search.scores_["absolute"].value > 0
+    assert search.selected_risk_.scores == {}
+
+
+def test_a_dict_names_scores():
+    """As GridSearchCV takes them; one alone needs no list."""
+    named = tr.estimate_risk(GaussianNB(), X, Y, scores={"ranks": "auc"})
+    alone = tr.estimate_risk(GaussianNB(), X, Y, scores="auc")
+    assert named.scores["ranks"].value == alone.scores["auc"].value
