@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.losses import _one_minus_auc
+from truerisk.core.loss_words import as_loss
+from truerisk.core.table.data import Data
 from truerisk.datasets import make_difficult, make_highleyman, make_kearns, make_simple
 
 __all__ = ["PROBLEMS", "Problem"]
@@ -87,16 +88,14 @@ class Problem:
         if loss == "absolute":
             noise = np.abs(np.subtract.outer(rule.predict(X[:2000]) - told[:2000], self._noises))
             return float(noise.mean())
-        if loss == "auc":
-            scores = _scores(rule, X)
-            both, weight = np.r_[scores, scores], np.r_[told, 1 - told]
-            positive = np.arange(len(both)) < len(scores)
-            return _one_minus_auc(both, positive, weight)
-        chance = rule.predict_proba(X)[:, 1]
-        if loss == "brier":
-            return float(np.mean(told * (1 - chance) ** 2 + (1 - told) * chance**2))
-        kept = np.clip(chance, np.finfo(float).eps, 1 - np.finfo(float).eps)
-        return float(-np.mean(told * np.log(kept) + (1 - told) * np.log(1 - kept)))
+        if loss == "r2":
+            error = np.mean((rule.predict(X) - told) ** 2) + self.noise_variance
+            return float(error / (told.var() + self.noise_variance))
+        both = np.repeat([1, 0], len(told))  # every x with both labels, weighted by their chances
+        data = Data.check(np.zeros((len(both), 1)), both, task="classification")
+        rated = as_loss(loss, data)
+        said = np.concatenate([_answers(rule, X, rated.response)] * 2)[None]
+        return float(rated.of_set(data, np.arange(len(both)), said, np.r_[told, 1 - told])[0])
 
     @cached_property
     def _noises(self) -> Rows:
@@ -104,10 +103,14 @@ class Problem:
         return self.noise(np.random.default_rng(20261122), 2000)
 
 
-def _scores(rule: Any, X: Rows) -> Rows:
-    if hasattr(rule, "decision_function"):
+def _answers(rule: Any, X: Rows, response: str) -> Rows:
+    """What a loss asks of a rule: labels, probabilities or scores to rank by."""
+    if response == "label":
+        return np.asarray(rule.predict(X))
+    if response == "score" and hasattr(rule, "decision_function"):
         return np.asarray(rule.decision_function(X))
-    return np.asarray(rule.predict_proba(X)[:, 1])
+    chances = np.asarray(rule.predict_proba(X))
+    return chances[:, 1] if response == "score" else chances
 
 
 def _mixture(name: str, means: Any, covariances: Any, share: float = 0.5) -> Problem:
