@@ -13,15 +13,21 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 
 from truerisk.core.answers import Response
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.table.data import Data, Task
 
-__all__ = ["Average", "Loss", "RowLoss"]
+__all__ = ["Average", "Loss", "RowLoss", "check_average"]
 
 Average = Literal["pooled", "fold"]
 """All answers of a repetition as one test set, or the mean over folds, which count alike."""
 
 Risks = TypeVar("Risks", float, np.ndarray)
+
+
+def check_average(average: str | None) -> None:
+    """Refuse an unknown average."""
+    if average not in (None, "pooled", "fold"):
+        raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
 
 
 class Loss(ABC):
@@ -38,6 +44,7 @@ class Loss(ABC):
     is_score: bool = False  # whether it is known by its score, `perfect` minus the loss
     usual_average: Average = "fold"  # how the test sets of a repetition are averaged
     tells_influences: bool = False
+    grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
     notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
 
     @abstractmethod

@@ -22,6 +22,8 @@ class ECE(Loss):
     word, response, per_row, upper = "ece", "probability", False, 1.0
     usual_average = "pooled"
     tells_influences = True
+    grows_with_few_rows = True
+    notes = ("of few rows it is too large, even of a model whose probabilities are right",)
 
     def __init__(self, bins: int = 10) -> None:
         check_count("bins", bins)

@@ -17,9 +17,9 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms, Tested
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
-from truerisk.core.loss import Average, Loss, RowLoss
+from truerisk.core.loss import Average, Loss, RowLoss, check_average
 from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
@@ -72,12 +72,6 @@ class Averaged(Method):
 
 
 OF_CROSS_VALIDATION = Averaged.gives | {Basis.EQUALLY_OFTEN}
-
-
-def check_average(average: str | None) -> None:
-    """Refuse an unknown average."""
-    if average not in (None, "pooled", "fold"):
-        raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
 
 
 def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
@@ -182,6 +176,7 @@ def tested_by_average(
         if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
             plain = replace(terms, interval=None)  # rules may need the errors
             best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
+        moved = None if shaken is None else _losses(shaken, data, loss, average)[0]
         evidence = RowEvidence(
             values=values,
             loss=loss,
@@ -196,9 +191,7 @@ def tested_by_average(
             by_position=losses,
             split_risks=by_split,
             best=best,
-            shaken=None
-            if shaken is None
-            else Shaken.of(shaken, _losses(shaken, data, loss, average)[0]),
+            shaken=None if shaken is None or moved is None else Shaken.of(shaken, moved),
         )
         sure = form.of_each(evidence)
     if not loss.per_row:
