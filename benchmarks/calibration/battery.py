@@ -90,6 +90,9 @@ SCORES = (
     *(Cell(*rated, loss) for loss, who in OF_SCORES.items() for rated in RATED if rated[2] in who),
     Cell("heavy-tails", 60, "ridge", "absolute"),
     Cell("heavy-tails", 100, "knn", "absolute"),
+    Cell("linear", 60, "ridge", "r2"),
+    Cell("linear", 100, "knn", "r2"),
+    Cell("linear", 200, "ridge", "r2"),
     Cell("heavy-tails", 60, "ridge", "r2"),
     Cell("heavy-tails", 100, "knn", "r2"),
 )

@@ -169,16 +169,21 @@ def _label_noise() -> Problem:
     return Problem("label-noise", clean.draw_x, lambda X: 0.2 + 0.6 * clean.given_x(X))
 
 
-def _heavy_tails() -> Problem:
-    """A linear mean of 10 columns plus t noise with 5 degrees of freedom."""
+def _linear() -> Problem:
+    """A linear mean of 10 columns plus normal noise."""
     slopes = np.array([1.0, -1.0, 0.5, 0.5, 0.25, 0, 0, 0, 0, 0])
     return Problem(
-        "heavy-tails",
+        "linear",
         lambda rng, n: rng.standard_normal((n, 10)),
         lambda X: X @ slopes,
-        noise=lambda rng, n: rng.standard_t(5, n),
+        noise=lambda rng, n: np.sqrt(5 / 3) * rng.standard_normal(n),
         noise_variance=5 / 3,
     )
+
+
+def _heavy_tails() -> Problem:
+    """The same with t noise of 5 degrees of freedom, of the same variance."""
+    return replace(_linear(), name="heavy-tails", noise=lambda rng, n: rng.standard_t(5, n))
 
 
 def _patients(rows_each: int = 4) -> Problem:
@@ -239,6 +244,7 @@ PROBLEMS = {
         _sparse(),
         _noise(),
         _like("imbalanced", make_simple, share=0.1),
+        _linear(),
         _heavy_tails(),
         _label_noise(),
         _patients(),
