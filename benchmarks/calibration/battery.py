@@ -65,6 +65,11 @@ OF_SCORES = {
     "auc": ("knn", "lda", "ridge", "tree", "forest"),
     "brier": ("knn", "lda", "tree", "forest"),
     "log": ("lda",),
+    "average-precision": ("knn", "lda", "ridge", "tree"),
+    "balanced-accuracy": ("knn", "lda", "ridge", "tree"),
+    "f1": ("knn", "lda", "ridge", "tree"),
+    "mcc": ("knn", "lda", "ridge", "tree"),
+    "kappa": ("knn", "lda", "ridge", "tree"),
 }
 RATED = (
     ("simple", 60, "knn"),
@@ -85,5 +90,10 @@ SCORES = (
     *(Cell(*rated, loss) for loss, who in OF_SCORES.items() for rated in RATED if rated[2] in who),
     Cell("heavy-tails", 60, "ridge", "absolute"),
     Cell("heavy-tails", 100, "knn", "absolute"),
+    Cell("linear", 60, "ridge", "r2"),
+    Cell("linear", 100, "knn", "r2"),
+    Cell("linear", 200, "ridge", "r2"),
+    Cell("heavy-tails", 60, "ridge", "r2"),
+    Cell("heavy-tails", 100, "knn", "r2"),
 )
 SHORT = (Cell("simple", 30, "knn"), Cell("noise", 30, "knn"), Cell("heavy-tails", 50, "ridge"))

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.losses import _one_minus_auc
+from truerisk.core.loss_words import as_loss
+from truerisk.core.table.data import Data
 from truerisk.datasets import make_difficult, make_highleyman, make_kearns, make_simple
 
 __all__ = ["PROBLEMS", "Problem"]
@@ -87,16 +88,14 @@ class Problem:
         if loss == "absolute":
             noise = np.abs(np.subtract.outer(rule.predict(X[:2000]) - told[:2000], self._noises))
             return float(noise.mean())
-        if loss == "auc":
-            scores = _scores(rule, X)
-            both, weight = np.r_[scores, scores], np.r_[told, 1 - told]
-            positive = np.arange(len(both)) < len(scores)
-            return _one_minus_auc(both, positive, weight)
-        chance = rule.predict_proba(X)[:, 1]
-        if loss == "brier":
-            return float(np.mean(told * (1 - chance) ** 2 + (1 - told) * chance**2))
-        kept = np.clip(chance, np.finfo(float).eps, 1 - np.finfo(float).eps)
-        return float(-np.mean(told * np.log(kept) + (1 - told) * np.log(1 - kept)))
+        if loss == "r2":
+            error = np.mean((rule.predict(X) - told) ** 2) + self.noise_variance
+            return float(error / (told.var() + self.noise_variance))
+        both = np.repeat([1, 0], len(told))  # every x with both labels, weighted by their chances
+        data = Data.check(np.zeros((len(both), 1)), both, task="classification")
+        rated = as_loss(loss, data)
+        said = np.concatenate([_answers(rule, X, rated.response)] * 2)[None]
+        return float(rated.of_set(data, np.arange(len(both)), said, np.r_[told, 1 - told])[0])
 
     @cached_property
     def _noises(self) -> Rows:
@@ -104,10 +103,14 @@ class Problem:
         return self.noise(np.random.default_rng(20261122), 2000)
 
 
-def _scores(rule: Any, X: Rows) -> Rows:
-    if hasattr(rule, "decision_function"):
+def _answers(rule: Any, X: Rows, response: str) -> Rows:
+    """What a loss asks of a rule: labels, probabilities or scores to rank by."""
+    if response == "label":
+        return np.asarray(rule.predict(X))
+    if response == "score" and hasattr(rule, "decision_function"):
         return np.asarray(rule.decision_function(X))
-    return np.asarray(rule.predict_proba(X)[:, 1])
+    chances = np.asarray(rule.predict_proba(X))
+    return chances[:, 1] if response == "score" else chances
 
 
 def _mixture(name: str, means: Any, covariances: Any, share: float = 0.5) -> Problem:
@@ -166,16 +169,21 @@ def _label_noise() -> Problem:
     return Problem("label-noise", clean.draw_x, lambda X: 0.2 + 0.6 * clean.given_x(X))
 
 
-def _heavy_tails() -> Problem:
-    """A linear mean of 10 columns plus t noise with 5 degrees of freedom."""
+def _linear() -> Problem:
+    """A linear mean of 10 columns plus normal noise."""
     slopes = np.array([1.0, -1.0, 0.5, 0.5, 0.25, 0, 0, 0, 0, 0])
     return Problem(
-        "heavy-tails",
+        "linear",
         lambda rng, n: rng.standard_normal((n, 10)),
         lambda X: X @ slopes,
-        noise=lambda rng, n: rng.standard_t(5, n),
+        noise=lambda rng, n: np.sqrt(5 / 3) * rng.standard_normal(n),
         noise_variance=5 / 3,
     )
+
+
+def _heavy_tails() -> Problem:
+    """The same with t noise of 5 degrees of freedom, of the same variance."""
+    return replace(_linear(), name="heavy-tails", noise=lambda rng, n: rng.standard_t(5, n))
 
 
 def _patients(rows_each: int = 4) -> Problem:
@@ -236,6 +244,7 @@ PROBLEMS = {
         _sparse(),
         _noise(),
         _like("imbalanced", make_simple, share=0.1),
+        _linear(),
         _heavy_tails(),
         _label_noise(),
         _patients(),

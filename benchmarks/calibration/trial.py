@@ -62,7 +62,7 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
 def _of_pairs(posed: Problem) -> tuple[dict[str, list[float | None]], int]:
     """The default interval of both numbers of folds, that of one drawing without pairs, the best.
 
-    "influences" is what is usual for AUC: the standard error of independent rows on this scale.
+    "influences" is what is usual for scores: the standard error of independent rows on this scale.
     """
     found: dict[str, list[float | None]] = {}
     best = 0
@@ -79,17 +79,21 @@ def _of_pairs(posed: Problem) -> tuple[dict[str, list[float | None]], int]:
         once = method.risk(answers, None, posed.data, posed.loss, terms)
         found[f"one drawing{which}"] = _said(once)
         if not posed.loss.per_row:
-            found[f"influences{which}"] = _plain(procedure)
+            found[f"influences{which}"] = _plain(procedure, posed.loss.upper)
     return found, best
 
 
-def _plain(tested: Tested) -> list[float | None]:
-    """The logit interval with the variance of independent rows itself."""
+def _plain(tested: Tested, upper: float | None) -> list[float | None]:
+    """The logit interval, or that of the logarithm, with the variance of independent rows."""
     value, error = float(tested.value), tested.std_error
-    if not error or not 0 < value < 1:
+    if not error or not 0 < value < (upper or np.inf):
         return [value, None, None]
+    if upper is None:
+        return [value, *(float(value * np.exp(z * error / value)) for z in (-1.96, 1.96))]
+    value, error = value / upper, error / upper
     odds, half = np.log(value / (1 - value)), 1.96 * error / (value * (1 - value))
-    return [value, *(float(1 / (1 + np.exp(-end))) for end in (odds - half, odds + half))]
+    ends = (float(upper / (1 + np.exp(-end))) for end in (odds - half, odds + half))
+    return [upper * value, *ends]
 
 
 def _said(tested: Tested | None) -> list[float | None]:

@@ -135,9 +135,9 @@ def test_auc_has_a_risk_and_an_interval(assess):
     said = assess("--loss", "auc", "--json").content
     assert (said["loss"], said["baseline"]) == ("auc", 0.5)
     assert said["learners"]["lda"]["risk"]["interval"]["method"] == "logit-cv"
-    said = assess("--loss", "f1_macro", "--json").content
+    said = assess("--loss", "f1_micro", "--json").content
     assert said["learners"]["lda"]["risk"]["interval"] is None
-    assert "no interval, for loss 'f1_macro' has no per-row losses" in said["conclusion"]
+    assert "no interval, for loss 'f1_micro' has no per-row losses" in said["conclusion"]
 
 
 def test_the_one_se_rule_chooses_the_simplest_good_setting(assess):

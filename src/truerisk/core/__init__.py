@@ -8,7 +8,8 @@
 | `family.py` | a learner with its candidates |
 | `identity.py` | whether an object is what a known class makes |
 | `answers.py`, `linear_rules.py` | predictions of all candidates in flat blocks; coefficients |
-| `losses.py`, `loss_words.py` | what an answer costs; what users may write as `loss=` |
+| `loss.py`, `losses.py`, `scores/` | what a loss is; losses of rows; scores of test sets |
+| `loss_words.py` | what users may write as `loss=` |
 | `positive.py` | scores of one class: which of two labels is the positive one |
 | `positive.py` | which of two classes a score of one class rates |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |

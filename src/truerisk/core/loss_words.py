@@ -1,4 +1,8 @@
-"""From what a user writes as `loss=` to a Loss: a word, a loss, a callable, a scorer."""
+"""From what a user writes as `loss=` to a Loss: a word, a loss, a callable, a scorer.
+
+Some words are ours and scikit-learn's. Ours are taken of all answers of a repetition where these
+compare; `same_as_scorer` gives what scikit-learn means by a name, the mean over folds.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +10,40 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import refuse_class
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
-from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.losses import (
+    AUC,
+    MCC,
+    R2,
+    Absolute,
+    AveragePrecision,
+    BalancedAccuracy,
+    Brier,
+    FBeta,
+    Log,
+    Loss,
+    Precision,
+    Recall,
+    RowLoss,
+    Squared,
+    ZeroOne,
+)
 from truerisk.core.positive import WANT_A_CLASS, PositiveScorer
 from truerisk.core.present import clean
 from truerisk.core.registry import Line, Registry, closest
 from truerisk.core.table.data import Data
 
-__all__ = ["CallableLoss", "RatedLoss", "ScorerLoss", "as_loss", "registry"]
+__all__ = ["CallableLoss", "RatedLoss", "ScorerLoss", "as_loss", "registry", "same_as_scorer"]
 
 _HERE = "truerisk.core.losses"
+_TABLE = "truerisk.core.scores.confusion"
+_RANKED = "truerisk.core.scores.ranked"
 registry = Registry(
     "loss",
     {
@@ -30,9 +53,64 @@ registry = Registry(
         "brier": Line(f"{_HERE}:Brier", "squared distance of the probabilities to the truth"),
         "squared": Line(f"{_HERE}:Squared", "(y - f)^2 (regressors' default)"),
         "absolute": Line(f"{_HERE}:Absolute", "|y - f|"),
-        "auc": Line(f"{_HERE}:AUC", "1 - AUC, by test sets"),
+        "auc": Line(f"{_RANKED}:AUC", "1 - AUC, by test sets"),
+        "average-precision": Line(f"{_RANKED}:AveragePrecision", "1 - AP, by test sets"),
+        "balanced-accuracy": Line(f"{_TABLE}:BalancedAccuracy", "1 - mean recall of the classes"),
+        "f1": Line(f"{_TABLE}:FBeta", "1 - F1; F2 is tr.losses.FBeta(2)"),
+        "precision": Line(f"{_TABLE}:Precision", "1 - precision"),
+        "recall": Line(f"{_TABLE}:Recall", "1 - recall"),
+        "sensitivity": Line(f"{_TABLE}:Sensitivity", "the same as recall"),
+        "specificity": Line(f"{_TABLE}:Specificity", "1 - specificity"),
+        "mcc": Line(f"{_TABLE}:MCC", "1 - Matthews' correlation"),
+        "kappa": Line(f"{_TABLE}:Kappa", "1 - Cohen's kappa"),
+        "g-mean": Line(f"{_TABLE}:GMean", "1 - geometric mean of the classes' recalls"),
+        "r2": Line("truerisk.core.scores.explained:R2", "1 - R^2"),
+        "ece": Line("truerisk.core.scores.reliability:ECE", "expected calibration error"),
     },
 )
+
+_TWO, _CLASSES, _NUMBERS = "two classes", "classes", "numbers"
+_SCORERS: dict[str, tuple[str, Callable[[], Loss]]] = {
+    "accuracy": (_CLASSES, ZeroOne),
+    "average_precision": (_TWO, AveragePrecision),
+    "balanced_accuracy": (_CLASSES, BalancedAccuracy),
+    "f1": (_TWO, FBeta),
+    "f1_macro": (_CLASSES, partial(FBeta, average="macro")),
+    "f1_weighted": (_CLASSES, partial(FBeta, average="weighted")),
+    "matthews_corrcoef": (_CLASSES, MCC),
+    "neg_brier_score": (_CLASSES, Brier),
+    "neg_log_loss": (_CLASSES, Log),
+    "neg_mean_absolute_error": (_NUMBERS, Absolute),
+    "neg_mean_squared_error": (_NUMBERS, Squared),
+    "precision": (_TWO, Precision),
+    "precision_macro": (_CLASSES, partial(Precision, average="macro")),
+    "precision_weighted": (_CLASSES, partial(Precision, average="weighted")),
+    "r2": (_NUMBERS, R2),
+    "recall": (_TWO, Recall),
+    "recall_macro": (_CLASSES, partial(Recall, average="macro")),
+    "recall_weighted": (_CLASSES, partial(Recall, average="weighted")),
+    "roc_auc": (_TWO, AUC),
+}
+"""scikit-learn's names of scores that a loss of ours is made of, and what y they are for."""
+
+
+def same_as_scorer(word: str, n_classes: int) -> Loss | None:
+    """The loss of ours that means what scikit-learn means by a name; None where there is none.
+
+    Its usual average is the mean over folds, that of `cross_val_score`, and its word is the name.
+    `n_classes` is 0 for regression. Scores of one class rate the greater of two labels.
+
+    >>> loss = same_as_scorer("f1", 2)
+    >>> loss.word, loss.usual_average, same_as_scorer("f1", 3)
+    ('f1', 'fold', None)
+    """
+    of_what, made = _SCORERS.get(word, ("", None))
+    fits = {_TWO: n_classes == 2, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
+    if made is None or not fits[of_what]:
+        return None
+    loss = made()
+    loss.word, loss.usual_average, loss.is_score = word, "fold", True
+    return loss
 
 
 class CallableLoss(RowLoss):
@@ -161,7 +239,11 @@ def _by_word(word: str, data: Data) -> Loss:
     if word == "cost":
         raise Refusal("loss 'cost' needs its matrix: loss=tr.losses.Cost([[0, 1], [5, 0]]).")
     if word in registry:
-        return registry.load(word)()
+        found: Loss = registry.load(word)()
+        return found
+    same = same_as_scorer(word, data.n_classes)
+    if same is not None:
+        return same
     from sklearn.metrics import get_scorer, get_scorer_names
 
     if word in WANT_A_CLASS and data.n_classes == 2:

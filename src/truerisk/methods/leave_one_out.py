@@ -23,7 +23,7 @@ __all__ = ["LeaveOneOut"]
 class LeaveOneOut(Averaged):
     """CV with as many folds as rows: nearly unbiased, n fits, often of high variance.
 
-    Losses that rate whole test sets (AUC) are computed once over all n pooled answers.
+    Losses that rate whole test sets (AUC, F1) are computed once over all n pooled answers.
     """
 
     word = "loo"

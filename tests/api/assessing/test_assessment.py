@@ -99,7 +99,7 @@ def test_the_frame_has_one_row_per_learner(found):
 
 def test_the_frame_without_intervals():
     """Where there is none the cells are empty, not invented."""
-    frame = tr.assess({"a": GaussianNB()}, X, Y, loss="f1_macro", **QUICK).table()
+    frame = tr.assess({"a": GaussianNB()}, X, Y, loss="f1_micro", **QUICK).table()
     assert frame[["low", "high", "interval"]].isna().all(axis=None)
 
 

@@ -82,7 +82,7 @@ def test_where_no_interval_is_calibrated_the_method_has_its_own():
     y = Y > 0
     split = tr.HonestSearchCV(model, grid, outer=tr.methods.MonteCarlo(5)).fit(X, y).risk_
     assert split.interval.method == "corrected-t"
-    scored = tr.HonestSearchCV(model, grid, outer="5-fold", loss="f1_macro").fit(X, y).risk_
+    scored = tr.HonestSearchCV(model, grid, outer="5-fold", loss="f1_micro").fit(X, y).risk_
     assert scored.interval is None
 
 

@@ -27,16 +27,16 @@ CASES = {
     "zero-one": (CLASSES, as_loss("zero-one", CLASSES)),
     "log": (CLASSES, as_loss("log", CLASSES)),
     "auc": (CLASSES, as_loss("auc", CLASSES)),
-    "f1_macro": (CLASSES, as_loss("f1_macro", CLASSES)),
+    "f1_micro": (CLASSES, as_loss("f1_micro", CLASSES)),
     "weighted": (WEIGHTED, as_loss("zero-one", WEIGHTED)),
     "signed": (NUMBERS, as_loss(lambda y, f: y - f, NUMBERS)),
 }
 LACKING = {
-    Basis.ROW_LOSSES: {"auc", "f1_macro"},
-    Basis.INFLUENCES: {"f1_macro"},
-    Basis.UPPER_BOUND: {"log", "signed", "f1_macro"},
+    Basis.ROW_LOSSES: {"auc", "f1_micro"},
+    Basis.INFLUENCES: {"f1_micro"},
+    Basis.UPPER_BOUND: {"log", "signed", "f1_micro"},
     Basis.NEVER_NEGATIVE: {"signed"},
-    Basis.ERROR_COUNT: {"log", "auc", "signed", "f1_macro"},
+    Basis.ERROR_COUNT: {"log", "auc", "signed", "f1_micro"},
     Basis.EQUAL_ROWS: {"weighted"},
 }
 METHODS = [

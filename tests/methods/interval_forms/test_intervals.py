@@ -115,7 +115,7 @@ def test_dependent_or_weighted_tests_have_no_binomial_posterior(more) -> None:
         ("reversed 4-fold", None, "overlap"),
         ("4-fold", "auc", "no per-row losses"),
         ("holdout", "auc", "no per-row losses"),
-        ("4-fold", "f1_macro", "no per-row losses"),
+        ("4-fold", "f1_micro", "no per-row losses"),
     ],
 )
 def test_without_a_formula_there_is_a_reason(method, loss, reason) -> None:

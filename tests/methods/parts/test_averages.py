@@ -219,7 +219,7 @@ def test_scores_of_a_scorer_cannot_be_pooled() -> None:
     """A scorer rates one model at a time."""
     method = tr.methods.KFold(4, average="pooled")
     with pytest.raises(Refusal, match="use average='fold'"):
-        tr.estimate_risk(LogisticRegression(), X, Y, loss="f1_macro", method=method)
+        tr.estimate_risk(LogisticRegression(), X, Y, loss="f1_micro", method=method)
 
 
 def test_split_risks_do_not_exist_for_one_row() -> None:

@@ -91,5 +91,5 @@ def test_of_whole_sets() -> None:
 def test_scorers_are_refused() -> None:
     """A scorer asks the model itself, so that y cannot be moved against its answers."""
     data = Data.check(X, np.arange(20) % 2, task="classification")
-    with pytest.raises(Refusal, match="scorer balanced_accuracy does not exist"):
-        no_information(as_loss("balanced_accuracy", data), data, ROWS, np.zeros((1, N)))
+    with pytest.raises(Refusal, match="scorer f1_micro does not exist"):
+        no_information(as_loss("f1_micro", data), data, ROWS, np.zeros((1, N)))

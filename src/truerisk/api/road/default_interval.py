@@ -24,7 +24,7 @@ def default_word(method: Method, loss: Loss) -> str | None:
     """The word of the calibrated interval, None where it is not made for the method or the loss."""
     word = calibrated_word(loss)
     pools = isinstance(method, Averaged) and method.average_of(loss) == "pooled"
-    if word is None or (pools and not loss.per_row):  # one score of all answers has no spread
+    if word is None or (pools and not loss.one_scale):  # one rank of all answers has no spread
         return None
     return word if as_form(word).lacking(method.gives) is None else None
 

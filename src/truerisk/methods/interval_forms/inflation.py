@@ -22,7 +22,7 @@ import math
 from dataclasses import dataclass
 
 from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss
+from truerisk.core.loss import Loss
 from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import OF_A_MEAN, Needs, is_none
 
@@ -62,7 +62,7 @@ CALIBRATED = (
 
 def calibrated_word(loss: Loss) -> str | None:
     """The interval that was calibrated for a loss, None where none was."""
-    if not loss.tells_influences or loss.lower != 0:
+    if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
         return None
     bounded = "beta-cv" if loss.per_row else "logit-cv"
     return "log-cv" if loss.upper is None else bounded

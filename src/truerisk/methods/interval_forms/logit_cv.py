@@ -17,8 +17,8 @@ __all__ = ["LogitCV"]
 class LogitCV(IntervalForm[RowEvidence]):
     r"""logit⁻¹(logit m ± z se/(m (1 − m))), m the value as a share of the bound.
 
-    For scores that rate whole test sets, such as AUC: their value is the mean over folds, and each
-    row does to its fold's score what its influence φ says. se² = c V, V the variance of a mean of
+    For scores that rate whole test sets: each row does to the value what its influence φ says. AUC
+    and average precision are means over folds, scores of labels are of all answers at once. se² = c V, V the variance of a mean of
     independent rows with the losses score + φ, c as `inflation.py` says. With the bounds -1 and 1
     of a correlation it is Fisher's z. m is kept half a row away from 0 and 1, and V is not below
     that of one row of n. The standard error beside it is the usual one, of independent rows.

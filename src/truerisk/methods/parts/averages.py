@@ -1,7 +1,8 @@
 """From answers to mean losses, and from mean losses to a standard error where a formula allows.
 
 Two averages differ where folds are unequal: *pooled* (every tested row counts alike) and *fold*
-(every fold counts alike). Pooled is the default for losses of single rows, fold for the others.
+(every fold counts alike). A score of whole test sets is pooled by taking all answers of a
+repetition as one set. Which of them is the default, the loss says.
 """
 
 from __future__ import annotations
@@ -10,19 +11,20 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms, Tested
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.loss import Average, Loss, RowLoss, check_average
 from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
+from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.row_influences import losses_by_influence
@@ -42,9 +44,6 @@ __all__ = [
     "tested_by_average",
     "tested_with",
 ]
-
-Average = Literal["pooled", "fold"]
-
 
 OF_ONE_SPLIT = frozenset({Basis.LOSSES, Basis.MEAN, Basis.ONCE})
 
@@ -69,16 +68,10 @@ class Averaged(Method):
         in_order = (np.diff(unit) >= 0).all() and answers.answered.all()
         if terms.with_errors or not isinstance(loss, RowLoss) or not in_order:
             return super().reduce_units(answers, data, loss, terms)
-        return _means_by_unit(answers, data, loss, self.average_of(loss) or "pooled")
+        return _means_by_unit(answers, data, loss, self.average_of(loss) or loss.usual_average)
 
 
 OF_CROSS_VALIDATION = Averaged.gives | {Basis.EQUALLY_OFTEN}
-
-
-def check_average(average: str | None) -> None:
-    """Refuse an unknown average."""
-    if average not in (None, "pooled", "fold"):
-        raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
 
 
 def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
@@ -155,7 +148,7 @@ def tested_by_average(
     answers to the same rows by models that lack a further fold, one line per candidate.
     """
     if average is None:
-        average = "pooled" if loss.per_row else "fold"
+        average = loss.usual_average
     asked = terms.interval if terms.with_errors else None
     if unsure is None and terms.with_errors and loss.per_row and is_ordered(answers.plan):
         unsure = ORDERED
@@ -163,14 +156,16 @@ def tested_by_average(
         raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
     if asked is not None:
         as_form(asked).check(data, loss)
-    if not isinstance(loss, RowLoss) and (average == "pooled" or not (asked or usual)):
-        if asked is not None:
+    if not isinstance(loss, RowLoss):
+        one_spread = average == "fold" or loss.one_scale  # else one rank of answers that differ
+        if asked is not None and not one_spread:
             as_form(asked).require({Basis.LOSSES, Basis.SPLITS}, "a score of all folds at once")
-        by_split = split_risks(answers, data, loss, lenient=average == "pooled")
-        return _rated(answers, data, loss, by_split, average)
-    losses, by_split = _losses(answers, data, loss)
+        if not one_spread or not terms.with_errors or not (asked or usual):
+            return _rated(answers, data, loss, average)
+    losses, by_split, values = _losses(answers, data, loss, average)
     weights, total = _average_weights(data, answers.plan, average)
-    values = losses @ weights / total if loss.per_row else by_split.mean(axis=1)
+    if loss.per_row:
+        values = losses @ weights / total
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
@@ -181,6 +176,7 @@ def tested_by_average(
         if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
             plain = replace(terms, interval=None)  # rules may need the errors
             best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
+        moved = None if shaken is None else _losses(shaken, data, loss, average)[0]
         evidence = RowEvidence(
             values=values,
             loss=loss,
@@ -195,7 +191,7 @@ def tested_by_average(
             by_position=losses,
             split_risks=by_split,
             best=best,
-            shaken=None if shaken is None else Shaken.of(shaken, _losses(shaken, data, loss)[0]),
+            shaken=None if shaken is None or moved is None else Shaken.of(shaken, moved),
         )
         sure = form.of_each(evidence)
     if not loss.per_row:
@@ -203,14 +199,20 @@ def tested_by_average(
     return tested_with(sure, answers, values, by_split, per_row, rows)
 
 
-def _losses(answers: Answers, data: Data, loss: Loss) -> tuple[np.ndarray, np.ndarray]:
-    """Losses of all positions and risks of all test sets; a score is spread over its rows."""
+def _losses(
+    answers: Answers, data: Data, loss: Loss, average: Average
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Losses of all positions, risks of all test sets, their average; of rows it is left for later.
+
+    A score is spread over its rows.
+    """
     if isinstance(loss, RowLoss):
         losses = row_losses(answers, data, loss)
-        return losses, mean_by_question(losses, answers.plan, data)
-    by_split = split_risks(answers, data, loss)
+        by_split = mean_by_question(losses, answers.plan, data)
+        return losses, by_split, by_split
+    by_split, values = _of_sets(answers, data, loss, average)
     weights = position_weights(data, answers.plan)
-    return losses_by_influence(answers, data, loss, by_split, weights), by_split
+    return losses_by_influence(answers, data, loss, values, weights), by_split, values
 
 
 def tested_with(
@@ -260,18 +262,28 @@ def means_by_row(
     return rows, means, shares, True
 
 
-def _rated(
-    answers: Answers, data: Data, loss: Loss, by_split: np.ndarray, average: Average
-) -> list[Tested]:
+def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[Tested]:
     """Losses that only rate whole sets: no per-row losses, hence no standard error of their own."""
-    values = by_split.mean(axis=1) if average == "fold" else _pooled_sets(answers, data, loss)
+    by_split, values = _of_sets(answers, data, loss, average)
     note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
-    if loss.tells_influences and average == "fold":
-        note = note[:-1] + " by them; interval='logit-cv' rests on what each row does to it."
+    calibrated = calibrated_word(loss)
+    if calibrated is not None and (average == "fold" or loss.one_scale):
+        note = f"{note[:-1]} by them; interval='{calibrated}' rests on what each row does to it."
     return [
         Tested(float(value), split_risks=by_split[c], notes=(*failure_notes(answers, c), note))
         for c, value in enumerate(values)
     ]
+
+
+def _of_sets(
+    answers: Answers, data: Data, loss: Loss, average: Average
+) -> tuple[np.ndarray, np.ndarray]:
+    """Risks of all test sets, and the value that they, or their answers together, have."""
+    if average == "pooled":
+        values = _pooled_sets(answers, data, loss)
+        return split_risks(answers, data, loss, lenient=True), values
+    by_split = split_risks(answers, data, loss)
+    return by_split, by_split.mean(axis=1)
 
 
 def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:

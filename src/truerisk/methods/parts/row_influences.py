@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.losses import Loss
+from truerisk.core.loss import Loss
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
 __all__ = ["losses_by_influence"]
 
 
 def losses_by_influence(
-    answers: Answers, data: Data, loss: Loss, by_split: np.ndarray, weights: np.ndarray | None
+    answers: Answers, data: Data, loss: Loss, values: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """`(n_candidates, n_positions)`: the mean score plus a row's influence about it.
+    """`(n_candidates, n_positions)`: the value plus a row's influence about it.
 
-    The spread of these is that of the mean of all scores to first order, so that they serve as
-    losses of rows. It is about the mean of all test sets: the only positive row of a test set would
+    The spread of these is that of the value to first order, so that they serve as losses of rows.
+    Where answers of several models compare, all those of a repetition are one test set here, also
+    if the value is a mean over folds: a small fold tells badly what a row does. Ranks are those of
+    a fold, and are held against the mean of all folds: the only positive row of a test set would
     have no influence about the AUC of that set. NaN where a fit failed.
     """
-    plan = answers.plan
-    rows, offsets = plan.positions[0], plan.test_offsets
-    mean = by_split.mean(axis=1)
-    losses = np.repeat(mean[:, None], len(rows), axis=1)
-    ok = np.isfinite(mean)
-    for q in range(plan.n_questions if ok.any() else 0):
-        part = slice(offsets[q], offsets[q + 1])
+    rows = answers.plan.positions[0]
+    losses = np.repeat(values[:, None], len(rows), axis=1)
+    ok = np.isfinite(values)
+    for part in _sets(answers.plan, loss) if ok.any() else ():
         w = None if weights is None else weights[part]
-        losses[ok, part] += loss.influences(data, rows[part], answers.of(q)[ok], w, mean[ok])
+        told = answers.values[ok][:, part]
+        losses[np.ix_(ok, part)] += loss.influences(data, rows[part], told, w, values[ok])
     return losses
+
+
+def _sets(plan: Plan, loss: Loss) -> Iterator[np.ndarray]:
+    """The positions of every test set on which influences are taken."""
+    if loss.one_scale:
+        repeat = np.repeat(plan.repeat, plan.test_sizes)
+        yield from (np.flatnonzero(repeat == r) for r in np.unique(repeat))
+        return
+    offsets = plan.test_offsets
+    yield from (np.arange(offsets[q], offsets[q + 1]) for q in range(plan.n_questions))

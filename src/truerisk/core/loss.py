@@ -1,0 +1,107 @@
+"""What a loss says about itself. A risk is a mean loss, so lower is better, always.
+
+A loss that costs each row by itself (`per_row`) can be pooled, weighted and given a standard
+error. One that only rates a whole test set (AUC, F1, a scorer) can be given one where it is told
+what each row does to it (`tells_influences`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from truerisk.core.answers import Response
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.table.data import Data, Task
+
+__all__ = ["Average", "Loss", "RowLoss", "check_average"]
+
+Average = Literal["pooled", "fold"]
+"""All answers of a repetition as one test set, or the mean over folds, which count alike."""
+
+Risks = TypeVar("Risks", float, np.ndarray)
+
+
+def check_average(average: str | None) -> None:
+    """Refuse an unknown average."""
+    if average not in (None, "pooled", "fold"):
+        raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
+
+
+class Loss(ABC):
+    """What every loss says about itself; `perfect` is the score of a rule without error."""
+
+    word: str
+    response: Response
+    tasks: tuple[Task, ...] = ("classification",)
+    per_row: ClassVar[bool]
+    binary: bool = False  # whether the loss is a count of errors (0 or 1 per row)
+    lower: float | None = 0.0
+    upper: float | None = None
+    perfect: float = 0.0
+    is_score: bool = False  # whether it is known by its score, `perfect` minus the loss
+    usual_average: Average = "fold"  # how the test sets of a repetition are averaged
+    tells_influences: bool = False
+    grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
+    notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
+
+    @abstractmethod
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Loss of each candidate (first axis of `answers`) on one test set."""
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        """`(n_candidates, n_rows)`: what a little more weight on a row does to the loss of a set.
+
+        The derivative by the row's weight, times the weight of all. `about` is a value for each
+        candidate that a row is compared with: the loss of the set, or of several sets; scores of a
+        confusion table do without it. A loss of rows needs none: its losses say it.
+        """
+        raise Refusal(f"loss '{self.word}' does not tell what each row does to it.")
+
+    @property
+    def one_scale(self) -> bool:
+        """Whether answers of several models compare: labels and values do, scores for ranks not."""
+        return self.response not in ("score", "scored")
+
+    def check(self, data: Data) -> None:
+        """Refuse data this loss is not defined for."""
+        if data.task not in self.tasks:
+            fitting = {
+                "classification": "zero-one, log or brier",
+                "regression": "squared or absolute",
+            }
+            raise Refusal(
+                f"loss '{self.word}' is not defined for {data.task}; use {fitting[data.task]}."
+            )
+
+    def score(self, risk: Risks) -> Risks:
+        """The risk as scikit-learn counts, higher is better."""
+        return self.perfect - risk
+
+
+class RowLoss(Loss):
+    """A loss of single rows; the loss of a set is the (weighted) mean."""
+
+    per_row = True
+    usual_average = "pooled"
+    tells_influences = True
+
+    @abstractmethod
+    def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
+        """`(n_candidates, n_rows)` losses of the given rows."""
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        return np.average(self.of_rows(data, rows, answers), axis=1, weights=weights)

@@ -1,0 +1,291 @@
+r"""Scores of labels: functions of three weights a class, right answers, rows and answers of it.
+
+Each score g depends on a confusion table by its hits h_k, rows t_k and answers s_k of every class
+k alone, and does not change when all weights are doubled. A row of class t that was answered s has
+the influence W (∂g/∂t_t + ∂g/∂s_s + 1[t = s] ∂g/∂h_t), W the weight of all; the derivatives are
+taken by a complex step (Squire and Trapp, 1998), which is exact to rounding. A label that y does
+not hold is no class: it is wrong, and an answer of none.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Literal
+
+import numpy as np
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.loss import Loss
+from truerisk.core.present import clean
+from truerisk.core.table.data import Data
+
+__all__ = [
+    "MCC",
+    "BalancedAccuracy",
+    "FBeta",
+    "GMean",
+    "Kappa",
+    "OverClasses",
+    "Precision",
+    "Recall",
+    "Sensitivity",
+    "Specificity",
+]
+
+OverClasses = Literal["macro", "weighted"]
+
+STEP = 1e-20
+
+
+class _OfTable(Loss):
+    """1 − score of the weighted confusion table."""
+
+    response, per_row, is_score, upper, perfect = "label", False, True, 1.0, 1.0
+    usual_average = "pooled"
+    tells_influences = True
+    wants_two = False  # whether the truth must hold two classes
+
+    @abstractmethod
+    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        """The score of tables, whose classes are on the last axis."""
+
+    def of_set(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        tables = self._tables(data, rows, answers, weights)
+        return self.perfect - self._score(*np.moveaxis(tables, 1, 0))
+
+    def influences(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        truth, told = data.codes_of(rows), np.empty(answers.shape)
+        tables = self._tables(data, rows, answers, weights)
+        for line, table, labels in zip(told, tables, answers, strict=True):
+            of_hit, of_true, of_said = self._slopes(table)
+            of_said = np.append(of_said, 0.0)  # the last is that of -1, no class
+            slopes = of_true[truth] + of_said[labels] + np.where(labels == truth, of_hit[truth], 0)
+            line[:] = -slopes * table[1].sum()
+        return told
+
+    def _tables(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """`(n_candidates, 3, n_classes)` weights of hits, rows and answers of each class."""
+        truth, k = data.codes_of(rows), data.n_classes
+        w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
+        true = np.bincount(truth, w, k)
+        self._need(true, len(rows))
+        tables = np.empty((len(answers), 3, k))
+        for table, labels in zip(tables, answers, strict=True):
+            right, known = labels == truth, labels >= 0
+            table[0] = np.bincount(truth[right], w[right], k)
+            table[1] = true
+            table[2] = np.bincount(labels[known], w[known], k)
+        return tables
+
+    def _slopes(self, table: np.ndarray) -> np.ndarray:
+        """Derivatives of the score by every weight of one table."""
+        steps = 1j * STEP * np.eye(table.size).reshape(-1, *table.shape)
+        moved = self._score(*np.moveaxis(table + steps, 1, 0))
+        return np.asarray(moved.imag / STEP).reshape(table.shape)
+
+    def _need(self, true: np.ndarray, n_rows: int) -> None:
+        """Refuse a test set whose truth lacks what the score needs."""
+        if self.wants_two and np.count_nonzero(true) < 2:
+            self._refuse("rows of two classes", n_rows, "holds a single class")
+
+    def _refuse(self, needed: str, n_rows: int, lack: str) -> None:
+        raise Refusal(
+            f"loss '{self.word}' needs {needed} in every test set, and one of {n_rows} rows "
+            f"{lack}; use fewer folds or average='pooled'."
+        )
+
+
+class BalancedAccuracy(_OfTable):
+    """1 − the mean over classes of the share of their rows that are found."""
+
+    word = "balanced-accuracy"
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        return _mean(_ratio(hits, true), true.real > 0)
+
+
+class GMean(_OfTable):
+    """1 − the geometric mean of the classes' recalls (Kubat and Matwin, 1997).
+
+    Where no row of a class is found, the influences are those at half a row.
+    """
+
+    word, wants_two = "g-mean", True
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        there = true.real > 0
+        recalls = np.where(there, _ratio(hits, true), 1.0)
+        return np.asarray(recalls.prod(axis=-1) ** (1 / there.sum(axis=-1)))
+
+    def _slopes(self, table: np.ndarray) -> np.ndarray:
+        hits, true, _ = table
+        half = true[true > 0].min() / 2 if (true > 0).any() else 0.0
+        return super()._slopes(np.array([np.where(hits > 0, hits, half), true, table[2]]))
+
+
+class MCC(_OfTable):
+    """1 − Matthews' correlation of truth and answer (Gorodkin, 2004, for several classes).
+
+    With n the weight of all: (n Σ h_k − Σ t_k s_k)/√((n² − Σ s_k²)(n² − Σ t_k²)). Constant answers
+    have the score 0.
+    """
+
+    word, upper, wants_two = "mcc", 2.0, True
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        n = true.sum(axis=-1)
+        unknown = n - said.sum(axis=-1)
+        together = n * hits.sum(axis=-1) - (true * said).sum(axis=-1)
+        of_said = n**2 - (said**2).sum(axis=-1) - unknown**2
+        of_true = n**2 - (true**2).sum(axis=-1)
+        constant = of_said.real <= 1e-12 * n.real**2
+        spread = np.sqrt(np.where(constant, 1.0, of_said) * of_true)
+        return np.where(constant, 0.0, together / spread)
+
+
+class Kappa(_OfTable):
+    """1 − (a − c)/(1 − c), a the accuracy, c that of answers by chance (Cohen, 1960)."""
+
+    word, upper, wants_two = "kappa", 2.0, True
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        n = true.sum(axis=-1)
+        agreed, chance = hits.sum(axis=-1) / n, (true * said).sum(axis=-1) / n**2
+        return np.asarray((agreed - chance) / (1 - chance))
+
+
+class _OfClass(_OfTable):
+    """1 − a score of one class against the rest.
+
+    Of two classes the greater label is rated, the positive one. `average` takes the mean over all
+    classes, alike ("macro", usual for three and more) or by their rows ("weighted"). A class counts
+    that is in the truth or the answers of a test set.
+    """
+
+    needs_positive = True
+
+    def __init__(self, average: OverClasses | None = None) -> None:
+        if average not in (None, "macro", "weighted"):
+            raise UnknownName(f"average={average!r} is unknown; use 'macro', 'weighted' or None.")
+        self.over_classes = average
+        if average is not None:
+            self.word = f"{self.word}-{average}"
+
+    def check(self, data: Data) -> None:
+        super().check(data)
+        if self.over_classes is None and data.n_classes == 2:
+            self.notes = (f"positive class: {clean(repr(data.label(1)), 60)}",)
+        else:
+            alike = "by its rows" if self.over_classes == "weighted" else "alike"
+            self.notes = (f"mean over {data.n_classes} classes, each counting {alike}",)
+
+    @abstractmethod
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        """The score of every class."""
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        scores = self._of_each(hits, true, said)
+        if self._rates_one(true):
+            return np.asarray(scores[..., 1])
+        if self.over_classes == "weighted":
+            return np.asarray((true * scores).sum(axis=-1) / true.sum(axis=-1))
+        return _mean(scores, (true.real > 0) | (said.real > 0))
+
+    def _rates_one(self, true: np.ndarray) -> bool:
+        return self.over_classes is None and true.shape[-1] == 2
+
+    def _need(self, true: np.ndarray, n_rows: int) -> None:
+        super()._need(true, n_rows)
+        if self.needs_positive and self._rates_one(true) and not true[1]:
+            self._refuse("rows of the positive class", n_rows, "holds none")
+
+
+class FBeta(_OfClass):
+    """1 − (1 + β²) h / (β² t + s): precision and recall in one, recall β times as important.
+
+    `beta` 1 is F1, the harmonic mean of both (van Rijsbergen, 1979).
+    """
+
+    word = "f1"
+
+    def __init__(self, beta: float = 1.0, average: OverClasses | None = None) -> None:
+        given: object = beta
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < np.inf:
+            raise BadArgument(f"beta={shown(beta)}: give a number above 0; 1 is F1.")
+        self.beta = float(given)
+        self.word = f"f{self.beta:g}"
+        super().__init__(average)
+
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        square = self.beta**2
+        return _ratio((1 + square) * hits, square * true + said)
+
+
+class Precision(_OfClass):
+    """1 − h/s, the share of right answers among those that name the class; of none it is 0."""
+
+    word, needs_positive = "precision", False
+
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        return _ratio(hits, said)
+
+
+class Recall(_OfClass):
+    """1 − h/t, the share of the rows of the class that are found."""
+
+    word = "recall"
+
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        return _ratio(hits, true)
+
+
+class Sensitivity(Recall):
+    """Recall by its other name."""
+
+    word = "sensitivity"
+
+
+class Specificity(_OfClass):
+    """1 − the share of the rows of other classes that are not taken for the class.
+
+    Of two classes: the share of the negative rows that are found, which is the recall of these.
+    """
+
+    word, needs_positive = "specificity", False
+
+    def _score(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        if self._rates_one(true):
+            return _ratio(hits[..., 0], true[..., 0])
+        return super()._score(hits, true, said)
+
+    def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
+        others = true.sum(axis=-1, keepdims=True) - true
+        return _ratio(others - said + hits, others)
+
+    def _need(self, true: np.ndarray, n_rows: int) -> None:
+        super()._need(true, n_rows)
+        if self._rates_one(true) and not true[0]:
+            self._refuse("rows of the negative class", n_rows, "holds none")
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """0 where there is nothing to take a part of, as in scikit-learn."""
+    none = whole.real == 0
+    return np.where(none, 0.0, part / np.where(none, 1.0, whole))
+
+
+def _mean(scores: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """The mean over the classes that are there."""
+    return np.asarray(np.where(there, scores, 0.0).sum(axis=-1) / there.sum(axis=-1))

@@ -1,0 +1,84 @@
+"""Average precision is scikit-learn's, and its influences are derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics
+
+from truerisk.core.errors import Refusal
+from truerisk.core.loss_words import as_loss
+from truerisk.core.losses import AUC, AveragePrecision
+from truerisk.core.table.data import Data
+
+
+def ranked(n, levels, seed):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([[0, 1], rng.integers(2, size=n)])
+    scores = rng.integers(levels, size=(2, n + 2)) / 3
+    return Data.check(np.zeros((n + 2, 1)), y, task="classification"), scores, rng.random(n + 2) + 1
+
+
+@given(st.integers(0, 30), st.integers(1, 12), st.integers(0, 2**31))
+def test_average_precision_is_that_of_scikit_learn(n, levels, seed) -> None:
+    """With ties and weights."""
+    data, scores, weights = ranked(n, levels, seed)
+    for w in (None, weights):
+        found = AveragePrecision().of_set(data, np.arange(n + 2), scores, w)
+        expected = [metrics.average_precision_score(data.y, s, sample_weight=w) for s in scores]
+        assert found == pytest.approx(1 - np.array(expected), abs=1e-12)
+
+
+@pytest.mark.parametrize("loss", [AveragePrecision(), AUC()], ids=lambda loss: loss.word)
+@pytest.mark.parametrize("levels", [3, 100])
+def test_an_influence_is_a_derivative_by_the_weight_of_a_row(loss, levels) -> None:
+    """About the score of the set itself, by finite differences of all weights."""
+    data, scores, weights = ranked(20, levels, 3)
+    rows, step = np.arange(22), 1e-6
+    own = loss.of_set(data, rows, scores, weights)
+    found = loss.influences(data, rows, scores, weights, own)
+    for i in rows:
+        more, less = weights.copy(), weights.copy()
+        more[i] += step
+        less[i] -= step
+        by_hand = loss.of_set(data, rows, scores, more) - loss.of_set(data, rows, scores, less)
+        assert found[:, i] == pytest.approx(by_hand / (2 * step) * weights.sum(), abs=1e-6)
+    assert found @ weights == pytest.approx(0, abs=1e-9)
+
+
+def test_the_only_positive_row_has_an_influence_about_another_value() -> None:
+    """What it is missing to the mean of all folds falls on it alone."""
+    data, scores, _ = ranked(0, 9, 1)
+    data = Data.check(np.zeros((5, 1)), [0, 0, 1, 0, 0], task="classification")
+    scores = np.array([[4.0, 3.0, 2.0, 1.0, 0.0]])
+    own = AveragePrecision().of_set(data, np.arange(5), scores, None)
+    assert own == pytest.approx([2 / 3])
+    at_own, at_less = (
+        AveragePrecision().influences(data, np.arange(5), scores, None, about)[0]
+        for about in (own, own - 0.1)
+    )
+    assert at_less - at_own == pytest.approx([0, 0, 0.5, 0, 0])
+
+
+def test_ranks_need_both_classes_and_finite_scores() -> None:
+    """A set of one class is refused by name, three classes are, NaN has no order."""
+    data, scores, _ = ranked(20, 5, 2)
+    one = np.flatnonzero(data.codes == 0)[:3]
+    with pytest.raises(Refusal, match="'average-precision' needs both classes in every test set"):
+        AveragePrecision().of_set(data, one, scores[:, :3], None)
+    scores[1, 4] = np.nan
+    found = AveragePrecision().of_set(data, np.arange(22), scores, None)
+    assert np.isnan(found).tolist() == [False, True]
+    told = AveragePrecision().influences(data, np.arange(22), scores, None, found)
+    assert np.isnan(told).all(axis=1).tolist() == [False, True]
+    three = Data.check(np.zeros((6, 1)), [0, 1, 2] * 2, task="classification")
+    with pytest.raises(Refusal, match="'average-precision' needs two classes and y has 3"):
+        as_loss("average-precision", three)
+
+
+def test_a_result_says_which_class_is_rated() -> None:
+    """The greater label."""
+    data = Data.check(np.zeros((4, 1)), ["no", "yes"] * 2, task="classification")
+    assert as_loss("average-precision", data).notes == ("positive class: 'yes'",)

@@ -1,0 +1,192 @@
+"""Intervals of scores of labels and of R²: pooled and by fold, by hand, repeated and grouped."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from sklearn import metrics
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+from truerisk.methods import KFold
+
+RNG = np.random.default_rng(8)
+N = 90
+X = RNG.normal(size=(N, 2))
+Y = (X[:, 0] + RNG.normal(size=N) > 0.6).astype(int)
+THREE = np.digitize(X[:, 0] + RNG.normal(size=N), [-0.5, 0.7])
+VALUES = X[:, 0] + RNG.normal(size=N)
+FOLDS = np.argsort(np.argsort(RNG.random(N) + 10 * Y)) % 4
+WEIGHTS = RNG.integers(1, 4, size=N).astype(float)
+Z = 1.959963984540054
+GRID = {"C": [0.01, 1.0]}
+
+
+def out_of_fold(model, y, folds=FOLDS, weights=None):
+    """Every row's answer by the model that lacks its fold."""
+    said = np.empty(N, dtype=float)
+    for fold in np.unique(folds):
+        out = fold == folds
+        given = {} if weights is None else {"sample_weight": weights[~out]}
+        said[out] = model.fit(X[~out], y[~out], **given).predict(X[out])
+    return said
+
+
+def variance_of(influences, weights, n):
+    share = weights / weights.sum()
+    return n / (n - 1) * np.sum((share * influences) ** 2)
+
+
+def logit_ends(value, variance, span=1.0):
+    share = value / span
+    half = Z * (1.8 * variance) ** 0.5 / span / (share * (1 - share))
+    return span * expit(logit(share) + np.array([-half, half]))
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
+def test_f1_of_all_answers_has_the_interval_of_its_influences(weights) -> None:
+    """1 − 2h/(t + s): a row does W ((t ∨ s) − 2 hit − loss ((t) + (s)))/(t + s) to it."""
+    model, w = GaussianNB(), np.ones(N) if weights is None else weights
+    found = tr.estimate_risk(
+        model, X, Y, method=KFold(folds=FOLDS), loss="f1", interval="logit-cv",
+        sample_weight=weights,
+    )  # fmt: skip
+    said = out_of_fold(model, Y, weights=weights)
+    value = 1 - metrics.f1_score(Y, said, sample_weight=w)
+    assert found.value == pytest.approx(value)
+    both = w @ (Y + said)
+    influences = w.sum() * (Y + said - 2 * Y * said - value * (Y + said)) / both
+    V = variance_of(influences, w, N)
+    assert found.std_error == pytest.approx(V**0.5)
+    ends = logit_ends(value, V)
+    assert [found.interval.low, found.interval.high] == pytest.approx(ends)
+    folds = [
+        1 - metrics.f1_score(Y[k == FOLDS], said[k == FOLDS], sample_weight=w[k == FOLDS])
+        for k in range(4)
+    ]
+    assert found.split_risks == pytest.approx(folds)
+
+
+def test_the_mean_over_folds_can_be_asked_for() -> None:
+    """Another value, whose rows do what they do to the score of all answers."""
+    folds = KFold(folds=FOLDS, average="fold")
+    asked = {"loss": "f1", "interval": "logit-cv"}
+    found = tr.estimate_risk(GaussianNB(), X, Y, method=folds, **asked)
+    pooled = tr.estimate_risk(GaussianNB(), X, Y, method=KFold(folds=FOLDS), **asked)
+    assert found.value == pytest.approx(found.split_risks.mean())
+    assert found.value != pooled.value
+    assert found.std_error == pytest.approx(pooled.std_error, rel=0.1)
+    assert found.interval.low < found.value < found.interval.high
+
+
+def test_correlations_have_fishers_z() -> None:
+    """1 − MCC lies between 0 and 2, and so does its interval: tanh of the z-scale."""
+    found = tr.estimate_risk(
+        GaussianNB(), X, Y, method=KFold(folds=FOLDS), loss="mcc", interval="logit-cv"
+    )
+    said = out_of_fold(GaussianNB(), Y)
+    assert found.value == pytest.approx(1 - metrics.matthews_corrcoef(Y, said))
+    ends = logit_ends(found.value, found.std_error**2, span=2.0)
+    assert [found.interval.low, found.interval.high] == pytest.approx(ends)
+    z = np.arctanh(1 - ends)
+    assert z.mean() == pytest.approx(np.arctanh(1 - found.value))
+
+
+def test_r2_has_the_interval_of_the_logarithm() -> None:
+    """1 − R² = MSE/S: a row does (e² − m (y − ȳ)²)/S to it."""
+    found = tr.estimate_risk(
+        LinearRegression(), X, VALUES, method=KFold(folds=FOLDS), loss="r2", interval="log-cv"
+    )
+    said = out_of_fold(LinearRegression(), VALUES)
+    value = 1 - metrics.r2_score(VALUES, said)
+    assert found.value == pytest.approx(value)
+    influences = ((VALUES - said) ** 2 - value * (VALUES - VALUES.mean()) ** 2) / VALUES.var()
+    V = variance_of(influences, np.ones(N), N)
+    factor = np.exp(Z * (1.8 * V) ** 0.5 / value)
+    assert [found.interval.low, found.interval.high] == pytest.approx(
+        [value / factor, value * factor]
+    )
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0]}, loss="r2", select_by="4-fold")
+    assert search.fit(X, VALUES).risk_.interval.method == "log-cv"
+
+
+@pytest.mark.parametrize("loss", ["f1", "balanced-accuracy", "kappa", "g-mean", "precision"])
+@pytest.mark.parametrize("y", [Y, THREE], ids=["two", "three"])
+def test_a_tuned_learner_has_it_by_default(loss, y) -> None:
+    """By pairs with their instability, also where every row is a fold; of two or three classes."""
+    given = {"loss": loss, "select_by": "4-fold"}
+    found = tr.HonestSearchCV(LogisticRegression(), GRID, **given).fit(X, y).risk_
+    assert found.interval.method == "logit-cv"
+    assert found.interval.low < found.value < found.interval.high
+    assert any(note.startswith("instability") for note in found.notes)
+    single = tr.HonestSearchCV(LogisticRegression(), GRID, outer="loo", **given).fit(X, y).risk_
+    assert single.interval.method == "logit-cv"
+
+
+def test_repetitions_are_averaged_and_their_rows_too() -> None:
+    """The value is the mean of the repetitions' scores."""
+    twice = np.stack([FOLDS, RNG.permutation(N) % 4])
+    found = tr.estimate_risk(
+        GaussianNB(), X, Y, method=KFold(folds=twice), loss="f1", interval="logit-cv"
+    )
+    each = [1 - metrics.f1_score(Y, out_of_fold(GaussianNB(), Y, folds)) for folds in twice]
+    assert found.value == pytest.approx(np.mean(each))
+    assert any("times the variance of independent rows" in note for note in found.notes)
+
+
+def test_groups_are_added_up() -> None:
+    """Rows that come twice make nobody surer: the variance is that of half as many units."""
+    groups = np.repeat(np.arange(N // 2), 2)
+    x, y = np.repeat(X[::2], 2, axis=0), np.repeat(Y[::2], 2)
+    asked = {"loss": "kappa", "interval": "logit-cv"}
+    folds = KFold(folds=np.repeat(FOLDS[::2], 2))
+    twice = tr.estimate_risk(GaussianNB(), x, y, groups=groups, method=folds, **asked)
+    alone = tr.estimate_risk(GaussianNB(), x, y, method=folds, **asked)
+    assert twice.interval.method == "logit-cv-grouped"
+    more = 2 * (N // 2) / (N // 2 - 1) * (N - 1) / N
+    assert twice.std_error**2 == pytest.approx(more * alone.std_error**2)
+
+
+def test_a_fold_without_a_positive_row_is_refused_only_where_folds_are_averaged() -> None:
+    """Pooled, its own risk is NaN and the value that of all answers."""
+    y, folds = np.r_[np.ones(10, int), np.zeros(N - 10, int)], np.r_[np.arange(10) % 3, 3]
+    folds = np.r_[folds, np.arange(N - 11) % 4]
+    found = tr.estimate_risk(GaussianNB(), X, y, method=KFold(folds=folds), loss="recall")
+    said = out_of_fold(GaussianNB(), y, folds)
+    assert found.value == pytest.approx(1 - metrics.recall_score(y, said))
+    assert np.isnan(found.split_risks).tolist() == [False, False, False, True]
+    by_fold = KFold(folds=folds, average="fold")
+    with pytest.raises(Refusal, match="rows of the positive class in every test set"):
+        tr.estimate_risk(GaussianNB(), X, y, method=by_fold, loss="recall")
+
+
+def test_a_constant_predictor_has_a_value_and_no_spread() -> None:
+    """No standard error; the interval is that of one row, or none is claimed to be sure."""
+    found = tr.estimate_risk(
+        DummyClassifier(), X, Y, method="4-fold", loss="recall", interval="logit-cv"
+    )
+    assert (found.value, found.std_error) == (1.0, None)
+    assert found.interval.low < 0.9
+    assert any("spread is 0" in note for note in found.notes)
+
+
+def test_a_calibration_error_has_none_unless_it_is_asked_for() -> None:
+    """Its bias with few rows is no matter of spread; by name it has what its influences say."""
+    search = tr.HonestSearchCV(LogisticRegression(), GRID, loss="ece", select_by="4-fold")
+    found = search.fit(X, Y).risk_
+    assert (found.std_error, found.interval) == (None, None)
+    assert any("of few rows it is too large" in note for note in found.notes)
+    asked = {"loss": "ece", "method": "4-fold", "interval": "logit-cv"}
+    assert tr.estimate_risk(GaussianNB(), X, Y, **asked).interval is not None
+
+
+def test_pooled_ranks_have_none() -> None:
+    """Scores of different models do not compare: average precision by fold has one."""
+    asked = {"loss": "average-precision", "interval": "logit-cv"}
+    assert tr.estimate_risk(GaussianNB(), X, Y, method="4-fold", **asked).interval is not None
+    with pytest.raises(Refusal, match="a score of all folds at once cannot give"):
+        tr.estimate_risk(GaussianNB(), X, Y, method=KFold(4, average="pooled"), **asked)
