@@ -13,7 +13,8 @@ from benchmarks.calibration.problems import PROBLEMS
 from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import Problem, pose
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Terms, Tested
+from truerisk.core.contracts import Method, Terms
+from truerisk.core.evaluation import Tested
 from truerisk.core.family import Family
 from truerisk.core.interval import Interval
 from truerisk.methods import (

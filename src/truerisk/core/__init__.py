@@ -11,9 +11,10 @@
 | `loss.py`, `losses.py`, `scores/` | what a loss is; losses of rows; scores of test sets |
 | `loss_words.py` | what users may write as `loss=` |
 | `positive.py` | scores of one class: which of two labels is the positive one |
-| `positive.py` | which of two classes a score of one class rates |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
+| `evaluation.py` | what a method found |
 | `results.py`, `breakdown.py`, `interval.py` | frozen results |
+| `answered_rows.py` | what was answered about every row |
 | `ties.py` | what counts as the same risk |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
 | `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |

@@ -15,8 +15,9 @@ from truerisk.core import present
 from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.arguments import shown
 from truerisk.core.breakdown import Breakdown
-from truerisk.core.contracts import Evaluation, Target, Tested, std_errors_of
+from truerisk.core.contracts import Target
 from truerisk.core.errors import BadArgument, BadData, MissingExtra, MissingResult
+from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
 from truerisk.core.interval import Interval
 from truerisk.core.registry import Line, Registry
 

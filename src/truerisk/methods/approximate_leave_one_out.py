@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import Refusal
+from truerisk.core.evaluation import Tested
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan

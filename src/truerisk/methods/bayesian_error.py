@@ -10,8 +10,9 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_flag, shown
-from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.evaluation import Tested
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss, ZeroOne
 from truerisk.core.plan.builder import one_fit

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Ask
-from truerisk.core.contracts import Evaluation, Target, Terms, Tested
+from truerisk.core.contracts import Target, Terms
 from truerisk.core.errors import Refusal
+from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData
+from truerisk.core.evaluation import Tested
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan

@@ -9,8 +9,9 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData
+from truerisk.core.evaluation import Tested
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import is_number, shown
-from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.evaluation import Tested
 from truerisk.core.losses import Loss
 from truerisk.core.plan.partitions import draw_every
 from truerisk.core.plan.plan import Plan

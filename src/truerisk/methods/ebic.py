@@ -10,8 +10,9 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_number
-from truerisk.core.contracts import Streams, Terms, Tested
+from truerisk.core.contracts import Streams, Terms
 from truerisk.core.errors import BadData
+from truerisk.core.evaluation import Tested
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan

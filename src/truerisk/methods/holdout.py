@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag, check_share
-from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms
+from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder

@@ -9,7 +9,8 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Streams, Target, Terms, Tested
+from truerisk.core.contracts import Streams, Target, Terms
+from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder

@@ -9,16 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers, Ask
-from truerisk.core.contracts import (
-    Evaluation,
-    Method,
-    Streams,
-    Terms,
-    Tested,
-    in_every_loss,
-    values_of,
-)
+from truerisk.core.contracts import Method, Streams, Terms, in_every_loss
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.evaluation import Evaluation, Tested, values_of
 from truerisk.core.losses import Loss
 from truerisk.core.plan.equal_fits import merge_equal_fits
 from truerisk.core.plan.nesting import nest

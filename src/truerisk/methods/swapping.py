@@ -9,8 +9,9 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_number
-from truerisk.core.contracts import Method, Streams, Target, Terms, Tested
+from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.evaluation import Tested
 from truerisk.core.losses import Loss, ZeroOne
 from truerisk.core.plan.partitions import flip_each
 from truerisk.core.plan.plan import Plan

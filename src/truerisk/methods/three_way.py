@@ -9,16 +9,9 @@ import numpy as np
 
 from truerisk.core.answers import Answers, Ask
 from truerisk.core.arguments import check_flag, check_share
-from truerisk.core.contracts import (
-    Evaluation,
-    Method,
-    Streams,
-    Target,
-    Terms,
-    Tested,
-    in_every_loss,
-)
+from truerisk.core.contracts import Method, Streams, Target, Terms, in_every_loss
 from truerisk.core.errors import BadArgument
+from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder

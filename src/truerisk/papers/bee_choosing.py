@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Tested
+from truerisk.core.contracts import Method
 from truerisk.core.errors import TrueRiskWarning
+from truerisk.core.evaluation import Tested
 from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.losses import ZeroOne

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Evaluation, Method, Streams, Terms
+from truerisk.core.contracts import Method, Streams, Terms
+from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan

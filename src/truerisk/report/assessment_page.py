@@ -9,7 +9,8 @@ from truerisk.core.present import clean, honest_risk, number, unsigned
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
-from truerisk.report.document import Document, Estimate, LearnerRecord, read_document
+from truerisk.report.document import Document, LearnerRecord, read_document
+from truerisk.report.estimates import Estimate
 from truerisk.report.figure import FigureTable
 from truerisk.report.ladder import draw_ladder, interval_text, signed_text
 from truerisk.report.layout import Headline, Section, rendered, sentences

@@ -8,7 +8,8 @@ from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, params_text
-from truerisk.report.document import Noticed, read_interval
+from truerisk.report.document import Noticed
+from truerisk.report.estimates import read_interval
 from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = ["SCHEMA", "AuditDocument", "Risk", "read_audit"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import log10
 
 from truerisk.core.present import clean, number
-from truerisk.report.document import Curve, Document, LearnerRecord
+from truerisk.report.document import Document, LearnerRecord
+from truerisk.report.estimates import Curve
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
 from truerisk.report.heat_map import draw_heat
 from truerisk.report.scale import Scale

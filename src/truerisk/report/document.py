@@ -3,105 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
 from truerisk.core.ties import tied_groups
+from truerisk.report.estimates import Curve, Estimate, read_interval, read_setting
 from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = [
     "Calibrated",
-    "Curve",
     "Difference",
     "Document",
-    "Estimate",
     "LearnerRecord",
     "Noticed",
     "Roc",
     "read_document",
-    "read_interval",
 ]
 
 SCHEMA, NEWEST = "truerisk.assessment", 1
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """An estimated risk, as far as a page shows it."""
-
-    value: float | None
-    std_error: float | None
-    interval: Interval | None
-    loss: str
-    method: str
-    bias: str
-    engine: str
-    notes: tuple[str, ...]
-    perfect: float | None
-    scores: Mapping[str, Estimate]
-
-    @property
-    def own_scale(self) -> tuple[float | None, Interval | None]:
-        """A score as a score, any other loss as a loss."""
-        if self.perfect is None:
-            return self.value, self.interval
-        value, interval = self.value, self.interval
-        if interval is not None:
-            low, high = self.perfect - interval.high, self.perfect - interval.low
-            interval = replace(interval, low=low, high=high)
-        return None if value is None else self.perfect - value, interval
-
-    @classmethod
-    def read(cls, found: JsonValue) -> Estimate:
-        scores = found.get("scores").maybe(JsonValue.items) or ()
-        return cls(
-            value=found["value"].maybe(JsonValue.number),
-            std_error=found["std_error"].maybe(JsonValue.any_number),
-            interval=found["interval"].maybe(read_interval),
-            loss=found["loss"].text(),
-            method=found["method"].text(),
-            bias=found["bias"].text(),
-            engine=found["engine"].text(),
-            notes=tuple(found["notes"].texts()),
-            perfect=found.get("perfect").maybe(JsonValue.number),
-            scores={name: Estimate.read(one) for name, one in scores},
-        )
-
-
-@dataclass(frozen=True)
-class Curve:
-    """The risk of every setting by one method; `values[c]` is None where a fit failed."""
-
-    method: str
-    loss: str
-    rule: str
-    best: int
-    settings: tuple[Mapping[str, Any], ...]
-    values: tuple[float | None, ...]
-    std_errors: tuple[float | None, ...]
-
-    @classmethod
-    def read(cls, found: JsonValue) -> Curve:
-        points = found["estimates"].each(100_000)
-        best = found["best"].whole()
-        if best >= len(points):
-            found["best"].wrong("the number of a setting")
-        return cls(
-            method=points[0]["method"].text(),
-            loss=points[0]["loss"].text(),
-            rule=found["rule"].text(),
-            best=best,
-            settings=tuple(_setting(p["params"]) for p in points),
-            values=tuple(p["value"].maybe(JsonValue.number) for p in points),
-            std_errors=tuple(_finite(p["std_error"].maybe(JsonValue.any_number)) for p in points),
-        )
-
-    def said(self, candidate: int) -> str:
-        """A setting in words."""
-        return clean(params_text(self.settings[candidate]), 120)
 
 
 @dataclass(frozen=True)
@@ -130,7 +52,7 @@ class LearnerRecord:
         stable = found["stability"]
         return cls(
             name=name,
-            setting=_setting(found["setting"]),
+            setting=read_setting(found["setting"]),
             apparent=found.get("apparent").maybe(Estimate.read),
             selected=found["selected"].maybe(Estimate.read),
             no_selected=found.get("no_selected").maybe(JsonValue.text) or "",
@@ -373,15 +295,6 @@ def _rank(learner: LearnerRecord) -> float:
     return float("inf") if learner.honest.value is None else learner.honest.value
 
 
-def read_interval(found: JsonValue) -> Interval:
-    """An interval with finite ends, the lower one first."""
-    low, high = found["low"].any_number(), found["high"].any_number()
-    level = found["confidence_level"].share()
-    if not (isfinite(low) and isfinite(high) and low <= high):
-        found.wrong("an interval")
-    return Interval(low, high, found["method"].text(), level)
-
-
 def _posterior(found: JsonValue) -> tuple[float, float]:
     errors, n = found["errors"].number(), found["n"].number()
     if not 0 <= errors <= n:
@@ -391,10 +304,6 @@ def _posterior(found: JsonValue) -> tuple[float, float]:
 
 def _shares(found: JsonValue) -> tuple[float, ...]:
     return tuple(found.shares())
-
-
-def _setting(found: JsonValue) -> Mapping[str, Any]:
-    return {name: one.value for name, one in found.items()}
 
 
 def _frequencies(found: JsonValue, n_settings: int) -> tuple[tuple[int, int], ...]:
@@ -409,7 +318,3 @@ def _frequencies(found: JsonValue, n_settings: int) -> tuple[tuple[int, int], ..
 def _kept(values: Any) -> tuple[float, ...]:
     """The finite ones: a fit that failed has no risk."""
     return tuple(v for v in values if isfinite(v))
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and isfinite(value) else None

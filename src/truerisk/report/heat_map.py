@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from truerisk.core.present import clean, number
-from truerisk.report.document import Curve, LearnerRecord
+from truerisk.report.document import LearnerRecord
+from truerisk.report.estimates import Curve
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale, tick_text
 from truerisk.report.svg import WIDTH, Drawing

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from truerisk.core.present import clean, number, signed
-from truerisk.report.document import Document, Estimate, LearnerRecord
+from truerisk.report.document import Document, LearnerRecord
+from truerisk.report.estimates import Estimate
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing

@@ -8,7 +8,8 @@ from typing import Any
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, number
 from truerisk.methods.interval_forms import IntervalForm, as_form, registry
-from truerisk.report.document import Document, Estimate
+from truerisk.report.document import Document
+from truerisk.report.estimates import Estimate
 
 __all__ = ["Repeat", "described", "reference_of", "references", "repeat"]
 

@@ -11,7 +11,8 @@ from markupsafe import Markup
 
 from truerisk.core.results import RiskCurve
 from truerisk.report.curves import draw_lines
-from truerisk.report.document import Curve, read_document
+from truerisk.report.document import read_document
+from truerisk.report.estimates import Curve
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.svg import Drawing
 

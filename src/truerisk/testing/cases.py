@@ -11,16 +11,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import (
-    Engine,
-    Evaluation,
-    Method,
-    Request,
-    RunOptions,
-    Streams,
-    Terms,
-    Tested,
-)
+from truerisk.core.contracts import Engine, Method, Request, RunOptions, Streams, Terms
+from truerisk.core.evaluation import Evaluation, Tested
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss, Squared, ZeroOne
 from truerisk.core.plan.plan import Plan

@@ -9,7 +9,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.core import contracts
-from truerisk.core.contracts import RisksByColumn, ranks_of, std_errors_of, values_of
+from truerisk.core.evaluation import RisksByColumn, ranks_of, std_errors_of, values_of
 
 X, Y = tr.datasets.make_simple(40, random_state=0)
 CURVE = tr.risk_curve(

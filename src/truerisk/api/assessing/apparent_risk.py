@@ -9,8 +9,9 @@ import numpy as np
 
 from truerisk.api.road.compute import Computed, curve_of
 from truerisk.api.road.problem import Problem, loss_by
-from truerisk.core.contracts import Evaluation, Keeper, Streams, Terms
+from truerisk.core.contracts import Keeper, Streams, Terms
 from truerisk.core.errors import FitFailed
+from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.apparent import Apparent

@@ -10,8 +10,9 @@ import numpy as np
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Keeper, Request, Winners
+from truerisk.core.contracts import Keeper, Request
 from truerisk.core.errors import FitFailed, Refusal
+from truerisk.core.evaluation import Winners
 from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.calibration import Calibration

@@ -11,7 +11,7 @@ from truerisk.api.road.outer_splits import OuterFold, Stability
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Winners
+from truerisk.core.evaluation import Winners
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve

@@ -19,8 +19,9 @@ from truerisk.api.findings.finding import Finding
 from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import Problem
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Streams, Tested
+from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.evaluation import Tested
 from truerisk.core.losses import RowLoss
 from truerisk.core.plan.order import ORDERED
 from truerisk.core.plan.plan import Plan

@@ -4,6 +4,7 @@
 |---|---|
 | `problem.py` | one family on checked data, with all that was asked for |
 | `compute.py` | a problem and a method → plan → answers → evaluation, with its papers |
+| `scorecard.py` | further scores of the same fits: which, and who can tell them |
 | `testing_method.py` | from `outer=` to the method that tests a tuned learner |
 | `weights.py` | how sample weights reach a fit |
 | `leak_warnings.py` | warnings about copies and groups on both sides of a split |

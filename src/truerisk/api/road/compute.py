@@ -15,16 +15,9 @@ from truerisk.api.road.provenance import versions
 from truerisk.api.road.scorecard import check_scores
 from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import (
-    Evaluation,
-    Keeper,
-    Method,
-    Streams,
-    Terms,
-    std_errors_of,
-    values_of,
-)
+from truerisk.core.contracts import Keeper, Method, Streams, Terms
 from truerisk.core.errors import NoEngine
+from truerisk.core.evaluation import Evaluation, std_errors_of, values_of
 from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import RisksByColumn, Tested
+from truerisk.core.evaluation import RisksByColumn, Tested
 from truerisk.methods.bayesian.rule_errors import Credible, RuleErrors
 from truerisk.methods.parts.averages import failure_notes
 

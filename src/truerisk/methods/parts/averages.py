@@ -16,8 +16,9 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Terms, Tested
+from truerisk.core.contracts import Method, Terms
 from truerisk.core.errors import Refusal
+from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss, check_average
 from truerisk.core.plan.order import ORDERED, is_ordered

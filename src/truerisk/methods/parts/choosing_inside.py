@@ -8,12 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import (
+from truerisk.core.contracts import Method, Rule, Terms
+from truerisk.core.evaluation import (
     Evaluation,
-    Method,
     OuterSplit,
-    Rule,
-    Terms,
     Tested,
     Winners,
     ranks_of,

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Method, Target, Terms, Tested
+from truerisk.core.contracts import Method, Target, Terms
+from truerisk.core.evaluation import Tested
 from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
 

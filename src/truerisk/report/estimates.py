@@ -1,0 +1,108 @@
+"""Risks and curves on a page, read from the JSON of results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+from truerisk.core.interval import Interval
+from truerisk.core.present import clean, params_text
+from truerisk.report.json_values import JsonValue
+
+__all__ = ["Curve", "Estimate", "read_interval", "read_setting"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimated risk, as far as a page shows it."""
+
+    value: float | None
+    std_error: float | None
+    interval: Interval | None
+    loss: str
+    method: str
+    bias: str
+    engine: str
+    notes: tuple[str, ...]
+    perfect: float | None
+    scores: Mapping[str, Estimate]
+
+    @property
+    def own_scale(self) -> tuple[float | None, Interval | None]:
+        """A score as a score, any other loss as a loss."""
+        if self.perfect is None:
+            return self.value, self.interval
+        value, interval = self.value, self.interval
+        if interval is not None:
+            low, high = self.perfect - interval.high, self.perfect - interval.low
+            interval = replace(interval, low=low, high=high)
+        return None if value is None else self.perfect - value, interval
+
+    @classmethod
+    def read(cls, found: JsonValue) -> Estimate:
+        scores = found.get("scores").maybe(JsonValue.items) or ()
+        return cls(
+            value=found["value"].maybe(JsonValue.number),
+            std_error=found["std_error"].maybe(JsonValue.any_number),
+            interval=found["interval"].maybe(read_interval),
+            loss=found["loss"].text(),
+            method=found["method"].text(),
+            bias=found["bias"].text(),
+            engine=found["engine"].text(),
+            notes=tuple(found["notes"].texts()),
+            perfect=found.get("perfect").maybe(JsonValue.number),
+            scores={name: Estimate.read(one) for name, one in scores},
+        )
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The risk of every setting by one method; `values[c]` is None where a fit failed."""
+
+    method: str
+    loss: str
+    rule: str
+    best: int
+    settings: tuple[Mapping[str, Any], ...]
+    values: tuple[float | None, ...]
+    std_errors: tuple[float | None, ...]
+
+    @classmethod
+    def read(cls, found: JsonValue) -> Curve:
+        points = found["estimates"].each(100_000)
+        best = found["best"].whole()
+        if best >= len(points):
+            found["best"].wrong("the number of a setting")
+        return cls(
+            method=points[0]["method"].text(),
+            loss=points[0]["loss"].text(),
+            rule=found["rule"].text(),
+            best=best,
+            settings=tuple(read_setting(p["params"]) for p in points),
+            values=tuple(p["value"].maybe(JsonValue.number) for p in points),
+            std_errors=tuple(_finite(p["std_error"].maybe(JsonValue.any_number)) for p in points),
+        )
+
+    def said(self, candidate: int) -> str:
+        """A setting in words."""
+        return clean(params_text(self.settings[candidate]), 120)
+
+
+def read_interval(found: JsonValue) -> Interval:
+    """An interval with finite ends, the lower one first."""
+    low, high = found["low"].any_number(), found["high"].any_number()
+    level = found["confidence_level"].share()
+    if not (isfinite(low) and isfinite(high) and low <= high):
+        found.wrong("an interval")
+    return Interval(low, high, found["method"].text(), level)
+
+
+def read_setting(found: JsonValue) -> Mapping[str, Any]:
+    """The parameters of a setting."""
+    return {name: one.value for name, one in found.items()}
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and isfinite(value) else None
