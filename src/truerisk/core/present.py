@@ -24,6 +24,7 @@ __all__ = [
     "seconds",
     "signed",
     "sureness",
+    "tested_by",
     "text_table",
     "unsigned",
     "without_folders",
@@ -219,6 +220,15 @@ def honest_risk(word: str, *, tuned: bool = True) -> str:
     if word.startswith(SEES_ITS_ROWS):
         return f"risk of {of}, in part on rows that were used for it"
     return f"risk of {of} on rows without part in {'either' if tuned else 'it'}"
+
+
+def tested_by(word: str) -> str:
+    """The splits that test, to a reader who has not met the word.
+
+    >>> tested_by("pairs"), tested_by("10-fold")
+    ('pairs of these folds', '10-fold')
+    """
+    return "pairs of these folds" if word == "pairs" else clean(word, 40)
 
 
 def unsigned(value: float, beside: float | None) -> str:

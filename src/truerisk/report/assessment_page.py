@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truerisk.core.present import clean, honest_risk, number, unsigned
+from truerisk.core.present import clean, honest_risk, number, tested_by, unsigned
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
@@ -86,7 +86,7 @@ def _facts(document: Document) -> list[str]:
     facts.append(f"{clean(document.loss, 40)} loss")
     if document.tuned:
         facts.append(f"tuned by {clean(document.tuned_by, 40)}")
-    facts.append(f"tested by {clean(document.tested_by, 40)}")
+    facts.append(f"tested by {tested_by(document.tested_by)}")
     return facts
 
 
@@ -188,7 +188,7 @@ def _legend(document: Document) -> list[str]:
     level = f"{100 * document.level:g} %"
     how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
     tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
-    testing = f"{clean(document.tested_by, 40)}{how}"
+    testing = f"{tested_by(document.tested_by)}{how}"
     honest = f"honest: {honest_risk(document.tested_by, tuned=document.tuned)} ({testing})"
     if not document.tuned:
         return ["selected: nothing, since every learner has one setting", honest]

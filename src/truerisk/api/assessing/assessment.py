@@ -135,7 +135,7 @@ class Assessment(Plots):
         kinds = {one.risk.interval.method for one in self.learners.values() if one.risk.interval}
         level = f"{100 * self.problem.confidence_level:g} %"
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
-        tested = f"({self.tested_by}{how})"
+        tested = f"({present.tested_by(self.tested_by)}{how})"
         tuning = f"{self.tuned_by} on all rows, rule {self.problem.rule.word}"
         selected = f"selected: the score that tuning maximised, as an error ({tuning})"
         return (
