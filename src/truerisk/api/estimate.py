@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from truerisk.api.road.compute import compute, curve_of
+from truerisk.api.road.default_interval import with_usual_intervals
 from truerisk.api.road.problem import pose
 from truerisk.core.family import Family
 from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.methods.words import as_method
 
 __all__ = ["estimate_risk", "risk_curve"]
 
@@ -88,7 +90,8 @@ def estimate_risk(
         executor=executor,
         random_state=random_state,
     )
-    curve = curve_of(compute(problem, method))
+    chosen = as_method(method)
+    curve = curve_of(compute(with_usual_intervals(problem, chosen), chosen))
     return curve[0] if curve.procedure is None else curve.procedure
 
 
@@ -141,4 +144,5 @@ def risk_curve(
         executor=executor,
         random_state=random_state,
     )
-    return curve_of(compute(problem, method))
+    chosen = as_method(method)
+    return curve_of(compute(with_usual_intervals(problem, chosen), chosen))

@@ -17,7 +17,7 @@ from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.parts.procedure import Procedure
 
-__all__ = ["default_word", "with_default_interval"]
+__all__ = ["default_word", "with_default_interval", "with_usual_intervals"]
 
 
 def default_word(method: Method, loss: Loss) -> str | None:
@@ -27,6 +27,22 @@ def default_word(method: Method, loss: Loss) -> str | None:
     if word is None or (pools and not loss.one_scale):  # one rank of all answers has no spread
         return None
     return word if as_form(word).lacking(method.gives) is None else None
+
+
+def with_usual_intervals(problem: Problem, method: Method) -> Problem:
+    """The problem in which scores of whole test sets have the calibrated interval, if any.
+
+    Losses of rows keep the method's own, and what a user asked for stays.
+    """
+
+    def word(loss: Loss) -> str | None:
+        of_folds = isinstance(method, Averaged) and not loss.per_row
+        return default_word(method, loss) if of_folds else None
+
+    scores = {
+        name: replace(score, interval=word(score.loss)) for name, score in problem.scores.items()
+    }
+    return replace(problem, scores=scores, interval=problem.interval or word(problem.loss))
 
 
 def with_default_interval(problem: Problem, testing: Procedure) -> Problem:
