@@ -98,6 +98,21 @@ def test_a_score_is_that_of_scikit_learn(name, k, n, seed, constant) -> None:
         assert found == pytest.approx(1 - np.array(expected), abs=1e-12)
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["answered", "not even answered"])
+@pytest.mark.parametrize("name", sorted(OF_CLASSES))
+def test_a_fold_without_a_class_has_the_score_that_scikit_learn_gives_it(name, named) -> None:
+    """A class counts that is in its truth or its answers; means of recalls need it in the truth."""
+    loss, metric = OF_CLASSES[name]
+    data, answers, weights = table(4, 40, 12)
+    rows = np.flatnonzero(data.codes > 0)
+    said = answers[:, rows] if named else np.maximum(answers[:, rows], 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = [metric(data.y[rows], one, sample_weight=weights[rows]) for one in said]
+    found = loss.of_set(data, rows, said, weights[rows])
+    assert found == pytest.approx(1 - np.array(expected), abs=1e-12)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_an_influence_is_a_derivative_by_the_weight_of_a_row(name, k) -> None:
