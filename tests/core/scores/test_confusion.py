@@ -181,6 +181,21 @@ def test_what_the_truth_lacks_is_named(loss, code, lack) -> None:
         loss.of_set(data, rows, np.zeros((1, 6), dtype=int), np.append(np.ones(5), 0.0))
 
 
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_one_row_changes_the_score_by_no_more_than_is_told(name) -> None:
+    """Of all changes of one answer between two classes the largest is told."""
+    data, answers, _ = table(2, 20, 10)
+    answers[1] = 0
+    loss, rows = ALL[name][0], np.arange(22)
+    told = loss.of_one_row(data, rows, answers, None)
+    usual = loss.of_set(data, rows, answers, None)
+    for c in range(2):
+        others = np.repeat(answers[c : c + 1], 22, axis=0)
+        others[rows, rows] = 1 - others[rows, rows]
+        changes = np.abs(loss.of_set(data, rows, others, None) - usual[c])
+        assert told[c] == pytest.approx(changes.max())
+
+
 def test_precision_of_nobody_and_correlation_of_a_constant_are_0() -> None:
     """As in scikit-learn; they have no slope there."""
     data, _, _ = table(2, 20, 8)

@@ -61,7 +61,9 @@ registry = Registry(
         "log-cv": Line(
             f"{_ROOM}.log_cv:LogCV", "the same for losses without a bound, on the log scale"
         ),
-        "logit-cv": Line(f"{_ROOM}.logit_cv:LogitCV", "the same for AUC, F1 and such scores, on the logit scale"),
+        "logit-cv": Line(
+            f"{_ROOM}.logit_cv:LogitCV", "the same for AUC, F1 and such scores, on the logit scale"
+        ),
         "bootstrap-.632": Line(
             f"{_ROOM}.bootstrap_632:Bootstrap632", "normal, of bootstrap methods"
         ),
