@@ -69,6 +69,17 @@ class Loss(ABC):
         """
         raise Refusal(f"loss '{self.word}' does not tell what each row does to it.")
 
+    def of_one_row(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        """How much another answer to one of the rows changes each candidate's loss, at most.
+
+        By the loss of one row among all, unless the loss knows better: one of few positive rows
+        changes the recall by more.
+        """
+        low, high = self.lower or 0.0, self.upper or 0.0
+        return np.full(len(answers), (high - low) / len(rows))
+
     @property
     def one_scale(self) -> bool:
         """Whether answers of several models compare: labels and values do, scores for ranks not."""

@@ -98,6 +98,21 @@ def test_a_score_is_that_of_scikit_learn(name, k, n, seed, constant) -> None:
         assert found == pytest.approx(1 - np.array(expected), abs=1e-12)
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["answered", "not even answered"])
+@pytest.mark.parametrize("name", sorted(OF_CLASSES))
+def test_a_fold_without_a_class_has_the_score_that_scikit_learn_gives_it(name, named) -> None:
+    """A class counts that is in its truth or its answers; means of recalls need it in the truth."""
+    loss, metric = OF_CLASSES[name]
+    data, answers, weights = table(4, 40, 12)
+    rows = np.flatnonzero(data.codes > 0)
+    said = answers[:, rows] if named else np.maximum(answers[:, rows], 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = [metric(data.y[rows], one, sample_weight=weights[rows]) for one in said]
+    found = loss.of_set(data, rows, said, weights[rows])
+    assert found == pytest.approx(1 - np.array(expected), abs=1e-12)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_an_influence_is_a_derivative_by_the_weight_of_a_row(name, k) -> None:
@@ -164,6 +179,21 @@ def test_what_the_truth_lacks_is_named(loss, code, lack) -> None:
     loss.of_set(data, rows, np.zeros((1, 6), dtype=int), None)
     with pytest.raises(Refusal, match=lack.replace("5 rows", "6 rows")):
         loss.of_set(data, rows, np.zeros((1, 6), dtype=int), np.append(np.ones(5), 0.0))
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_one_row_changes_the_score_by_no_more_than_is_told(name) -> None:
+    """Of all changes of one answer between two classes the largest is told."""
+    data, answers, _ = table(2, 20, 10)
+    answers[1] = 0
+    loss, rows = ALL[name][0], np.arange(22)
+    told = loss.of_one_row(data, rows, answers, None)
+    usual = loss.of_set(data, rows, answers, None)
+    for c in range(2):
+        others = np.repeat(answers[c : c + 1], 22, axis=0)
+        others[rows, rows] = 1 - others[rows, rows]
+        changes = np.abs(loss.of_set(data, rows, others, None) - usual[c])
+        assert told[c] == pytest.approx(changes.max())
 
 
 def test_precision_of_nobody_and_correlation_of_a_constant_are_0() -> None:

@@ -36,6 +36,18 @@ def test_it_is_its_sum_over_bins(bins) -> None:
         assert found == pytest.approx([by_hand(a, given, bins) for a in ANSWERS])
 
 
+def test_an_edge_belongs_to_the_bin_below() -> None:
+    """0.45 and 0.5 share a bin, where their errors cancel; 0.55 stands in the next."""
+    data = Data.check(np.zeros((2, 1)), [0, 1], task="classification")
+
+    def error(first, second):
+        answers = np.array([[[first, 0.3, 0.2], [second, 0.3, 0.2]]])  # right, wrong
+        return ECE().of_set(data, np.arange(2), answers, None)[0]
+
+    assert error(0.5, 0.45) == pytest.approx(0.05 / 2)
+    assert error(0.5, 0.55) == pytest.approx((0.5 + 0.55) / 2)
+
+
 def test_certainty_stands_in_the_last_bin() -> None:
     """Right and certain costs nothing, wrong and certain everything."""
     certain = np.eye(K)[DATA.codes][None]

@@ -164,6 +164,17 @@ def test_a_fold_without_a_positive_row_is_refused_only_where_folds_are_averaged(
         tr.estimate_risk(GaussianNB(), X, y, method=by_fold, loss="recall")
 
 
+def test_few_positive_rows_none_of_which_is_found_leave_room() -> None:
+    """They have no spread; the error is that of one of them being found, as a share of 1."""
+    y = (np.arange(N) < 6).astype(int)
+    found = tr.estimate_risk(
+        DummyClassifier(), X, y, method="3-fold", loss="balanced-accuracy", interval="logit-cv"
+    )
+    assert (found.value, found.std_error) == (0.5, None)
+    half = Z * (1 / 12) / 0.25
+    assert [found.interval.low, found.interval.high] == pytest.approx(expit([-half, half]))
+
+
 def test_a_constant_predictor_has_a_value_and_no_spread() -> None:
     """No standard error; the interval is that of one row, or none is claimed to be sure."""
     found = tr.estimate_risk(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -237,6 +239,18 @@ def test_average_is_a_word() -> None:
     """Another word is refused."""
     with pytest.raises(UnknownName, match="average='mean' is unknown"):
         tr.methods.KFold(3, average="mean")
+
+
+@pytest.mark.parametrize(("word", "average"), [("zero-one", "pooled"), ("accuracy", "fold")])
+def test_inside_outer_splits_the_usual_average_is_that_of_the_loss(word, average) -> None:
+    """Candidates are compared by the mean that their risk is reported by."""
+    data = Data.check(X, Y, task="classification")
+    plan = replace(plan_of(), unit=np.zeros(4, np.int32))
+    answers, loss = answers_of(plan, RNG.integers(2, size=(2, N))), as_loss(word, data)
+    quick = Terms(0.95, Minimum(), with_errors=False)
+    inside = tr.methods.KFold(folds=FOLDS).reduce_units(answers, data, loss, quick)[0]
+    whole = averages.tested_by_average(answers, data, loss, SETTING, average)
+    assert [t.value for t in inside] == pytest.approx([t.value for t in whole], abs=1e-14)
 
 
 def test_quick_reduction_gives_the_same_values() -> None:

@@ -73,6 +73,32 @@ class _OfTable(Loss):
             line[:] = -slopes * table[1].sum()
         return told
 
+    def of_one_row(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> np.ndarray:
+        tables = self._tables(data, rows, answers, weights)
+        return np.array([self._swing(table, len(rows)) for table in tables])
+
+    def _swing(self, table: np.ndarray, n_rows: int) -> float:
+        """The largest change by a row that is found, or no longer, for each class in the truth.
+
+        It goes from, or to, the other class that is answered most.
+        """
+        _, true, said = table
+        row, moved = true.sum() / n_rows, []
+        for k in np.flatnonzero(true):
+            other = np.where(np.arange(len(said)) == k, -1.0, said).argmax()
+            for way in (1, -1):
+                new = table.copy()
+                new[0, k] += way * row
+                new[2, [k, other]] += way * row, -way * row
+                if (new >= 0).all() and new[0, k] <= true[k]:
+                    moved.append(new)
+        if not moved:
+            return 0.0
+        changed = self._score(*np.moveaxis(np.array(moved), 1, 0)) - self._score(*table)
+        return float(np.abs(changed).max())
+
     def _tables(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:

@@ -84,7 +84,8 @@ class RowEvidence(Evidence):
     tested `repeatedly`; `weights` are the shares of these rows in the value and add to 1.
     `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
     is the candidate that the rule chose, None where nobody asked. `shaken` are losses of the same
-    rows by models that lack a further fold.
+    rows by models that lack a further fold. `one_row` is what another answer to one row does to the
+    value of each candidate, of scores that rate whole test sets.
     """
 
     data: Data
@@ -97,6 +98,7 @@ class RowEvidence(Evidence):
     split_risks: np.ndarray
     best: int | None = None
     shaken: Shaken | None = None
+    one_row: np.ndarray | None = None
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]

@@ -18,10 +18,12 @@ class LogitCV(IntervalForm[RowEvidence]):
     r"""logit⁻¹(logit m ± z se/(m (1 − m))), m the value as a share of the bound.
 
     For scores that rate whole test sets: each row does to the value what its influence φ says. AUC
-    and average precision are means over folds, scores of labels are of all answers at once. se² = c V, V the variance of a mean of
-    independent rows with the losses score + φ, c as `inflation.py` says. With the bounds -1 and 1
-    of a correlation it is Fisher's z. m is kept half a row away from 0 and 1, and V is not below
-    that of one row of n. The standard error beside it is the usual one, of independent rows.
+    and average precision are means over folds, scores of labels are of all answers at once. se² =
+    c V, V the variance of a mean of independent rows with the losses score + φ, c as `inflation.py`
+    says. With the bounds -1 and 1 of a correlation it is Fisher's z. m is kept half a row away from
+    0 and 1, and se is not below what another answer to one row does: where none of a few positive
+    rows is found, these show no spread. The standard error beside it is the usual one, of
+    independent rows.
     """
 
     word: ClassVar[str] = "logit-cv"
@@ -40,7 +42,8 @@ class LogitCV(IntervalForm[RowEvidence]):
         if spread.units < 1:
             return None, None, (NO_SPREAD,)
         share = float(np.clip((value - low) / span, 0.5 / n, 1 - 0.5 / n))
-        error = max(spread.variance**0.5 / span, 1.0 / n)
+        least = 0.0 if evidence.one_row is None else float(evidence.one_row[c]) / span
+        error = max(spread.variance**0.5 / span, 1.0 / n, least)
         logit = np.log(share / (1 - share))
         half = evidence.z * error / (share * (1 - share))
         ends = low + span / (1 + np.exp(-np.array([logit - half, logit + half])))

@@ -28,7 +28,7 @@ from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.choosing_inside import by_rule
-from truerisk.methods.parts.row_influences import losses_by_influence
+from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
 
 __all__ = [
     "OF_CROSS_VALIDATION",
@@ -177,7 +177,6 @@ def tested_by_average(
         if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
             plain = replace(terms, interval=None)  # rules may need the errors
             best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
-        moved = None if shaken is None else _losses(shaken, data, loss, average)[0]
         evidence = RowEvidence(
             values=values,
             loss=loss,
@@ -192,7 +191,10 @@ def tested_by_average(
             by_position=losses,
             split_risks=by_split,
             best=best,
-            shaken=None if shaken is None or moved is None else Shaken.of(shaken, moved),
+            shaken=None
+            if shaken is None
+            else Shaken.of(shaken, _losses(shaken, data, loss, average)[0]),
+            one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
         )
         sure = form.of_each(evidence)
     if not loss.per_row:
@@ -203,10 +205,7 @@ def tested_by_average(
 def _losses(
     answers: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Losses of all positions, risks of all test sets, their average; of rows it is left for later.
-
-    A score is spread over its rows.
-    """
+    """Losses of all positions, risks of all test sets, and the value of a score."""
     if isinstance(loss, RowLoss):
         losses = row_losses(answers, data, loss)
         by_split = mean_by_question(losses, answers.plan, data)

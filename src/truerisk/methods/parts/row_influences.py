@@ -11,7 +11,7 @@ from truerisk.core.loss import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["losses_by_influence"]
+__all__ = ["changes_by_one_row", "losses_by_influence"]
 
 
 def losses_by_influence(
@@ -33,6 +33,16 @@ def losses_by_influence(
         told = answers.values[ok][:, part]
         losses[np.ix_(ok, part)] += loss.influences(data, rows[part], told, w, values[ok])
     return losses
+
+
+def changes_by_one_row(answers: Answers, data: Data, loss: Loss, values: np.ndarray) -> np.ndarray:
+    """How much another answer to a single row changes each value; NaN where a fit failed."""
+    changes, ok = np.full(len(values), np.nan), np.isfinite(values)
+    repeat = np.repeat(answers.plan.repeat, answers.plan.test_sizes)
+    part = np.flatnonzero(repeat == repeat[0])
+    rows, told = answers.plan.positions[0][part], answers.values[ok][:, part]
+    changes[ok] = loss.of_one_row(data, rows, told, data.weights(rows))
+    return changes
 
 
 def _sets(plan: Plan, loss: Loss) -> Iterator[np.ndarray]:
