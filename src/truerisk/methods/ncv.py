@@ -20,13 +20,9 @@ from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import PairEvidence
 from truerisk.methods.interval_forms.form import NONE
-from truerisk.methods.parts.averages import (
-    means_by_row,
-    position_weights,
-    row_losses,
-    tested_with,
-)
+from truerisk.methods.parts.averages import means_by_row, tested_with
 from truerisk.methods.parts.ncv_spread import spread_of_pairs
+from truerisk.methods.parts.set_risks import position_weights, row_losses
 from truerisk.resampling.folds import fold_numbers
 
 __all__ = ["Bias", "NestedInterval"]

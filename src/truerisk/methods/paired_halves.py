@@ -20,7 +20,8 @@ from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import HalfEvidence
 from truerisk.methods.interval_forms.form import NONE
-from truerisk.methods.parts.averages import split_risks, tested_with
+from truerisk.methods.parts.averages import tested_with
+from truerisk.methods.parts.set_risks import split_risks
 from truerisk.resampling.folds import draw_folds
 from truerisk.resampling.held_out import draw_held_out
 

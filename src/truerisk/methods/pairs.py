@@ -18,12 +18,7 @@ from truerisk.core.plan.pairs import with_pairs
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.inflation import calibrated_word
-from truerisk.methods.parts.averages import (
-    Average,
-    Averaged,
-    check_average,
-    tested_by_average,
-)
+from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average
 from truerisk.methods.parts.choosing_inside import choose, inner_risks, tuned, winners_of
 from truerisk.methods.parts.procedure import Procedure
 

@@ -12,7 +12,7 @@ from truerisk.core.losses import Squared
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import split_risks
+from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.evaluating import answered
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series

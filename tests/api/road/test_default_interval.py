@@ -102,3 +102,18 @@ def test_a_score_of_all_answers_at_once_has_no_interval_and_no_refusal(outer):
     risk = search.fit(X, Y > 0).risk_
     assert risk.value is not None
     assert risk.interval is None
+
+
+def test_a_score_of_one_setting_has_the_calibrated_interval():
+    """By words whose folds hold every row once; elsewhere nothing is invented."""
+    score = {"loss": "auc", "scores": ("f1", "zero-one")}
+    found = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, method="5-fold", **score)
+    asked = tr.estimate_risk(
+        LinearDiscriminantAnalysis(), X, Y > 0, method="5-fold", loss="auc", interval="logit-cv"
+    )
+    assert found.interval == asked.interval
+    assert found.scores["f1"].interval.method == "logit-cv"
+    assert found.scores["zero-one"].interval.method == "wald"
+    for method in ("holdout", "monte-carlo", ".632"):
+        one = tr.estimate_risk(LinearDiscriminantAnalysis(), X, Y > 0, method=method, loss="auc")
+        assert one.interval is None

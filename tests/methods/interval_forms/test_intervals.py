@@ -113,7 +113,7 @@ def test_dependent_or_weighted_tests_have_no_binomial_posterior(more) -> None:
     [
         ("apparent", None, "no estimate of a true risk"),
         ("reversed 4-fold", None, "overlap"),
-        ("4-fold", "auc", "no per-row losses"),
+        ("loo", "auc", "no per-row losses"),
         ("holdout", "auc", "no per-row losses"),
         ("4-fold", "f1_micro", "no per-row losses"),
     ],

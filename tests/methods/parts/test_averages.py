@@ -17,7 +17,7 @@ from truerisk.core.errors import FitFailedWarning, Refusal, UnknownName
 from truerisk.core.loss_words import as_loss
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts import averages
+from truerisk.methods.parts import averages, set_risks
 from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(3)
@@ -231,8 +231,8 @@ def test_split_risks_do_not_exist_for_one_row() -> None:
     answers = answers_of(plan, RNG.normal(size=(1, N)), "score")
     loss = as_loss("auc", data)
     with pytest.raises(Refusal, match="both classes in every test set"):
-        averages.split_risks(answers, data, loss)
-    assert np.isnan(averages.split_risks(answers, data, loss, lenient=True)).all()
+        set_risks.split_risks(answers, data, loss)
+    assert np.isnan(set_risks.split_risks(answers, data, loss, lenient=True)).all()
 
 
 def test_average_is_a_word() -> None:

@@ -29,7 +29,7 @@ from truerisk.core.present import number
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.methods.bootstrapped_choice import Corrected, corrected_by_bootstrap
-from truerisk.methods.parts.averages import row_losses
+from truerisk.methods.parts.set_risks import row_losses
 from truerisk.methods.splitter import Splitter
 
 __all__ = ["Replayed", "bias_corrected", "replay", "replay_findings"]

@@ -3,6 +3,8 @@
 | file | what it holds |
 |---|---|
 | `averages.py` | from answers to mean losses and their standard errors |
+| `set_risks.py` | losses of rows and of whole test sets, from answers |
+| `few_rows.py` | whether a mean loss rests on a few rows |
 | `choosing_inside.py` | choosing in each outer split, and the story of each |
 | `row_influences.py` | scores of whole test sets as losses of rows |
 | `procedure.py` | what methods share that tune inside and test outside |

@@ -28,7 +28,16 @@ from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.choosing_inside import by_rule
+from truerisk.methods.parts.few_rows import few_rows_note
 from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
+from truerisk.methods.parts.set_risks import (
+    mean_by_question,
+    of_sets,
+    position_weights,
+    positive,
+    refuse_non_finite,
+    row_losses,
+)
 
 __all__ = [
     "OF_CROSS_VALIDATION",
@@ -37,11 +46,7 @@ __all__ = [
     "Averaged",
     "check_average",
     "failure_notes",
-    "mean_by_question",
     "means_by_row",
-    "position_weights",
-    "row_losses",
-    "split_risks",
     "tested_by_average",
     "tested_with",
 ]
@@ -73,61 +78,6 @@ class Averaged(Method):
 
 
 OF_CROSS_VALIDATION = Averaged.gives | {Basis.EQUALLY_OFTEN}
-
-
-def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
-    """Weight of every answer: its row's sample weight times its count; None where all are 1."""
-    rows, counts = plan.positions
-    weights = data.weights(rows)
-    if counts is None:
-        return weights
-    return counts.astype(np.float64) if weights is None else weights * counts
-
-
-def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
-    """`(n_candidates, n_positions)` losses; NaN where a fit failed."""
-    rows, _ = answers.plan.positions
-    if answers.response == "loss":
-        told = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
-        _refuse_non_finite(answers.values, loss, told)
-        return answers.values
-    if answers.answered.all():
-        losses = loss.of_rows(data, rows, answers.values)
-        _refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
-        return losses
-    answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
-    values = answers.values.copy()
-    values[~answered] = 0  # a loss need not understand "no answer"
-    losses = np.where(answered, loss.of_rows(data, rows, values), np.nan)
-    _refuse_non_finite(losses, loss, answered)
-    return losses
-
-
-def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = False) -> np.ndarray:
-    """`(n_candidates, n_questions)` risks of single test sets; NaN where a fit failed.
-
-    With `lenient` it is NaN, too, where the loss does not exist on a test set (AUC of one row).
-    """
-    if isinstance(loss, RowLoss):
-        return mean_by_question(row_losses(answers, data, loss), answers.plan, data)
-    plan = answers.plan
-    offsets = plan.test_offsets
-    rows, _ = plan.positions
-    weights = None if answers.response == "scored" else position_weights(data, plan)
-    risks = np.full((answers.n_candidates, plan.n_questions), np.nan)
-    for q in range(plan.n_questions):
-        part = slice(offsets[q], offsets[q + 1])
-        ok = answers.answered[:, q]
-        if ok.any():
-            w = None if weights is None else weights[part]
-            try:
-                risks[ok, q] = loss.of_set(data, rows[part], answers.of(q)[ok], w)
-            except Refusal:
-                if not lenient:
-                    raise
-    if not lenient:
-        _refuse_non_finite(risks, loss, answers.answered)
-    return risks
 
 
 def tested_by_average(
@@ -197,6 +147,9 @@ def tested_by_average(
             one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
         )
         sure = form.of_each(evidence)
+        if loss.per_row:
+            few = [few_rows_note(loss, line, shares) for line in per_row]
+            sure = [(*one[:2], one[2] + note) for one, note in zip(sure, few, strict=True)]
     if not loss.per_row:
         return tested_with(sure, answers, values, by_split)
     return tested_with(sure, answers, values, by_split, per_row, rows)
@@ -210,7 +163,7 @@ def _losses(
         losses = row_losses(answers, data, loss)
         by_split = mean_by_question(losses, answers.plan, data)
         return losses, by_split, by_split
-    by_split, values = _of_sets(answers, data, loss, average)
+    by_split, values = of_sets(answers, data, loss, average)
     weights = position_weights(data, answers.plan)
     return losses_by_influence(answers, data, loss, values, weights), by_split, values
 
@@ -264,7 +217,7 @@ def means_by_row(
 
 def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[Tested]:
     """Losses that only rate whole sets: no per-row losses, hence no standard error of their own."""
-    by_split, values = _of_sets(answers, data, loss, average)
+    by_split, values = of_sets(answers, data, loss, average)
     note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
     calibrated = calibrated_word(loss)
     if calibrated is not None and (average == "fold" or loss.one_scale):
@@ -273,40 +226,6 @@ def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[T
         Tested(float(value), split_risks=by_split[c], notes=(*failure_notes(answers, c), note))
         for c, value in enumerate(values)
     ]
-
-
-def _of_sets(
-    answers: Answers, data: Data, loss: Loss, average: Average
-) -> tuple[np.ndarray, np.ndarray]:
-    """Risks of all test sets, and the value that they, or their answers together, have."""
-    if average == "pooled":
-        values = _pooled_sets(answers, data, loss)
-        return split_risks(answers, data, loss, lenient=True), values
-    by_split = split_risks(answers, data, loss)
-    return by_split, by_split.mean(axis=1)
-
-
-def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
-    """The loss of all answers of a repetition taken as one test set, averaged over repetitions."""
-    if answers.response == "scored":
-        raise Refusal(
-            f"scorer {loss.word} rates one fitted model at a time: answers of several folds "
-            "cannot be pooled; use average='fold'."
-        )
-    plan = answers.plan
-    rows, _ = plan.positions
-    weights = position_weights(data, plan)
-    repeat = np.repeat(plan.repeat, plan.test_sizes)
-    whole: np.ndarray = np.all(answers.answered, axis=1)
-    risks = []
-    for r in np.unique(repeat):
-        mine = repeat == r
-        w = None if weights is None else weights[mine]
-        risks.append(loss.of_set(data, rows[mine], answers.values[whole][:, mine], w))
-    values = np.full(len(whole), np.nan)
-    values[whole] = np.mean(risks, axis=0)
-    _refuse_non_finite(values[:, None], loss, whole[:, None])
-    return values
 
 
 def _means_by_unit(
@@ -321,7 +240,7 @@ def _means_by_unit(
     for first, end in pairwise(starts):
         part = slice(plan.test_offsets[first], plan.test_offsets[end])
         losses = loss.of_rows(data, rows[part], answers.values[:, part])
-        _refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
+        refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
         given = np.ones(losses.shape[1]) if weights is None else weights[part]
         mine, total = _shares(given, plan.test_sizes[first:end], average)
         means.append([Tested(float(value)) for value in losses @ mine / total])
@@ -338,32 +257,10 @@ def _average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarr
 def _shares(weights: np.ndarray, sizes: np.ndarray, average: Average) -> tuple[np.ndarray, float]:
     """Weights of answers in a mean, and their sum; whole numbers stay whole (6/12 is 0.5)."""
     if average == "pooled":
-        return weights, _positive(float(weights.sum()))
+        return weights, positive(float(weights.sum()))
     totals = np.add.reduceat(weights, np.cumsum(sizes) - sizes)
-    _positive(totals.min())
+    positive(totals.min())
     return weights / np.repeat(totals, sizes), len(sizes)
-
-
-def _positive(total: float) -> float:
-    if total <= 0:
-        raise Refusal(
-            "the rows of a test set have no sample weight at all: their mean loss does not exist."
-        )
-    return total
-
-
-def mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
-    """`(n_candidates, n_questions)` means of losses of positions, weighted as the rows are."""
-    weights = position_weights(data, plan)
-    starts = plan.test_offsets[:-1]
-    if (plan.test_sizes == 1).all():  # leave-one-out: a mean of one
-        _positive(1.0 if weights is None else float(weights.min()))
-        return losses
-    if weights is None:
-        return np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
-    totals = np.add.reduceat(weights, starts)
-    _positive(totals.min())
-    return np.add.reduceat(losses * weights, starts, axis=1) / totals
 
 
 def _by_row(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -385,16 +282,3 @@ def failure_notes(answers: Answers, candidate: int) -> tuple[str, ...]:
         return answers.notes
     note = f"{len(failed)} of {answers.plan.n_fits} fits failed, so there is no value; "
     return (note + f"the first: {failed[0].sentence}", *answers.notes)
-
-
-def _refuse_non_finite(losses: np.ndarray, loss: Loss, answered: np.ndarray) -> None:
-    if np.isfinite(losses).all():
-        return
-    bad = ~np.isfinite(losses) & answered
-    if bad.any():
-        candidate, at = (int(v) for v in np.argwhere(bad)[0])
-        raise Refusal(
-            f"loss '{loss.word}' is {losses[candidate, at]} for candidate {candidate}: one of "
-            "the scores is non-finite. The model answered NaN or infinity, or the loss is not "
-            "defined on a test set this small; check the candidate, or use fewer folds."
-        )

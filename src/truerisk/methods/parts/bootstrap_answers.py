@@ -12,7 +12,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.plan.samples import times_drawn
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import row_losses, split_risks
+from truerisk.methods.parts.set_risks import row_losses, split_risks
 
 __all__ = ["Replicated"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.evidence import NestedErrors
-from truerisk.methods.parts.averages import mean_by_question
+from truerisk.methods.parts.set_risks import mean_by_question
 
 __all__ = ["PairSpread", "spread_of_pairs"]
 

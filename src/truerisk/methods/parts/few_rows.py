@@ -1,0 +1,33 @@
+"""Whether a mean loss rests on a few rows: then no interval knows what other rows would add."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.core.losses import Loss
+
+__all__ = ["few_rows_note"]
+
+SHARE = 1 / 3  # of the total; of 50 normal errors the largest square has a seventh
+FEWEST = 20  # rows; of fewer the largest has much of any total
+
+
+def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[str, ...]:
+    """Said where the largest 1 % of the rows carry more than a third of a loss without a bound.
+
+    >>> from truerisk.core.losses import Squared
+    >>> few_rows_note(Squared(), np.r_[np.ones(99), 60.0], np.full(100, 0.01))[0][:63]
+    'the largest 1 % of the rows (1 of 100) carry 38 % of the squared'
+    >>> few_rows_note(Squared(), np.ones(100), np.full(100, 0.01))
+    ()
+    """
+    n = len(losses)
+    if loss.upper is not None or n < FEWEST or not np.isfinite(losses).all():
+        return ()
+    parts = np.sort(losses * weights)
+    few, total = -(-n // 100), float(parts.sum())
+    share = float(parts[-few:].sum()) / total if total > 0 else 0.0
+    if parts[0] < 0 or share <= SHARE:
+        return ()
+    note = f"the largest 1 % of the rows ({few} of {n}) carry {share:.0%} of the {loss.word} loss: "
+    return (note + "value and interval rest on them, and say nothing of rarer rows.",)

@@ -1,0 +1,148 @@
+"""Losses of rows and of whole test sets, from answers; one that is no number is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.errors import Refusal
+from truerisk.core.loss import Average
+from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+
+__all__ = [
+    "mean_by_question",
+    "of_sets",
+    "position_weights",
+    "positive",
+    "refuse_non_finite",
+    "row_losses",
+    "split_risks",
+]
+
+
+def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
+    """Weight of every answer: its row's sample weight times its count; None where all are 1."""
+    rows, counts = plan.positions
+    weights = data.weights(rows)
+    if counts is None:
+        return weights
+    return counts.astype(np.float64) if weights is None else weights * counts
+
+
+def row_losses(answers: Answers, data: Data, loss: RowLoss) -> np.ndarray:
+    """`(n_candidates, n_positions)` losses; NaN where a fit failed."""
+    rows, _ = answers.plan.positions
+    if answers.response == "loss":
+        told = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
+        refuse_non_finite(answers.values, loss, told)
+        return answers.values
+    if answers.answered.all():
+        losses = loss.of_rows(data, rows, answers.values)
+        refuse_non_finite(losses, loss, np.ones(1, dtype=bool))
+        return losses
+    answered = np.repeat(answers.answered, answers.plan.test_sizes, axis=1)
+    values = answers.values.copy()
+    values[~answered] = 0  # a loss need not understand "no answer"
+    losses = np.where(answered, loss.of_rows(data, rows, values), np.nan)
+    refuse_non_finite(losses, loss, answered)
+    return losses
+
+
+def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = False) -> np.ndarray:
+    """`(n_candidates, n_questions)` risks of single test sets; NaN where a fit failed.
+
+    With `lenient` it is NaN, too, where the loss does not exist on a test set (AUC of one row).
+    """
+    if isinstance(loss, RowLoss):
+        return mean_by_question(row_losses(answers, data, loss), answers.plan, data)
+    plan = answers.plan
+    offsets = plan.test_offsets
+    rows, _ = plan.positions
+    weights = None if answers.response == "scored" else position_weights(data, plan)
+    risks = np.full((answers.n_candidates, plan.n_questions), np.nan)
+    for q in range(plan.n_questions):
+        part = slice(offsets[q], offsets[q + 1])
+        ok = answers.answered[:, q]
+        if ok.any():
+            w = None if weights is None else weights[part]
+            try:
+                risks[ok, q] = loss.of_set(data, rows[part], answers.of(q)[ok], w)
+            except Refusal:
+                if not lenient:
+                    raise
+    if not lenient:
+        refuse_non_finite(risks, loss, answers.answered)
+    return risks
+
+
+def of_sets(
+    answers: Answers, data: Data, loss: Loss, average: Average
+) -> tuple[np.ndarray, np.ndarray]:
+    """Risks of all test sets, and the value that they, or their answers together, have."""
+    if average == "pooled":
+        values = _pooled_sets(answers, data, loss)
+        return split_risks(answers, data, loss, lenient=True), values
+    by_split = split_risks(answers, data, loss)
+    return by_split, by_split.mean(axis=1)
+
+
+def _pooled_sets(answers: Answers, data: Data, loss: Loss) -> np.ndarray:
+    """The loss of all answers of a repetition taken as one test set, averaged over repetitions."""
+    if answers.response == "scored":
+        raise Refusal(
+            f"scorer {loss.word} rates one fitted model at a time: answers of several folds "
+            "cannot be pooled; use average='fold'."
+        )
+    plan = answers.plan
+    rows, _ = plan.positions
+    weights = position_weights(data, plan)
+    repeat = np.repeat(plan.repeat, plan.test_sizes)
+    whole: np.ndarray = np.all(answers.answered, axis=1)
+    risks = []
+    for r in np.unique(repeat):
+        mine = repeat == r
+        w = None if weights is None else weights[mine]
+        risks.append(loss.of_set(data, rows[mine], answers.values[whole][:, mine], w))
+    values = np.full(len(whole), np.nan)
+    values[whole] = np.mean(risks, axis=0)
+    refuse_non_finite(values[:, None], loss, whole[:, None])
+    return values
+
+
+def mean_by_question(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
+    """`(n_candidates, n_questions)` means of losses of positions, weighted as the rows are."""
+    weights = position_weights(data, plan)
+    starts = plan.test_offsets[:-1]
+    if (plan.test_sizes == 1).all():  # leave-one-out: a mean of one
+        positive(1.0 if weights is None else float(weights.min()))
+        return losses
+    if weights is None:
+        return np.add.reduceat(losses, starts, axis=1) / plan.test_sizes
+    totals = np.add.reduceat(weights, starts)
+    positive(totals.min())
+    return np.add.reduceat(losses * weights, starts, axis=1) / totals
+
+
+def positive(total: float) -> float:
+    """A sum of weights that a mean can be divided by."""
+    if total <= 0:
+        raise Refusal(
+            "the rows of a test set have no sample weight at all: their mean loss does not exist."
+        )
+    return total
+
+
+def refuse_non_finite(losses: np.ndarray, loss: Loss, answered: np.ndarray) -> None:
+    """Refuse losses that are no numbers, but for those of fits that failed."""
+    if np.isfinite(losses).all():
+        return
+    bad = ~np.isfinite(losses) & answered
+    if bad.any():
+        candidate, at = (int(v) for v in np.argwhere(bad)[0])
+        raise Refusal(
+            f"loss '{loss.word}' is {losses[candidate, at]} for candidate {candidate}: one of "
+            "the scores is non-finite. The model answered NaN or infinity, or the loss is not "
+            "defined on a test set this small; check the candidate, or use fewer folds."
+        )
