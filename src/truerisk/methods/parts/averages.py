@@ -335,7 +335,8 @@ def _shares(weights: np.ndarray, sizes: np.ndarray, average: Average) -> tuple[n
 def _positive(total: float) -> float:
     if total <= 0:
         raise Refusal(
-            "the rows of a test set have no sample weight at all: their mean loss does not exist."
+            "all rows of a test set have a sample_weight of 0: their mean loss does not exist. "
+            "Give some of them weight, or use fewer folds."
         )
     return total
 
