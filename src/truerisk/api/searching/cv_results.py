@@ -12,8 +12,11 @@ from truerisk.core.ties import tied_groups
 __all__ = ["cv_results"]
 
 
-def cv_results(computed: Computed) -> dict[str, Any]:
-    """Times, parameters, the score of every split, their mean, spread and rank."""
+def cv_results(computed: Computed, trained: np.ndarray | None = None) -> dict[str, Any]:
+    """Times, parameters, the score of every split, their mean, spread and rank.
+
+    `trained` are scores of the splits on the rows of the fits themselves.
+    """
     problem, evaluation = computed.problem, computed.evaluation
     answers = computed.answers
     candidates = problem.family.candidates
@@ -37,6 +40,10 @@ def cv_results(computed: Computed) -> dict[str, Any]:
     results["mean_test_score"] = means
     results["std_test_score"] = scores.std(axis=1)
     results["rank_test_score"] = _ranks(means)
+    if trained is not None:
+        results |= {f"split{split}_train_score": of for split, of in enumerate(trained.T)}
+        results["mean_train_score"] = trained.mean(axis=1)
+        results["std_train_score"] = trained.std(axis=1)
     return results
 
 

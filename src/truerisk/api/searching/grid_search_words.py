@@ -6,6 +6,15 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from truerisk.api.searching.own_score import (
+    OwnScore,
+    Scorer,
+    has_own_score,
+    makes_predictions,
+    own_score,
+)
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName, said_by
 
@@ -48,7 +57,7 @@ def worded(search: Any, y: Any) -> Worded:
         _refuse_both("n_jobs", n_jobs, "executor", search.executor)
     return Worded(
         search.select_by if cv is None else _splits(cv, y, search.estimator),
-        search.loss if scoring is None else _loss(scoring, y),
+        _usual_loss(search) if scoring is None else _loss(scoring, y, search.estimator),
         search.executor if n_jobs is None else _workers(n_jobs),
     )
 
@@ -70,14 +79,30 @@ def _splits(cv: Any, y: Any, estimator: Any) -> Any:
         raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
 
 
-def _loss(scoring: Any, y: Any) -> Any:
+def _usual_loss(search: Any) -> Any:
+    """The loss that was asked for; None is the usual one of classifiers and of regressors.
+
+    The estimator's own score is all there is to choose by where it makes no predictions, and what
+    GridSearchCV takes where its words are spoken and a class has a score of another kind.
+    """
+    model = search.estimator
+    if search.loss is None and not makes_predictions(model) and hasattr(model, "score"):
+        return own_score(model)
+    if search.loss is None and search.cv is not None and has_own_score(model):
+        return own_score(model)
+    return search.loss
+
+
+def _loss(scoring: Any, y: Any, estimator: Any) -> Any:
     if isinstance(scoring, list | tuple | set | dict):
         raise BadArgument(
             f"scoring={shown(scoring)} names several scores, and a search minimises one risk: give "
             "one of them."
         )
-    if not isinstance(scoring, str):
-        return scoring
+    if callable(scoring):
+        return Scorer.of(scoring, y)
+    if not makes_predictions(estimator) and scoring in get_scorer_names():
+        return OwnScore(get_scorer(scoring), scoring)
     if scoring == "roc_auc" and _n_classes(y) != 2:
         return scoring  # the scorer says itself what it lacks
     return SAME_LOSS.get(scoring, scoring)
