@@ -12,8 +12,8 @@ import argparse
 import contextlib
 import inspect
 import io
+import os
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,13 +95,14 @@ def replaced(outer: Any) -> Iterator[None]:
         model_selection.GridSearchCV = THEIRS
 
 
-def count(outer: Any, name: str = "", text: io.TextIOBase | None = None) -> Count:
-    """Run the tests, and count."""
+def count(outer: Any, name: str = "", shown: bool = False) -> Count:
+    """Run the tests whose names hold `name`, and count."""
     found = Count()
     module = Path(inspect.getfile(model_selection)).parent / "tests" / "test_search.py"
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-c", "/dev/null"]
-    with replaced(outer), contextlib.redirect_stdout(text or io.StringIO()):
-        pytest.main([str(module), "-k", name, *options], plugins=[found])
+    options = ["-q", "-p", "no:cacheprovider", "-c", os.devnull, "-k", name]
+    silence = contextlib.nullcontext() if shown else contextlib.redirect_stdout(io.StringIO())
+    with replaced(outer), silence:
+        pytest.main([str(module), *options], plugins=[found])
     return found
 
 
@@ -111,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--outer", help="the outer splits of the search, such as pairs")
     parser.add_argument("--show", action="store_true", help="print what pytest prints")
     given = parser.parse_args(arguments)
-    found = count(given.outer, given.name, sys.stdout if given.show else None)  # type: ignore[arg-type]
+    found = count(given.outer, given.name, given.show)
     for name, why in sorted(found.failed.items()):
         print(f"{name}: {why}")
     total = len(found.passed) + len(found.failed)

@@ -16,7 +16,7 @@ from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.searching.cv_results import cv_results
 from truerisk.api.searching.failed_fits import counted, engine_for, own_warning
-from truerisk.api.searching.grid_search_words import Worded, worded
+from truerisk.api.searching.grid_search_words import Worded, compared_by, worded
 from truerisk.api.searching.missing_result import Missing
 from truerisk.api.searching.own_score import OwnScore, Scorer, makes_predictions
 from truerisk.api.searching.refit_rule import check_refit, chosen_by
@@ -184,7 +184,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         routed = route(self, groups, params)
         asked = worded(self, y)
         problem = self._posed(X, y, asked, routed)
-        select_by = _as_grid_search_averages(asked.select_by)
+        select_by = _as_grid_search_averages(compared_by(self, y))
         with stage("tuning"):
             selected = self._select(_of_selection(problem), select_by)
         if self.outer is not None:

@@ -18,7 +18,7 @@ from truerisk.api.searching.own_score import (
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName, said_by
 
-__all__ = ["Worded", "worded"]
+__all__ = ["Worded", "compared_by", "worded"]
 
 USUAL = "10-fold"  # what `select_by` is where nobody said anything
 SAME_LOSS = {  # scores that are a loss of ours with the sign turned, row by row where it has rows
@@ -33,9 +33,8 @@ SAME_LOSS = {  # scores that are a loss of ours with the sign turned, row by row
 
 @dataclass(frozen=True)
 class Worded:
-    """How settings are compared, by which loss, and where fits run, in our own words."""
+    """By which loss settings are compared, and where fits run, in our own words."""
 
-    select_by: Any
     loss: Any
     executor: Any
 
@@ -56,7 +55,6 @@ def worded(search: Any, y: Any) -> Worded:
     if n_jobs is not None:
         _refuse_both("n_jobs", n_jobs, "executor", search.executor)
     return Worded(
-        search.select_by if cv is None else _splits(cv, y, search.estimator),
         _usual_loss(search) if scoring is None else _loss(scoring, y, search.estimator),
         search.executor if n_jobs is None else _workers(n_jobs),
     )
@@ -67,6 +65,11 @@ def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:
         raise BadArgument(
             f"{theirs}={shown(one)} and {ours}={shown(other)} say the same thing: give one of them."
         )
+
+
+def compared_by(search: Any, y: Any) -> Any:
+    """How settings are compared; y has been checked, since `cv` looks at what it holds."""
+    return search.select_by if search.cv is None else _splits(search.cv, y, search.estimator)
 
 
 def _splits(cv: Any, y: Any, estimator: Any) -> Any:
