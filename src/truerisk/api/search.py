@@ -239,7 +239,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         """Drop what an earlier fit found: a later one may not find it again."""
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("__")]:
             delattr(self, name)
-        self.__dict__.pop("_classes", None)
 
     def _keep_selection(self, selected: Computed, results: dict[str, Any]) -> None:
         curve, problem = curve_of(selected), selected.problem
@@ -255,8 +254,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             self.best_score_ = float(problem.loss.score(risk))
         self.cv_results_ = results
         self.multimetric_ = False
-        if problem.data.classes is not None:
-            self._classes = problem.data.classes
         self.scorer_ = LossScorer(problem.loss, problem.data.classes)
 
     def _keep_risk(self, honest: Computed) -> None:

@@ -77,6 +77,12 @@ def test_the_usual_scores_stay_losses_of_rows() -> None:
     assert ours.risk_.interval is not None
 
 
+def test_a_scorer_may_do_without_y() -> None:
+    """(estimator, X, y=None) is a scorer and no metric, also where there is a y."""
+    search = tr.HonestSearchCV(KernelDensity(), BANDWIDTHS, cv=FOLDS, scoring=by_width, outer=None)
+    assert search.fit(X, Y).best_params_ == {"bandwidth": 3.0}
+
+
 def test_a_metric_is_no_scorer() -> None:
     """accuracy_score is larger for better answers, log_loss smaller: neither is guessed."""
     with pytest.raises(BadArgument, match=r"a metric of \(y_true, y_pred\).*make_scorer"):

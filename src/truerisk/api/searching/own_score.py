@@ -44,7 +44,7 @@ class Scorer:
     @classmethod
     def of(cls, function: Callable[..., Any], y: Any) -> Scorer:
         """Refuse a metric of (y_true, y_pred), which may be larger for worse answers."""
-        if y is not None and _n_required(function) == 2:
+        if y is not None and _takes_two(function):
             raise BadArgument(
                 f"scoring={shown(function)} takes two arguments, as a metric of (y_true, y_pred) "
                 "does, and a scorer takes (estimator, X, y): use sklearn.metrics.make_scorer, "
@@ -61,14 +61,14 @@ class Scorer:
             return OwnScore(self.function, word)
 
 
-def _n_required(function: Callable[..., Any]) -> int:
-    """How many arguments it has to be given, 0 where nothing is known of it."""
+def _takes_two(function: Callable[..., Any]) -> bool:
+    """Whether it cannot be given three arguments by their places."""
     try:
-        given = inspect.signature(function).parameters.values()
+        given = [one.kind for one in inspect.signature(function).parameters.values()]
     except (TypeError, ValueError):
-        return 0
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(one.kind in kinds and one.default is inspect.Parameter.empty for one in given)
+        return False  # nothing is known of it
+    named = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return inspect.Parameter.VAR_POSITIONAL not in given and sum(k in named for k in given) == 2
 
 
 def own_score(estimator: Any) -> OwnScore:

@@ -47,11 +47,12 @@ class TunedModel:
     @property
     def classes_(self) -> np.ndarray:
         """Class labels, for classifiers, of the refitted model."""
-        if not hasattr(self, "_classes") or not hasattr(self, "best_estimator_"):
+        best = vars(self).get("best_estimator_")
+        if best is None or not hasattr(best, "classes_"):
             raise AttributeError(
                 f"{type(self).__name__} has no classes_: it is not a classifier that was refitted."
             )
-        return self._classes
+        return np.asarray(best.classes_)
 
     @property
     def n_features_in_(self) -> int:
