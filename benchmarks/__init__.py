@@ -10,5 +10,6 @@
 | `results.py` | one line of the printed table |
 | `report.py` | the table, and the same as JSON |
 | `machine.py` | one BLAS thread, and the facts about this machine |
+| `drop_in.py` | scikit-learn's tests of GridSearchCV, run on HonestSearchCV |
 | `__main__.py` | the command line |
 """

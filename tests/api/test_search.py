@@ -22,39 +22,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import truerisk as tr
 from truerisk import HonestSearchCV
 
 K_GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 TREE_GRID = [{"max_depth": [1, 2, 3]}, {"min_samples_leaf": [2, 8], "criterion": ["entropy"]}]
-
-
-CHECKED = [
-    HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, select_by=2, outer=2),
-    HonestSearchCV(KNeighborsClassifier(1), {"weights": ["uniform"]}, select_by=2, outer=2),
-    HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, select_by=2, outer=2),
-]
-
-
-def its_checks():
-    """What parametrize_with_checks draws, less array API input, which we do not claim."""
-    for search in CHECKED:
-        for number, (estimator, check) in enumerate(estimator_checks_generator(search)):
-            name = check.func.__name__
-            if name != "check_array_api_input":
-                label = f"{type(search.estimator).__name__}-{name}-{number}"
-                yield pytest.param(estimator, check, id=label)
-
-
-@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
-@pytest.mark.filterwarnings("ignore:A column-vector y:sklearn.exceptions.DataConversionWarning")
-@pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
-def test_it_keeps_the_contract_of_scikit_learn(estimator, check):
-    """All of scikit-learn's estimator checks pass for classifiers and a regressor."""
-    check(estimator)
 
 
 PARITY = [

@@ -49,10 +49,10 @@ def test_a_refitted_search_forgets_the_old_risk():
     assert not hasattr(search, "best_estimator_")
 
 
-def test_refit_is_true_or_false():
+def test_refit_is_true_false_or_a_function():
     """The name of a metric, which GridSearchCV takes for several of them, is no truth value."""
     X, y = load_wine(return_X_y=True)
-    with pytest.raises(BadArgument, match="refit='accuracy': use True or False"):
+    with pytest.raises(BadArgument, match="refit='accuracy': use True, False, or"):
         HonestSearchCV(KNeighborsClassifier(), K_GRID, refit="accuracy").fit(X, y)
 
 

@@ -14,6 +14,9 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import truerisk as tr
@@ -25,31 +28,28 @@ Y = np.where(CODES == 1, "sick", "healthy")
 FOLDS = StratifiedKFold(4, shuffle=True, random_state=3)
 
 
-def its_checks():
-    """All that scikit-learn checks but array API input, which is not claimed.
+CHECKED = (
+    ThresholdClassifier(LogisticRegression(), cv=2, random_state=0),
+    ThresholdClassifier(GaussianNB(), sensitivity=0.9, random_state=0),
+    ThresholdClassifier(LinearSVC(), cost=(1, 2), cv=2),
+    ThresholdClassifier(KNeighborsClassifier(), specificity=0.8),
+    ThresholdClassifier(make_pipeline(StandardScaler(), LogisticRegression())),
+)
 
-    `check_classifiers_train` wants the label of probability ½, which a threshold is there to move;
-    scikit-learn leaves it out for its own threshold classifiers. Up to 1.6 its check of weights
-    gives models with folds inside other folds for copies than for weights.
-    """
-    without = ["check_array_api", "check_classifiers_train"]
-    if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7):
-        without.append("check_sample_weight_equivalence")
-    models = (
-        ThresholdClassifier(LogisticRegression(), cv=2, random_state=0),
-        ThresholdClassifier(GaussianNB(), sensitivity=0.9, random_state=0),
-    )
-    for model in models:
+
+def its_checks():
+    """All that scikit-learn checks but array API input, which is not claimed."""
+    for place, model in enumerate(CHECKED):
         for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
             name = check.func.__name__
-            if not name.startswith(tuple(without)):
-                yield pytest.param(estimator, check, id=f"{model.sensitivity}-{name}-{number}")
+            if name != "check_array_api_input":
+                yield pytest.param(estimator, check, id=f"{place}-{name}-{number}")
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
 @pytest.mark.filterwarnings("ignore:The least populated class")
 def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
-    """Scikit-learn's estimator checks pass, by cost and by a demanded rate."""
+    """Scikit-learn's estimator checks pass, whatever classifier is inside."""
     check(estimator)
 
 
@@ -92,10 +92,26 @@ def test_it_predicts_by_its_threshold() -> None:
     found = model(cost=(1, 4))
     scores = GaussianNB().fit(X, Y).predict_proba(X)[:, 1]
     np.testing.assert_array_equal(found.predict(X) == "sick", scores >= found.threshold_)
-    np.testing.assert_array_equal(found.predict_proba(X)[:, 1], scores)
+    np.testing.assert_allclose(found.decision_function(X), scores - found.threshold_, atol=1e-12)
     found.threshold_ = scores[7]
     assert found.predict(X[7:8]) == "sick"
-    assert not hasattr(found, "decision_function")
+    assert not hasattr(found, "predict_proba")  # a half of which would be no threshold
+
+
+@pytest.mark.parametrize("positive", ["healthy", "sick"])
+@pytest.mark.parametrize("demanded", [{"cost": (1, 4)}, {"cost": (0, 1)}, {"cost": (1, 0)}])
+def test_the_sign_of_a_decision_value_is_the_label(positive, demanded) -> None:
+    """Ties included, and where no row is positive; the order is that of the scores."""
+    found = model(positive=positive, **demanded)
+    if demanded == {"cost": (1, 0)}:
+        assert np.isinf(found.threshold_)
+        assert (found.predict(X) != positive).all()
+    for threshold in (found.threshold_, found.scores_[3]):
+        found.threshold_ = threshold
+        beyond = found.decision_function(X)
+        np.testing.assert_array_equal(beyond > 0, found.predict(X) == "sick")
+        scores = found.estimator_.predict_proba(X)[:, 1]
+        np.testing.assert_array_equal(np.argsort(beyond), np.argsort(scores))
 
 
 def test_the_positive_class_can_be_named() -> None:
@@ -127,6 +143,20 @@ def test_weights_count_in_rates_and_fits() -> None:
     alone = ThresholdClassifier(GaussianNB(), cv=kept).fit(X[:100], Y[:100])
     assert weighted.threshold_ == pytest.approx(alone.threshold_, rel=1e-9)
     assert weighted.operating_point_.cost == pytest.approx(alone.operating_point_.cost, rel=1e-12)
+
+
+def test_weights_reach_the_last_step_of_a_pipeline() -> None:
+    """By its name, and count in the rates; routed weights do as well."""
+    weights = np.linspace(0, 3, 120)
+    plain = ThresholdClassifier(GaussianNB(), cv=FOLDS).fit(X, Y, sample_weight=weights)
+    piped = ThresholdClassifier(make_pipeline("passthrough", GaussianNB()), cv=FOLDS)
+    piped.fit(X, Y, gaussiannb__sample_weight=weights)
+    assert piped.operating_point_.to_dict() == plain.operating_point_.to_dict()
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = ThresholdClassifier(GaussianNB().set_fit_request(sample_weight=True), cv=FOLDS)
+        routed.fit(X, Y, sample_weight=weights)
+    np.testing.assert_array_equal(routed.predict(X), plain.predict(X))
+    assert routed.operating_point_.to_dict() == plain.operating_point_.to_dict()
 
 
 def test_groups_stay_in_one_fold() -> None:

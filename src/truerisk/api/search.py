@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
-from truerisk.api.road.problem import Problem, pose
+from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.searching.cv_results import cv_results
-from truerisk.api.searching.grid_search_words import worded
+from truerisk.api.searching.failed_fits import counted, engine_for, own_warning
+from truerisk.api.searching.grid_search_words import Worded, compared_by, worded
 from truerisk.api.searching.missing_result import Missing
-from truerisk.api.searching.routing import route
-from truerisk.core.arguments import check_flag
+from truerisk.api.searching.own_score import (
+    OwnScore,
+    Scorer,
+    makes_predictions,
+    on,
+    on_each,
+)
+from truerisk.api.searching.refit_rule import check_refit, chosen_by
+from truerisk.api.searching.routing import Routed, route
+from truerisk.api.searching.saying import say_fits
+from truerisk.api.searching.scoring import LossScorer
+from truerisk.api.searching.several_scores import are_several, told_by_name
+from truerisk.api.searching.train_scores import computed_with_train_scores
+from truerisk.api.searching.tuned_model import TunedModel
+from truerisk.core.arguments import check_flag, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
+from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.words import as_method
 
 __all__ = ["HonestSearchCV"]
 
-Answering = TypeVar("Answering", bound=Callable[..., Any])
-
-
-def _best_has(method: Answering) -> Answering:
-    """The method is there when the tuned estimator (or, unfitted, the given one) has it."""
-
-    def check(search: HonestSearchCV) -> bool:
-        getattr(getattr(search, "best_estimator_", search.estimator), method.__name__)
-        return True
-
-    return available_if(check)(method)
-
-
 _NO_OUTER = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
 _NO_REFIT = ("refit=False", "fits no model on all rows", "refit=True")
 
 
-class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
+class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     r"""Grid search that also says how wrong the tuned model is.
 
     The score that a search maximised is the best of many noisy numbers and flatters.
@@ -78,8 +78,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         Zero-one for classifiers and squared for regressors by default.
     scores : list of such, or dict that names them
         Further losses and scores to be told of the same fits: `scores_`.
-    refit : bool, default=True
-        Fit the chosen setting on all rows.
+    refit : bool or callable, default=True
+        Fit the chosen setting on all rows. A function of `cv_results_` chooses it by its number
+        (only with ``outer=None``, since outer splits choose by `rule`).
     executor : None, int or executor
         This process, that many worker processes, or anything with ``submit``.
     random_state : int, None or Generator, default=0
@@ -95,6 +96,12 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
     cv, scoring, n_jobs : optional
         GridSearchCV's words for `select_by`, `loss` and `executor`, with its meaning: ``cv=5`` are
         five folds that are not shuffled, ``scoring="roc_auc"`` is a score, larger is better.
+    error_score : "raise" or float, default="raise"
+        The score of a failing fit. NaN leaves out the settings that it belongs to.
+    return_train_score : bool, default=False
+        Whether `cv_results_` has the scores on the rows of the fits themselves.
+    verbose : int, default=0
+        1 prints how many fits there are, 2 a line for each, 3 its score as well.
 
     Attributes
     ----------
@@ -113,7 +120,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         How often the outer splits chose what was chosen on all rows.
     curve_ : RiskCurve
         The risk of every candidate on all rows.
-    best_estimator_, best_params_, best_index_, best_score_, cv_results_
+    best_estimator_, best_params_, best_index_, best_score_, cv_results_, scorer_, refit_time_
         As GridSearchCV has them; scores are ``1 - risk`` for zero-one loss, ``-risk`` for squared.
 
     Examples
@@ -147,7 +154,7 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         outer: Any = "pairs",
         loss: Any = None,
         scores: Any = (),
-        refit: bool = True,
+        refit: Any = True,
         executor: Any = None,
         random_state: Any = 0,
         engine: Any = "auto",
@@ -156,6 +163,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         cv: Any = None,
         scoring: Any = None,
         n_jobs: int | None = None,
+        error_score: Any = "raise",
+        return_train_score: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -173,6 +183,9 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.cv = cv
         self.scoring = scoring
         self.n_jobs = n_jobs
+        self.error_score = error_score
+        self.return_train_score = return_train_score
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose a setting, refit it, and estimate the risk of doing so.
@@ -181,29 +194,14 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
         """
         self._forget()
-        check_flag("refit", self.refit)
+        check_refit(self.refit, self.scoring, self.outer)
+        check_flag("return_train_score", self.return_train_score)
         routed = route(self, groups, params)
         asked = worded(self, y)
-        problem = pose(
-            Family.of(self.estimator, self.param_grid),
-            X,
-            y,
-            loss=asked.loss,
-            scores=self.scores,
-            rule=self.rule,
-            groups=routed.groups,
-            sample_weight=routed.sample_weight,
-            fit_params=routed.fit,
-            interval=self.interval,
-            confidence_level=self.confidence_level,
-            engine=self.engine,
-            executor=asked.executor,
-            random_state=self.random_state,
-        )
-        select_by = _as_grid_search_averages(asked.select_by)
+        problem = self._posed(X, y, asked, routed)
+        select_by = _as_grid_search_averages(compared_by(self, y))
         with stage("tuning"):
-            selected = compute(_of_selection(problem, select_by), select_by)
-        self._keep_selection(selected)
+            selected = self._select(_of_selection(problem, select_by), select_by)
         if self.outer is not None:
             with stage("honest risk"):
                 testing = testing_method(self.outer, select_by, "10-fold")
@@ -215,26 +213,71 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.n_splits_ = selected.evaluation.plan.n_questions
         return self
 
+    def _posed(self, X: Any, y: Any, asked: Worded, routed: Routed) -> Problem:
+        """The checked data, and what was asked for on them."""
+        family = Family.of(self.estimator, self.param_grid)
+        scored = isinstance(asked.loss, OwnScore | Scorer) and not makes_predictions(self.estimator)
+        weights = {"sample_weight": routed.sample_weight}
+        task: Task = "other" if scored else family.task
+        data = Data.check(X, y, task=task, groups=routed.groups, **weights)
+        return problem_on(
+            data,
+            family,
+            loss=on(asked.loss, data),
+            scores=on_each(asked.scores, data),
+            rule=self.rule,
+            fit_params=routed.fit,
+            interval=self.interval,
+            confidence_level=self.confidence_level,
+            engine=engine_for(self.engine, self.error_score, self.outer),
+            executor=asked.executor,
+            random_state=self.random_state,
+            **weights,
+        )
+
+    def _select(self, problem: Problem, select_by: Method) -> Computed:
+        """Rate every setting on all rows, and keep what is found of the chosen one."""
+        trained = None
+        counts = self.error_score != "raise"
+        with own_warning() if counts else nullcontext():
+            if self.return_train_score:
+                selected, found = computed_with_train_scores(problem, select_by)
+                names = list(told_by_name(selected, self.scoring))
+                trained = dict(zip(names, found[-len(names) :], strict=True))
+            else:
+                selected = compute(problem, select_by)
+        if counts:
+            selected = counted(selected, self.error_score)
+        results = cv_results(told_by_name(selected, self.scoring), trained)
+        say_fits(selected, results, self.verbose)
+        self._keep_selection(selected, results)
+        return selected
+
     def _forget(self) -> None:
         """Drop what an earlier fit found: a later one may not find it again."""
         for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("__")]:
             delattr(self, name)
-        self.__dict__.pop("_classes", None)
 
-    def _keep_selection(self, selected: Computed) -> None:
-        curve = curve_of(selected)
-        problem = selected.problem
+    def _keep_selection(self, selected: Computed, results: dict[str, Any]) -> None:
+        curve, problem = curve_of(selected), selected.problem
+        if callable(self.refit):
+            curve = replace(curve, best=chosen_by(self.refit, results), rule=shown(self.refit))
         self.curve_ = curve
         self.loss_ = problem.loss
         self.best_index_ = curve.best
         self.best_params_ = curve.best_params
         self.selected_risk_ = curve[curve.best]
-        risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
-        self.best_score_ = float(problem.loss.score(risk))
-        self.cv_results_ = cv_results(selected)
-        self.multimetric_ = False
-        if problem.data.classes is not None:
-            self._classes = problem.data.classes
+        if not callable(self.refit):  # who need not have chosen the best score
+            risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
+            self.best_score_ = float(problem.loss.score(risk))
+        self.cv_results_ = results
+        self.multimetric_ = are_several(self.scoring)
+        told = told_by_name(selected, self.scoring)
+        scorers = {n: LossScorer(one.problem.loss, problem.data.classes) for n, one in told.items()}
+        self.scorer_ = scorers if self.multimetric_ else scorers["score"]
+        if self.multimetric_ and self.refit is False:  # nobody said which of them chooses
+            for name in ("best_index_", "best_params_", "best_score_", "selected_risk_"):
+                delattr(self, name)
 
     def _keep_risk(self, honest: Computed) -> None:
         procedure = procedure_of(honest)
@@ -250,77 +293,12 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def _refit(self, problem: Problem) -> None:
         seed = (problem.seed, 0) if problem.family.is_random else None
+        started = time.perf_counter()
         model = fitted_on_all(problem.family, self.best_index_, problem.data, seed)
+        self.refit_time_ = time.perf_counter() - started
         self.best_estimator_ = model
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
-
-    # -- the tuned model ----------------------------------------------------------------------
-
-    def _tuned(self) -> Any:
-        check_is_fitted(self, "curve_")
-        if not hasattr(self, "best_estimator_"):
-            raise Refusal(
-                "this search was made with refit=False, so it holds no fitted model: "
-                "fit one with best_params_, or use refit=True."
-            )
-        return self.best_estimator_
-
-    @property
-    def classes_(self) -> np.ndarray:
-        """Class labels, for classifiers."""
-        if not hasattr(self, "_classes"):
-            raise AttributeError(
-                f"{type(self).__name__} has no classes_: it is not a fitted classifier."
-            )
-        return self._classes
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features seen in the refit."""
-        try:
-            return int(self._tuned().n_features_in_)
-        except Exception as error:
-            raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
-
-    @_best_has
-    def predict(self, X: Any) -> np.ndarray:
-        """Predictions of the tuned model."""
-        return self._tuned().predict(X)
-
-    @_best_has
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities of the tuned model."""
-        return self._tuned().predict_proba(X)
-
-    @_best_has
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Log-probabilities of the tuned model."""
-        return self._tuned().predict_log_proba(X)
-
-    @_best_has
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the tuned model."""
-        return self._tuned().decision_function(X)
-
-    @_best_has
-    def transform(self, X: Any) -> Any:
-        """Transformation by the tuned model."""
-        return self._tuned().transform(X)
-
-    @_best_has
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Sample scores of the tuned model."""
-        return self._tuned().score_samples(X)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """The tuned model's own score (accuracy, R²); with a `loss`, the loss as a score."""
-        model = self._tuned()
-        if self.loss is None and self.scoring is None:
-            return float(model.score(X, y))
-        from truerisk.api.searching.scoring import score_of
-
-        return score_of(model, X, y, self.loss_, getattr(self, "_classes", None))
 
     # -- scikit-learn -------------------------------------------------------------------------
 
@@ -329,26 +307,6 @@ class HonestSearchCV(MetaEstimatorMixin, BaseEstimator):
         from truerisk.api.searching.routing import router
 
         return router(self)
-
-    def __sklearn_tags__(self) -> Any:
-        from copy import deepcopy
-
-        from sklearn.utils import get_tags
-
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = deepcopy(inner.classifier_tags)
-        tags.regressor_tags = deepcopy(inner.regressor_tags)
-        if tags.classifier_tags is not None:
-            tags.classifier_tags.multi_label = False
-        tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        tags.array_api_support = False
-        tags.target_tags.required = True
-        tags.target_tags.single_output = inner.target_tags.single_output
-        return tags
 
 
 def _of_selection(problem: Problem, method: Method) -> Problem:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
@@ -209,14 +209,21 @@ def _listed(part: Any) -> dict[str, list[Any]]:
         if not isinstance(name, str):
             raise UnknownName(f"{name!r} in the grid is no name of a parameter: names are text.")
         if isinstance(values, str) or not isinstance(values, Iterable):
+            raise BadArgument(
+                f"Parameter grid for parameter {name!r} needs to be a list or a numpy array, but "
+                f"got {values!r} (of type {type(values).__name__}) instead. Single values need to "
+                "be wrapped in a list with one element."
+            )
+        if isinstance(values, np.ndarray) and values.ndim > 1:
             raise BadData(
-                f"Parameter grid for parameter {name!r} needs to be a list or a numpy array of "
-                f"values, but got {values!r}; wrap a single value in a list."
+                f"Parameter grid for parameter {name!r} has {values.ndim} dimensions: give a list "
+                "of values, of arrays where each value is one."
             )
         listed[name] = list(values)
         if not listed[name]:
             raise BadData(
-                f"Parameter grid for parameter {name!r} need a non-empty sequence: it is empty."
+                f"Parameter grid for parameter {name!r} need to be a non-empty sequence, got: []; "
+                "give at least one value."
             )
     return listed
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData
-from truerisk.core.table.data import Task
 from truerisk.datasets.bundle import Bundle
+from truerisk.datasets.target import Task
 
 __all__ = [
     "FOLDER",

@@ -39,7 +39,7 @@ class LeaveOneOut(Averaged):
                 "method=LeaveOneGroupOut() of scikit-learn."
             )
         if data.n_rows < 2:
-            raise BadData("leave-one-out of one row leaves nothing to train on.")
+            raise BadData("leave-one-out of one row (n_samples=1) leaves nothing to train on.")
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         return leave_out(data.n_rows, [np.arange(data.n_rows)])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import (
     StratifiedGroupKFold,
@@ -14,7 +14,7 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 from sklearn.utils import assert_all_finite
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
@@ -23,16 +23,7 @@ from truerisk.core.statistics.operating_points import RATES, Sweep, check_cost, 
 __all__ = ["ThresholdClassifier"]
 
 RESPONSES = ("predict_proba", "decision_function")
-
-
-def _gives(method: str) -> Callable[[Callable[..., Any]], Any]:
-    """Whether the wrapped classifier has this method."""
-
-    def check(self: Any) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), method)
-        return True
-
-    return available_if(check)
+WEIGHT = "sample_weight"  # what the name of a weight of the rows ends with
 
 
 class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -47,6 +38,10 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Unlike scikit-learn's ``TunedThresholdClassifierCV`` it takes a demanded rate, looks at every
     threshold that tells two rows apart, and lets ties pass together. Probabilities are on one scale
     in all folds; decision values may not be.
+
+    Its labels, its decision values and its threshold agree: a decision value is how far a row lies
+    beyond the threshold. A probability of ½ is no threshold any more, so probabilities are those of
+    the classifier inside, ``estimator_.predict_proba(X)``.
 
     Parameters
     ----------
@@ -111,9 +106,7 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.response_method = response_method
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> ThresholdClassifier:
+    def fit(self, X: Any, y: Any, *, groups: Any = None, **params: Any) -> ThresholdClassifier:
         """Choose the threshold on out-of-fold scores, then fit on all rows.
 
         Parameters
@@ -121,10 +114,11 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array, shape (n_samples, n_features)
         y : array, shape (n_samples,)
             Labels of two classes.
-        sample_weight : array, shape (n_samples,), optional
-            Of the rows in every fit and in the rates and costs.
         groups : array, shape (n_samples,), optional
             Rows of one group stay in one fold.
+        **params
+            For every fit of the classifier. ``sample_weight`` (in a pipeline that of its last step,
+            ``step__sample_weight``) also counts in the rates and costs.
 
         Returns
         -------
@@ -137,51 +131,45 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         demanded = self._demanded()
         self.classes_, self._positive_code = _classes(y, self.positive)
         self._method = _response(self.estimator, self.response_method)
-        weights = _weights(sample_weight, y)
-        params = {} if weights is None else {"sample_weight": weights}
-        given = cross_val_predict(
+        given = {name: value for name, value in params.items() if value is not None}
+        weights = _weights(next((given[n] for n in given if n.endswith(WEIGHT)), None), y)
+        answers = cross_val_predict(
             clone(self.estimator),
             X,
             y,
             groups=groups,
             cv=_folds(self.cv, y, groups, self.random_state),
             method=self._method,
-            params=params,
+            params=given,
         )
-        self.scores_ = self._scores_of(np.asarray(given, dtype=np.float64))
+        self.scores_ = self._scores_of(np.asarray(answers, dtype=np.float64))
         sweep = Sweep.of(self.scores_, y == self.classes_[self._positive_code], weights)
         if demanded:
             self.operating_point_ = sweep.at_rate(demanded)
         else:
             self.operating_point_ = sweep.at_cost(*_cost(self.cost))
         self.threshold_ = self.operating_point_.threshold
-        self.estimator_ = clone(self.estimator).fit(X, y, **params)
+        self.estimator_ = clone(self.estimator).fit(X, y, **self._routed(given))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The positive class where the score is at least the threshold."""
+        beyond = self.decision_function(X)
+        return self.classes_[(beyond > 0).astype(np.intp)]
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How far a row lies beyond the threshold, above 0 where it is called `classes_[1]`.
+
+        It orders rows as the scores of the classifier do.
+        """
         check_is_fitted(self)
         scores = self._scores_of(np.asarray(getattr(self.estimator_, self._method)(X)))
-        positive = scores >= self.threshold_
-        return self.classes_[np.where(positive, self._positive_code, 1 - self._positive_code)]
-
-    @_gives("predict_proba")
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classifier, as they are without a threshold."""
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(X))
-
-    @_gives("predict_log_proba")
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Their logarithms."""
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_log_proba(X))
-
-    @_gives("decision_function")
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Decision values of the classifier, as they are without a threshold."""
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.decision_function(X))
+        if np.isinf(self.threshold_):  # no row is positive, however far
+            beyond = scores / (1 + np.abs(scores)) - 1
+        else:  # a row at the threshold itself is positive, and so above 0 if that is classes_[1]
+            least = self.threshold_
+            beyond = scores - (np.nextafter(least, -np.inf) if self._positive_code else least)
+        return beyond if self._positive_code else -beyond
 
     @property
     def n_features_in_(self) -> int:
@@ -211,6 +199,18 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if given.ndim == 2:
             return given[:, self._positive_code]
         return given if self._positive_code == 1 else -given
+
+    def _routed(self, given: dict[str, Any]) -> dict[str, Any]:
+        """What the classifier inside is given, under the names that it has for it."""
+        if not get_config()["enable_metadata_routing"] or not given:
+            return given
+        return dict(process_routing(self, "fit", **given).estimator.fit)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """`fit` hands fit parameters to the classifier, and takes groups itself."""
+        hands_on = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=hands_on)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -260,7 +260,7 @@ def _weights(given: Any, y: np.ndarray) -> np.ndarray | None:
     if (weights < 0).any():
         raise ValueError("sample_weight must not be negative.")
     if len(np.unique(y[weights > 0])) < 2:
-        raise ValueError("all sample weights of a class are zero: there is nothing to tell apart.")
+        raise ValueError("sample_weight is 0 in all of a class: there is nothing to tell apart.")
     return weights
 
 

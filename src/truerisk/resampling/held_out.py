@@ -18,7 +18,7 @@ def draw_held_out(
     if not 0 < share < 1:
         raise BadData(f"a held-out share of {share} leaves nothing on one side; use 0 < share < 1.")
     if data.n_rows < 2:
-        raise BadData("one row cannot be split into a training and a test part.")
+        raise BadData("one row (n_samples=1) cannot be split into a training and a test part.")
     if data.groups is not None:
         return _grouped(data.groups, share, rng)
     by_class = stratify and data.codes is not None

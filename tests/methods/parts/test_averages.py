@@ -211,7 +211,7 @@ def test_a_test_set_without_weight_has_no_mean() -> None:
     data = Data.check(X, Y, task="classification", sample_weight=np.where(FOLDS == 2, 0.0, 1.0))
     plan = plan_of()
     values = np.zeros((1, N), int)
-    with pytest.raises(Refusal, match="no sample weight at all"):
+    with pytest.raises(Refusal, match="all rows of a test set have a sample_weight of 0"):
         averages.tested_by_average(
             answers_of(plan, values), data, as_loss(None, data), SETTING, "fold"
         )

@@ -3,8 +3,14 @@
 | file | what it holds |
 |---|---|
 | `cv_results.py` | `cv_results_` as GridSearchCV writes it |
+| `failed_fits.py` | `error_score`: failing fits count with a score |
 | `grid_search_words.py` | GridSearchCV's `cv`, `scoring` and `n_jobs` in our own words |
 | `missing_result.py` | what stands for a result that was not asked for |
+| `own_score.py` | scores whose best is not known: an estimator's own, or a function of the user |
+| `refit_rule.py` | `refit` as a function that chooses from `cv_results_` |
 | `routing.py` | groups, weights and fit parameters: who gets what |
+| `saying.py` | `verbose`: what was fitted, printed |
 | `scoring.py` | a loss on new data, as a score |
+| `train_scores.py` | `return_train_score`: scores on the rows of the fits themselves |
+| `tuned_model.py` | what a search hands on to the model that it tuned |
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,16 @@ from truerisk.core.ties import tied_groups
 __all__ = ["cv_results"]
 
 
-def cv_results(computed: Computed) -> dict[str, Any]:
-    """Times, parameters, the score of every split, their mean, spread and rank."""
-    problem, evaluation = computed.problem, computed.evaluation
-    answers = computed.answers
-    candidates = problem.family.candidates
-    by_split = np.array([t.split_risks for t in evaluation.tested])
-    scores = problem.loss.score(by_split)
+def cv_results(
+    told: Mapping[str, Computed], trained: Mapping[str, np.ndarray] | None = None
+) -> dict[str, Any]:
+    """Times, parameters, every score of every split, their mean, spread and rank.
+
+    `told` is what each score found, by its name in the keys; `trained` are scores of the splits on
+    the rows of the fits themselves.
+    """
+    computed = next(iter(told.values()))
+    answers, candidates = computed.answers, computed.problem.family.candidates
     fits = answers.plan.fit
     results: dict[str, Any] = {
         "mean_fit_time": answers.fit_seconds[:, fits].mean(axis=1),
@@ -31,12 +35,18 @@ def cv_results(computed: Computed) -> dict[str, Any]:
             [params.get(name, _ABSENT) for params in candidates]
         )
     results["params"] = [dict(params) for params in candidates]
-    for split in range(scores.shape[1]):
-        results[f"split{split}_test_score"] = scores[:, split]
-    means = problem.loss.score(np.array([t.value for t in evaluation.tested]))
-    results["mean_test_score"] = means
-    results["std_test_score"] = scores.std(axis=1)
-    results["rank_test_score"] = _ranks(means)
+    for name, one in told.items():
+        loss, tested = one.problem.loss, one.evaluation.tested
+        scores = loss.score(np.array([t.split_risks for t in tested]))
+        results |= {f"split{split}_test_{name}": of for split, of in enumerate(scores.T)}
+        means = loss.score(np.array([t.value for t in tested]))
+        results[f"mean_test_{name}"] = means
+        results[f"std_test_{name}"] = scores.std(axis=1)
+        results[f"rank_test_{name}"] = _ranks(means)
+    for name, scores in ({} if trained is None else trained).items():
+        results |= {f"split{split}_train_{name}": of for split, of in enumerate(scores.T)}
+        results[f"mean_train_{name}"] = scores.mean(axis=1)
+        results[f"std_train_{name}"] = scores.std(axis=1)
     return results
 
 

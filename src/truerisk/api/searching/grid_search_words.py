@@ -6,28 +6,33 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import get_scorer, get_scorer_names
+
+from truerisk.api.searching.own_score import (
+    OwnScore,
+    Scorer,
+    has_own_score,
+    makes_predictions,
+    own_score,
+)
+from truerisk.api.searching.several_scores import are_several, named
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName, said_by
+from truerisk.core.loss_words import same_as_scorer
 
-__all__ = ["Worded", "worded"]
+__all__ = ["Worded", "compared_by", "worded"]
 
 USUAL = "10-fold"  # what `select_by` is where nobody said anything
-SAME_LOSS = {  # scores that are a loss of ours with the sign turned, row by row where it has rows
-    "accuracy": "zero-one",
-    "roc_auc": "auc",
-    "neg_log_loss": "log",
-    "neg_brier_score": "brier",
-    "neg_mean_squared_error": "squared",
-    "neg_mean_absolute_error": "absolute",
-}
 
 
 @dataclass(frozen=True)
 class Worded:
-    """How settings are compared, by which loss, and where fits run, in our own words."""
+    """By which loss settings are compared, what else is told, and where fits run: our own words."""
 
-    select_by: Any
     loss: Any
+    scores: Any
     executor: Any
 
 
@@ -46,11 +51,15 @@ def worded(search: Any, y: Any) -> Worded:
         _refuse_both("scoring", scoring, "loss", search.loss)
     if n_jobs is not None:
         _refuse_both("n_jobs", n_jobs, "executor", search.executor)
-    return Worded(
-        search.select_by if cv is None else _splits(cv, y, search.estimator),
-        search.loss if scoring is None else _loss(scoring, y),
-        search.executor if n_jobs is None else _workers(n_jobs),
-    )
+    executor = search.executor if n_jobs is None else _workers(n_jobs)
+    if scoring is None:
+        return Worded(_usual_loss(search), search.scores, executor)
+    if not are_several(scoring):
+        return Worded(_loss(scoring, y, search.estimator), search.scores, executor)
+    _refuse_both("scoring", scoring, "scores", search.scores or None)
+    each = {name: _loss(one, y, search.estimator) for name, one in named(scoring).items()}
+    chooser = search.refit if isinstance(search.refit, str) else next(iter(each))
+    return Worded(each[chooser], each, executor)
 
 
 def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:
@@ -60,8 +69,12 @@ def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:
         )
 
 
+def compared_by(search: Any, y: Any) -> Any:
+    """How settings are compared; y has been checked, since `cv` looks at what it holds."""
+    return search.select_by if search.cv is None else _splits(search.cv, y, search.estimator)
+
+
 def _splits(cv: Any, y: Any, estimator: Any) -> Any:
-    from sklearn.base import is_classifier
     from sklearn.model_selection import check_cv
 
     try:
@@ -70,23 +83,30 @@ def _splits(cv: Any, y: Any, estimator: Any) -> Any:
         raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
 
 
-def _loss(scoring: Any, y: Any) -> Any:
-    if isinstance(scoring, list | tuple | set | dict):
-        raise BadArgument(
-            f"scoring={shown(scoring)} names several scores, and a search minimises one risk: give "
-            "one of them."
-        )
+def _usual_loss(search: Any) -> Any:
+    """The loss that was asked for; None is the usual one of classifiers and of regressors.
+
+    The estimator's own score is all there is to choose by where it makes no predictions, and what
+    GridSearchCV takes where its words are spoken and a class has a score of another kind.
+    """
+    model = search.estimator
+    if search.loss is None and not makes_predictions(model) and hasattr(model, "score"):
+        return own_score(model)
+    if search.loss is None and search.cv is not None and has_own_score(model):
+        return own_score(model)
+    return search.loss
+
+
+def _loss(scoring: Any, y: Any, estimator: Any) -> Any:
+    if callable(scoring):
+        return Scorer.of(scoring, y)
+    if not makes_predictions(estimator) and scoring in get_scorer_names():
+        return OwnScore(get_scorer(scoring), scoring)
     if not isinstance(scoring, str):
         return scoring
-    if scoring == "roc_auc" and _n_classes(y) != 2:
-        return scoring  # the scorer says itself what it lacks
-    return SAME_LOSS.get(scoring, scoring)
-
-
-def _n_classes(y: Any) -> int:
-    import numpy as np
-
-    return len(np.unique(np.asarray(y)))
+    n_classes = len(np.unique(np.asarray(y))) if is_classifier(estimator) else 0
+    same = same_as_scorer(scoring, n_classes)
+    return scoring if same is None else same
 
 
 def _workers(n_jobs: Any) -> int | None:

@@ -8,6 +8,7 @@
 | `builder.py` | `PlanBuilder`: one question at a time |
 | `partitions.py` | plans of thousands of fits at once: every block left out, every label flipped |
 | `pairs.py` | every fold of a partition left out alone, and every two of them |
+| `training_rows.py` | the same fits, asked about their train sets as well |
 | `nesting.py` | plans inside the train sets of a plan |
 | `equal_fits.py` | equal train sets become one fit |
 | `samples.py` | plans of drawn samples |

@@ -18,7 +18,7 @@ from truerisk.core.table.rows import RowSums, digest, n_rows, row_keys, sums_of,
 
 __all__ = ["Data", "Task", "non_finite"]
 
-Task = Literal["classification", "regression"]
+Task = Literal["classification", "regression", "other"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,8 @@ class Data:
     """X and y as given, y also as small integer codes, and what travels with the rows.
 
     `codes[i]` is the position of `y[i]` in the sorted `classes`; both are None for regression.
+    Where the task is neither, only a scorer looks at y, so it may be anything; a y without columns
+    is none at all.
     `fit_params` go to every fit, those with one entry per row cut to the rows of that fit.
     `row_ids` are the row numbers in the data these rows were cut from (None: uncut).
     """
@@ -86,11 +88,11 @@ class Data:
         """Data from what a user gave, or a sentence on what is wrong with it."""
         X = _table(X)
         n = n_rows(X)
-        target = _target(y, n)
+        target = _target(y, n) if task != "other" else _anything(y, n)
         classes = codes = None
         if task == "classification":
             classes, codes = _classes(target)
-        else:
+        elif task == "regression":
             target = _numbers(target)
         return cls(
             X=X,
@@ -102,6 +104,10 @@ class Data:
             sample_weight=_weights(sample_weight, n),
             fit_params=dict(fit_params or {}),
         )
+
+    def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Some entries of y as a model is given them: not at all where there is no target."""
+        return () if self.task == "other" and y.shape[1:] == (0,) else (y,)
 
     @property
     def class_labels(self) -> np.ndarray:
@@ -240,6 +246,14 @@ def _target(y: Any, n: int) -> np.ndarray:
             "numbers: turn them into numbers, such as days, or into classes."
         )
     _refuse_missing(target)
+    return target
+
+
+def _anything(y: Any, n: int) -> np.ndarray:
+    """A target that nobody compares with predictions; without one, a table without columns."""
+    target = np.empty((n, 0)) if y is None else np.asarray(y)
+    if target.shape[:1] != (n,):
+        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
     return target
 
 

@@ -89,7 +89,7 @@ def answers_of(model: Any, data: Data, request: Request) -> Any:
 def answer_of(model: Any, data: Data, test: Enquiry, request: Request) -> Any:
     """A fitted model's answers to one question, one for each of its rows."""
     if request.response == "scored":
-        return _scored(model, test, request.scorer)
+        return _scored(model, data, test, request.scorer)
     answers = _answers(model, data, test, request)
     refuse_other_rows(len(answers), test)
     return answers
@@ -111,10 +111,10 @@ def _answers(model: Any, data: Data, test: Enquiry, request: Request) -> np.ndar
     return _positive_scores(model, data, test)
 
 
-def _scored(model: Any, test: Enquiry, scorer: Any) -> float:
+def _scored(model: Any, data: Data, test: Enquiry, scorer: Any) -> float:
     if test.weights is None:
-        return float(scorer(model, test.X, test.y))
-    return float(scorer(model, test.X, test.y, sample_weight=test.weights))
+        return float(scorer(model, test.X, *data.targets(test.y)))
+    return float(scorer(model, test.X, *data.targets(test.y), sample_weight=test.weights))
 
 
 def coded(labels: Any, data: Data) -> np.ndarray:

@@ -48,6 +48,7 @@ __all__ = [
     "fit_pieces",
     "fitted_on_all",
     "place_counts",
+    "why_of",
 ]
 
 
@@ -271,7 +272,7 @@ def attempt(
         if instead:
             model.set_params(**instead)
         more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
-        model.fit(given.X, given.y, **(more | given.params))
+        model.fit(given.X, *data.targets(given.y), **(more | given.params))
         fitted = time.perf_counter()
         said = say(model)
     except TrueRiskError:
@@ -291,7 +292,7 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     model = None
     try:
         model = family.make(candidate, seed)
-        model.fit(data.X, data.y, **data.fit_params)
+        model.fit(data.X, *data.targets(data.y), **data.fit_params)
     except TrueRiskError:
         raise
     except BaseException as error:
@@ -340,8 +341,16 @@ def _sentence(family: Family, candidate: int, place: str, n_rows: int, data: Dat
     params = params_text(family.candidates[candidate])
     return (
         f"{family.name} ({params}) failed in the {place} on {n_rows} rows "
-        f"(n_features={n_columns(data.X)}): {why}"
+        f"{_COLUMNS}{n_columns(data.X)}): {why}"
     )
+
+
+_COLUMNS = "(n_features="
+
+
+def why_of(sentence: str) -> str:
+    """What the model said, of the sentence of a failing fit: the same wherever it fails alike."""
+    return sentence.partition(_COLUMNS)[2].partition("): ")[2]
 
 
 def _step_of(model: Any, error: BaseException) -> str:

@@ -156,5 +156,5 @@ class Replicated:
         if weights is None:
             return np.asarray(losses.mean(axis=1))
         if weights.sum() <= 0:
-            raise Refusal("the rows that were left out have no sample weight at all.")
+            raise Refusal("all rows that were left out have a sample_weight of 0.")
         return losses @ weights / weights.sum()

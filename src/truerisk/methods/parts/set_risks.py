@@ -129,7 +129,8 @@ def positive(total: float) -> float:
     """A sum of weights that a mean can be divided by."""
     if total <= 0:
         raise Refusal(
-            "the rows of a test set have no sample weight at all: their mean loss does not exist."
+            "all rows of a test set have a sample_weight of 0: their mean loss does not exist. "
+            "Give some of them weight, or use fewer folds."
         )
     return total
 

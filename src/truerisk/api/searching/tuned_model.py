@@ -1,0 +1,130 @@
+"""What a search hands on to the model that it tuned: predictions, scores, tags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from truerisk.api.searching.own_score import makes_predictions
+from truerisk.core.errors import BadArgument, Refusal
+
+__all__ = ["TunedModel"]
+
+Answering = TypeVar("Answering", bound=Callable[..., Any])
+
+
+def _best_has(method: Answering) -> Answering:
+    """The method is there when the tuned estimator (or, unfitted, the given one) has it."""
+
+    def check(search: TunedModel) -> bool:
+        getattr(getattr(search, "best_estimator_", search.estimator), method.__name__)
+        return True
+
+    return available_if(check)(method)
+
+
+class TunedModel:
+    """The methods of `best_estimator_`, of those that it has."""
+
+    estimator: Any
+    loss: Any
+    scoring: Any
+    scorer_: Any
+
+    def _tuned(self) -> Any:
+        check_is_fitted(self, "curve_")
+        if not hasattr(self, "best_estimator_"):
+            raise Refusal(
+                "this search was made with refit=False, so it holds no fitted model: "
+                "fit one with best_params_, or use refit=True."
+            )
+        return self.best_estimator_
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Class labels, for classifiers, of the refitted model."""
+        best = vars(self).get("best_estimator_")
+        if best is None or not hasattr(best, "classes_"):
+            raise AttributeError(
+                f"{type(self).__name__} has no classes_: it is not a classifier that was refitted."
+            )
+        return np.asarray(best.classes_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen in the refit."""
+        try:
+            return int(self._tuned().n_features_in_)
+        except Exception as error:
+            raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
+
+    @_best_has
+    def predict(self, X: Any) -> np.ndarray:
+        """Predictions of the tuned model."""
+        return self._tuned().predict(X)
+
+    @_best_has
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities of the tuned model."""
+        return self._tuned().predict_proba(X)
+
+    @_best_has
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Log-probabilities of the tuned model."""
+        return self._tuned().predict_log_proba(X)
+
+    @_best_has
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Decision values of the tuned model."""
+        return self._tuned().decision_function(X)
+
+    @_best_has
+    def transform(self, X: Any) -> Any:
+        """Transformation by the tuned model."""
+        return self._tuned().transform(X)
+
+    @_best_has
+    def inverse_transform(self, X: Any) -> Any:
+        """What the tuned model transforms into X."""
+        return self._tuned().inverse_transform(X)
+
+    @_best_has
+    def score_samples(self, X: Any) -> np.ndarray:
+        """Sample scores of the tuned model."""
+        return self._tuned().score_samples(X)
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """The tuned model's own score (accuracy, R²); with a `loss`, the loss as a score."""
+        if params:
+            raise BadArgument(
+                f"score was given {', '.join(params)}, and a parameter of score is only supported "
+                "if metadata reach the scorer, which they do not here: give X and y."
+            )
+        model = self._tuned()
+        if self.loss is None and self.scoring is None:
+            return float(model.score(X, y))
+        return float(self.scorer_(model, X, y))
+
+    def __sklearn_tags__(self) -> Any:
+        from copy import deepcopy
+
+        from sklearn.utils import get_tags
+
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = deepcopy(inner.classifier_tags)
+        tags.regressor_tags = deepcopy(inner.regressor_tags)
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.array_api_support = False
+        tags.target_tags.required = makes_predictions(self.estimator)
+        tags.target_tags.single_output = inner.target_tags.single_output
+        return tags

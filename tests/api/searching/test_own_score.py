@@ -1,0 +1,89 @@
+"""Scores whose best is not known: an estimator's own, or a function of the user."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.neighbors import KernelDensity, LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument
+
+X, Y = load_wine(return_X_y=True)
+X = StandardScaler().fit_transform(X)
+BANDWIDTHS = {"bandwidth": [0.3, 1.0, 3.0]}
+FOLDS = KFold(5, shuffle=True, random_state=0)
+SCORE = {"scoring": "precision"}
+
+
+def by_width(estimator, X, y=None) -> float:
+    """A scorer that needs no y."""
+    return float(np.log(estimator.bandwidth) + len(X))
+
+
+def rightly(estimator, X, y) -> float:
+    """A scorer that cannot rate a rule without error, which has no coefficients."""
+    return float(np.abs(estimator.coef_).sum() / len(y))
+
+
+@pytest.mark.parametrize(
+    ("model", "grid", "y", "options"),
+    [
+        (KernelDensity(), BANDWIDTHS, None, {}),
+        (KernelDensity(), BANDWIDTHS, None, {"scoring": by_width}),
+        (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}, None, {}),
+        (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}, Y, {"scoring": "rand_score"}),
+        (LocalOutlierFactor(novelty=True), {"n_neighbors": [5, 10]}, 1 - 2 * (Y > 1), SCORE),
+        (make_pipeline(KernelDensity()), {"kerneldensity__bandwidth": [1, 2]}, None, {}),
+        (PoissonRegressor(), {"alpha": [0.1, 10.0]}, Y, {}),
+        (LogisticRegression(), {"C": [0.1, 1.0]}, Y, {"scoring": rightly}),
+        (LogisticRegression(), {"C": [0.1, 1.0]}, Y, {"scoring": make_scorer(accuracy_score)}),
+    ],
+)
+def test_the_scores_are_those_of_grid_search(model, grid, y, options) -> None:
+    """With and without y; the risk of the whole search is there as well."""
+    theirs = GridSearchCV(model, grid, cv=FOLDS, **options).fit(X, y)
+    ours = tr.HonestSearchCV(model, grid, cv=FOLDS, **options).fit(X, y)
+    assert ours.best_params_ == theirs.best_params_
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    found = ours.cv_results_["mean_test_score"]
+    assert found == pytest.approx(theirs.cv_results_["mean_test_score"])
+    assert ours.score(X, y) == pytest.approx(theirs.score(X, y))
+    assert np.isfinite(ours.risk_.value)
+
+
+def test_the_risk_of_a_density_says_what_it_is() -> None:
+    """Minus the score, by the search made anew without the rows of each fold."""
+    ours = tr.HonestSearchCV(KernelDensity(), BANDWIDTHS, select_by=FOLDS, outer=FOLDS).fit(X)
+    assert "minus the score" in " ".join(ours.risk_.notes)
+    by_hand = []
+    for train, test in FOLDS.split(X):
+        search = GridSearchCV(KernelDensity(), BANDWIDTHS, cv=FOLDS).fit(X[train])
+        by_hand.append(-search.score(X[test]))
+    assert ours.risk_.value == pytest.approx(np.mean(by_hand))
+
+
+def test_the_usual_scores_stay_losses_of_rows() -> None:
+    """The share of right answers and R² are zero-one and squared loss, which have intervals."""
+    ours = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=5).fit(X, Y)
+    assert ours.risk_.loss == "zero-one"
+    assert ours.risk_.interval is not None
+
+
+def test_a_scorer_may_do_without_y() -> None:
+    """(estimator, X, y=None) is a scorer and no metric, also where there is a y."""
+    search = tr.HonestSearchCV(KernelDensity(), BANDWIDTHS, cv=FOLDS, scoring=by_width, outer=None)
+    assert search.fit(X, Y).best_params_ == {"bandwidth": 3.0}
+
+
+def test_a_metric_is_no_scorer() -> None:
+    """accuracy_score is larger for better answers, log_loss smaller: neither is guessed."""
+    with pytest.raises(BadArgument, match=r"a metric of \(y_true, y_pred\).*make_scorer"):
+        tr.HonestSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=accuracy_score).fit(X, Y)
