@@ -26,11 +26,11 @@ from truerisk.api.searching.own_score import (
     on,
     on_each,
 )
-from truerisk.api.searching.refit_rule import check_refit, chosen_by
+from truerisk.api.searching.refit_rule import check_chooser, check_refit, chosen_by
 from truerisk.api.searching.routing import Routed, route
 from truerisk.api.searching.saying import say_fits
 from truerisk.api.searching.scoring import LossScorer
-from truerisk.api.searching.several_scores import are_several, told_by_name
+from truerisk.api.searching.several_scores import are_several, by_function, told_by_name
 from truerisk.api.searching.train_scores import computed_with_train_scores
 from truerisk.api.searching.tuned_model import TunedModel
 from truerisk.core.arguments import check_flag, shown
@@ -220,11 +220,17 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         weights = {"sample_weight": routed.sample_weight}
         task: Task = "other" if scored else family.task
         data = Data.check(X, y, task=task, groups=routed.groups, **weights)
+        loss, scores = asked.loss, asked.scores
+        if isinstance(loss, Scorer) and (several := by_function(loss.function, data)):
+            check_chooser(self.refit, several, self.outer)
+            scores = {name: Scorer(one) for name, one in several.items()}
+            loss = scores.get(self.refit) or next(iter(scores.values()))
+        self.multimetric_ = scores is not asked.scores or are_several(self.scoring)
         return problem_on(
             data,
             family,
-            loss=on(asked.loss, data),
-            scores=on_each(asked.scores, data),
+            loss=on(loss, data),
+            scores=on_each(scores, data),
             rule=self.rule,
             fit_params=routed.fit,
             interval=self.interval,
@@ -242,13 +248,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         with own_warning() if counts else nullcontext():
             if self.return_train_score:
                 selected, found = computed_with_train_scores(problem, select_by)
-                names = list(told_by_name(selected, self.scoring))
+                names = list(told_by_name(selected, several=self.multimetric_))
                 trained = dict(zip(names, found[-len(names) :], strict=True))
             else:
                 selected = compute(problem, select_by)
         if counts:
             selected = counted(selected, self.error_score)
-        results = cv_results(told_by_name(selected, self.scoring), trained)
+        results = cv_results(told_by_name(selected, several=self.multimetric_), trained)
         say_fits(selected, results, self.verbose)
         self._keep_selection(selected, results)
         return selected
@@ -271,8 +277,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             risk = _value_of(self.selected_risk_, "the only candidate has a failed fit")
             self.best_score_ = float(problem.loss.score(risk))
         self.cv_results_ = results
-        self.multimetric_ = are_several(self.scoring)
-        told = told_by_name(selected, self.scoring)
+        told = told_by_name(selected, several=self.multimetric_)
         scorers = {n: LossScorer(one.problem.loss, problem.data.classes) for n, one in told.items()}
         self.scorer_ = scorers if self.multimetric_ else scorers["score"]
         if self.multimetric_ and self.refit is False:  # nobody said which of them chooses

@@ -39,7 +39,15 @@ from truerisk.core.present import clean
 from truerisk.core.registry import Line, Registry, closest
 from truerisk.core.table.data import Data
 
-__all__ = ["CallableLoss", "RatedLoss", "ScorerLoss", "as_loss", "registry", "same_as_scorer"]
+__all__ = [
+    "CallableLoss",
+    "RatedLoss",
+    "ScorerLoss",
+    "as_loss",
+    "perfect_rule",
+    "registry",
+    "same_as_scorer",
+]
 
 _HERE = "truerisk.core.losses"
 _TABLE = "truerisk.core.scores.confusion"
@@ -187,7 +195,7 @@ class ScorerLoss(Loss):
         try:
             with warnings.catch_warnings():  # nobody asked about a perfect rule
                 warnings.simplefilter("ignore")
-                return float(self.scorer(_perfect_rule(data), rows, data.y))
+                return float(self.scorer(perfect_rule(data), rows, data.y))
         except Exception as error:  # a user's scorer may raise anything
             raise Refusal(
                 f"scorer {self.word} cannot rate even a perfect rule on this y "
@@ -305,7 +313,7 @@ def _own_code(what: str) -> Iterator[None]:
         raise FitFailed.of(error, what) from error
 
 
-def _perfect_rule(data: Data) -> Any:
+def perfect_rule(data: Data) -> Any:
     """An estimator whose X is the row number and whose answer is y."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 

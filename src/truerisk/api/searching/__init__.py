@@ -11,6 +11,7 @@
 | `routing.py` | groups, weights and fit parameters: who gets what |
 | `saying.py` | `verbose`: what was fitted, printed |
 | `scoring.py` | a loss on new data, as a score |
+| `several_scores.py` | `scoring` of several scores: which they are, what each found |
 | `train_scores.py` | `return_train_score`: scores on the rows of the fits themselves |
 | `tuned_model.py` | what a search hands on to the model that it tuned |
 """

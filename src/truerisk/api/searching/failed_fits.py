@@ -72,8 +72,8 @@ def counted(computed: Computed, error_score: float) -> Computed:
     if failed == total:
         raise FitFailed.like(
             "ValueError",
-            f"All the {total} fits failed. Use error_score='raise' to see where the first one "
-            f"does.\n{told}",
+            f"All the {total} fits failed: it is likely that your model is misconfigured. Use "
+            f"error_score='raise' to see where the first one does.\n{told}",
         )
     warnings.warn(
         f"{failed} fits failed out of a total of {total}.\nThe score on these train-test "

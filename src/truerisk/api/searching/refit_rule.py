@@ -11,7 +11,7 @@ from truerisk.api.searching.several_scores import are_several, named
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument
 
-__all__ = ["check_refit", "chosen_by"]
+__all__ = ["check_chooser", "check_refit", "chosen_by"]
 
 
 def check_refit(refit: Any, scoring: Any, outer: Any) -> None:
@@ -23,7 +23,9 @@ def check_refit(refit: Any, scoring: Any, outer: Any) -> None:
                 "honest risk do not have: use a rule=, by which they choose as well, or outer=None."
             )
     elif are_several(scoring):
-        _check_chooser(refit, named(scoring), outer)
+        check_chooser(refit, named(scoring), outer)
+    elif callable(scoring) and isinstance(refit, str):
+        return  # a function may give several scores; `on_y` looks at what it gives
     elif not isinstance(refit, bool) and not (isinstance(refit, str) and refit == scoring):
         raise BadArgument(
             f"refit={shown(refit)}: use True, False, or a function that gives the number of a "
@@ -31,14 +33,14 @@ def check_refit(refit: Any, scoring: Any, outer: Any) -> None:
         )
 
 
-def _check_chooser(refit: Any, names: Mapping[str, Any], outer: Any) -> None:
+def check_chooser(refit: Any, names: Mapping[str, Any], outer: Any) -> None:
     """Of several scores one chooses, and is named."""
     first = next(iter(names))
     if refit is not False and refit not in names:
         raise BadArgument(
-            f"scoring={shown(list(names))} are several scores, and refit={shown(refit)} does not "
-            "say which of them chooses: for multi-metric scoring, the parameter refit must be set "
-            f"to a scorer key, such as refit={first!r}, or a callable, or False."
+            "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
+            f"callable to refit what it chooses, or to False: refit={shown(refit)} is none of the "
+            f"scores {shown(list(names))}. Name the one that chooses, such as refit={first!r}."
         )
     if refit is False and outer is not None:
         raise BadArgument(

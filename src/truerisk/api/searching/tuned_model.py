@@ -10,7 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from truerisk.api.searching.own_score import makes_predictions
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import BadArgument, MissingResult
 
 __all__ = ["TunedModel"]
 
@@ -21,6 +21,8 @@ def _best_has(method: Answering) -> Answering:
     """The method is there when the tuned estimator (or, unfitted, the given one) has it."""
 
     def check(search: TunedModel) -> bool:
+        if "curve_" in vars(search):
+            search._refuse_unfitted(method.__name__)
         getattr(getattr(search, "best_estimator_", search.estimator), method.__name__)
         return True
 
@@ -33,16 +35,22 @@ class TunedModel:
     estimator: Any
     loss: Any
     scoring: Any
+    refit: Any
     scorer_: Any
+    best_estimator_: Any
 
     def _tuned(self) -> Any:
         check_is_fitted(self, "curve_")
-        if not hasattr(self, "best_estimator_"):
-            raise Refusal(
-                "this search was made with refit=False, so it holds no fitted model: "
-                "fit one with best_params_, or use refit=True."
-            )
+        self._refuse_unfitted("the tuned model")
         return self.best_estimator_
+
+    def _refuse_unfitted(self, what: str) -> None:
+        if not hasattr(self, "best_estimator_"):
+            raise MissingResult(
+                f"this search was made with `refit=False`. {what} is available only after "
+                "refitting on the best parameters: use refit=True, or fit a model with "
+                "best_params_."
+            )
 
     @property
     def classes_(self) -> np.ndarray:
@@ -107,7 +115,15 @@ class TunedModel:
         model = self._tuned()
         if self.loss is None and self.scoring is None:
             return float(model.score(X, y))
-        return float(self.scorer_(model, X, y))
+        scorer = self.scorer_
+        if isinstance(scorer, dict):  # of several scores that which chose
+            if self.refit not in scorer:
+                raise MissingResult(
+                    "a function chose the setting by several scores, and none of them is the "
+                    "score of this search: use scorer_, which has them by name."
+                )
+            scorer = scorer[self.refit]
+        return float(scorer(model, X, y))
 
     def __sklearn_tags__(self) -> Any:
         from copy import deepcopy

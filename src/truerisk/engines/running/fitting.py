@@ -227,11 +227,11 @@ def _one(
 ) -> list[Piece]:
     def say(model: Any) -> dict[str, Any]:
         n = len(given.y)
-        asked = [_out_of(model, given, test) for test in tests]
-        answers, *also = (
-            [answer_of(m, data, test, one) for m, test in zip(asked, tests, strict=True)]
-            for one in request.each
-        )
+        told = []  # of each test all that is asked: a scorer may remember what it computed
+        for test in tests:
+            out = _out_of(model, given, test)
+            told.append([answer_of(out, data, test, one) for one in request.each])
+        answers, *also = map(list, zip(*told, strict=True))
         return {
             "answers": answers,
             "also": tuple(also),

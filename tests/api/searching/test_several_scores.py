@@ -1,0 +1,153 @@
+"""Several scores, of which one chooses: the words of GridSearchCV, and its numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score, recall_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, MissingResult
+
+RNG = np.random.default_rng(2)
+X = RNG.normal(size=(90, 3))
+NUMBERS = X[:, 0] + RNG.normal(size=90)
+Y = (NUMBERS > 0.3).astype(int)
+GRID = {"n_neighbors": [1, 5, 9]}
+SCORES = ["accuracy", "roc_auc", "f1", "neg_brier_score", "average_precision", "jaccard"]
+
+
+def recall_and_accuracy(model, X, y):
+    """A function that gives several scores."""
+    said = model.predict(X)
+    calls.append(len(X))
+    return {"recall": recall_score(y, said), "accuracy": accuracy_score(y, said)}
+
+
+calls = []
+
+
+def both(model, X, y, grid, **words):
+    """The same search by both classes."""
+    return [search(model, grid, cv=3, **words).fit(X, y) for search in (GridSearchCV, honest)]
+
+
+def honest(model, grid, **words):
+    """Without the honest risk, as GridSearchCV is."""
+    return tr.HonestSearchCV(model, grid, outer=None, **words)
+
+
+def same_results(theirs, ours):
+    """Every key, and every number but seconds."""
+    assert set(theirs.cv_results_) == set(ours.cv_results_)
+    for key, values in theirs.cv_results_.items():
+        if "time" not in key and "param" not in key:
+            np.testing.assert_allclose(
+                ours.cv_results_[key].astype(float), values.astype(float), atol=1e-12, err_msg=key
+            )
+    assert ours.multimetric_ is theirs.multimetric_ is True
+    assert callable(theirs.scorer_) or set(ours.scorer_) == set(theirs.scorer_)
+
+
+@pytest.mark.parametrize("refit", SCORES)
+def test_names_are_those_of_grid_search_with_its_numbers(refit):
+    """Every score of every split, also on the training rows; the named one chooses."""
+    theirs, ours = both(
+        KNeighborsClassifier(), X, Y, GRID, scoring=SCORES, refit=refit, return_train_score=True
+    )
+    same_results(theirs, ours)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    assert ours.score(X, Y) == pytest.approx(theirs.score(X, Y))
+
+
+def test_a_dict_of_scorers_of_a_regression():
+    """Names of the user's own."""
+    scoring = {"square": "neg_mean_squared_error", "share": "r2", "far": "neg_max_error"}
+    theirs, ours = both(Ridge(), X, NUMBERS, {"alpha": [0.1, 10.0]}, scoring=scoring, refit="share")
+    same_results(theirs, ours)
+    assert ours.best_params_ == theirs.best_params_
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_function_may_give_several(n_jobs):
+    """It is called once for a model and a test set, whatever it gives."""
+    words = {"scoring": recall_and_accuracy, "refit": "recall", "n_jobs": n_jobs}
+    grid = {"C": [0.1, 1.0]}
+    theirs, ours = both(LinearSVC(random_state=0), X, Y, grid, **words)
+    same_results(theirs, ours)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_)
+    calls.clear()
+    honest(LinearSVC(random_state=0), grid, cv=3, **{**words, "n_jobs": None}).fit(X, Y)
+    assert calls.count(30) == 6  # once for each fit; the rest is of a rule that is always right
+
+
+def test_each_score_has_its_honest_estimate():
+    """Of the procedure that the named score chooses by; the other scores do not choose."""
+    search = tr.HonestSearchCV(
+        KNeighborsClassifier(), GRID, cv=3, scoring=["roc_auc", "f1"], refit="roc_auc"
+    ).fit(X, Y)
+    alone = tr.HonestSearchCV(KNeighborsClassifier(), GRID, cv=3, scoring="roc_auc").fit(X, Y)
+    assert search.risk_.interval == alone.risk_.interval
+    assert search.scores_["roc_auc"].value == search.risk_.value
+    assert search.scores_["f1"].interval.method == "logit-cv"
+    assert search.risk_.n_fits == alone.risk_.n_fits
+
+
+@pytest.mark.parametrize("refit", [True, "f2", None])
+def test_the_score_that_chooses_is_named(refit):
+    """Neither the first nor any other is taken for it."""
+    with pytest.raises(BadArgument, match="refit must be set to a scorer key or a callable"):
+        honest(KNeighborsClassifier(), GRID, scoring=SCORES, refit=refit).fit(X, Y)
+    with pytest.raises(BadArgument, match="refit must be set to a scorer key or a callable"):
+        honest(LogisticRegression(), {}, scoring=recall_and_accuracy, refit="f2").fit(X, Y)
+
+
+def test_without_refit_nothing_is_chosen():
+    """As GridSearchCV has it; an honest risk needs a procedure that chooses."""
+    theirs, ours = both(KNeighborsClassifier(), X, Y, GRID, scoring=SCORES, refit=False)
+    same_results(theirs, ours)
+    for name in ("best_index_", "best_params_", "best_score_", "best_estimator_"):
+        assert not hasattr(theirs, name)
+        assert not hasattr(ours, name)
+    with pytest.raises(BadArgument, match="refit=False chooses no setting by several scores"):
+        tr.HonestSearchCV(KNeighborsClassifier(), GRID, scoring=SCORES, refit=False).fit(X, Y)
+
+
+def test_a_function_of_the_results_may_choose():
+    """By any of the scores; then none of them is the score of the search."""
+
+    def least_spread(results):
+        return int(np.argmin(results["std_test_f1"]))
+
+    theirs, ours = both(KNeighborsClassifier(), X, Y, GRID, scoring=SCORES, refit=least_spread)
+    assert ours.best_index_ == theirs.best_index_
+    with pytest.raises(MissingResult, match="none of them is the score of this search"):
+        ours.score(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ({"scoring": []}, "at least one"),
+        ({"scoring": ["f1", "f1"]}, "names a score twice"),
+        ({"scoring": ["f1", 3]}, "a list of names of scores"),
+        ({"scoring": ["f1", "recall"], "scores": ["auc"], "refit": "f1"}, "say the same thing"),
+    ],
+)
+def test_other_words_are_refused(words, said):
+    """Before anything is fitted."""
+    with pytest.raises(BadArgument, match=said):
+        tr.HonestSearchCV(KNeighborsClassifier(), GRID, **words).fit(X, Y)
+
+
+def test_what_a_search_without_refit_lacks_is_said():
+    """`hasattr` says no, and who asks all the same learns why."""
+    search = honest(KNeighborsClassifier(), GRID, refit=False).fit(X, Y)
+    assert not hasattr(search, "predict")
+    with pytest.raises(AttributeError) as caught:
+        search.predict(X)
+    assert "predict is available only after refitting" in str(caught.value.__cause__)
