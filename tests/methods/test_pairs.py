@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
@@ -62,7 +63,7 @@ def cost(predicted, y) -> np.ndarray:
 
 
 def by_hand(model, grid, X, y, folds, weights=None):
-    """Losses of the winners on every row, the winners, the curve, and W of the instability."""
+    """Losses of the winners on every row, the winners, the curve; losses without a further fold."""
     name, values = next(iter(grid.items()))
     k, n, C = folds.max() + 1, len(y), len(values)
     w = np.ones(n) if weights is None else weights
@@ -79,7 +80,7 @@ def by_hand(model, grid, X, y, folds, weights=None):
         for c, v in enumerate(values):
             double[c, i, j] = double[c, j, i] = losses(v, [i, j])
     curve = [np.average(single[c, folds, np.arange(n)], weights=w) for c in range(C)]
-    tested, chosen, within = np.empty(n), [], np.empty(n)
+    tested, chosen, moved = np.empty(n), [], np.empty((n, k - 1))
     for i in range(k):
         others = folds != i
         inner = [
@@ -90,8 +91,8 @@ def by_hand(model, grid, X, y, folds, weights=None):
         chosen.append(best)
         mine = folds == i
         tested[mine] = single[best, i, mine]
-        within[mine] = np.delete(double[best, i][:, mine], i, axis=0).var(axis=0, ddof=1)
-    return tested, chosen, curve, within
+        moved[mine] = np.delete(double[best, i][:, mine], i, axis=0).T
+    return tested, chosen, curve, moved
 
 
 @pytest.mark.parametrize("engine", ["generic", "auto"])
@@ -100,7 +101,7 @@ def test_it_is_a_loop_over_clones(name, engine) -> None:
     """The curve, the winners, their losses and the instability are those of single refits."""
     model, grid = LEARNERS[name]
     curve = tr.risk_curve(model, grid, X, Y, method=Pairs("5-fold"), engine=engine)
-    tested, chosen, values, within = by_hand(model, grid, X, Y, folds_of(KFold(5), X, Y))
+    tested, chosen, values, moved = by_hand(model, grid, X, Y, folds_of(KFold(5), X, Y))
     assert curve.values == pytest.approx(np.array(values), abs=1e-12)
     assert [u.candidate for u in curve.evaluation.units] == chosen
     assert np.array_equal(curve.procedure.losses, tested)
@@ -112,7 +113,7 @@ def test_it_is_a_loop_over_clones(name, engine) -> None:
     rows = shaken.plan.positions[0]
     for row in range(N):
         spread[row] = (shaken.values[0, rows == row] != Y[row]).var(ddof=1)
-    assert spread == pytest.approx(within)
+    assert spread == pytest.approx(moved.var(axis=1, ddof=1))
 
 
 def test_numbers_and_weights_too() -> None:
@@ -139,23 +140,26 @@ def test_numbers_and_weights_too() -> None:
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
 @pytest.mark.parametrize("groups", [None, GROUPS], ids=["rows", "groups"])
 def test_the_interval_rests_on_the_instability_of_the_pairs(groups, weights) -> None:
-    """C = 1 + 3u √(K/5), u = W/(Σφ² + W), groups added up, written out."""
+    """Beta with the variance of independent groups times c = .6 + 6u, u = W/(Σφ² + W), K = 5."""
     model, grid = LEARNERS["tree"]
     search = tr.HonestSearchCV(model, grid, select_by="5-fold")
     search.fit(X, Y, groups=groups, **({} if weights is None else {"sample_weight": weights}))
     folds = folds_of(KFold(5), X, Y, groups)
-    tested, _, _, within = by_hand(model, grid, X, Y, folds, weights)
+    tested, _, _, moved = by_hand(model, grid, X, Y, folds, weights)
     share = np.full(N, 1 / N) if weights is None else weights / weights.sum()
-    phi = share * (tested - share @ tested)
-    if groups is None:
-        squares, W = (phi**2).sum(), (share**2 * within).sum()
-        c = min(max(0.6 + 6 * W / (squares + W), 1), 2.5)
-        note = next(n for n in search.risk_.notes if n.startswith("instability"))
-        assert f"{c:.2g} times" in note
-        V = squares * N / (N - 1)
-        assert search.risk_.std_error == pytest.approx(V**0.5)
-    assert search.risk_.interval.method == ("beta-cv" if groups is None else "beta-cv-grouped")
-    assert search.risk_.value == pytest.approx(share @ tested)
+    value, found = share @ tested, search.risk_
+    units = np.arange(N) if groups is None else np.unique(groups, return_inverse=True)[1]
+    m = units.max() + 1
+    phi = np.bincount(units, share * (tested - value))
+    spread = [np.bincount(units, share * column) for column in moved.T]
+    W, V = np.var(spread, axis=0, ddof=1).sum(), m / (m - 1) * (phi**2).sum()
+    c = min(max(0.6 + 6 * W / ((phi**2).sum() + W), 1), 2.5)
+    assert found.value == pytest.approx(value)
+    assert found.std_error == pytest.approx(V**0.5)
+    size = value * (1 - value) / (c * V)
+    ends = beta(size * value + 0.5, size * (1 - value) + 0.5).ppf([0.025, 0.975])
+    assert [found.interval.low, found.interval.high] == pytest.approx(ends)
+    assert found.interval.method == ("beta-cv" if groups is None else "beta-cv-grouped")
 
 
 def test_no_fit_is_made_twice() -> None:
