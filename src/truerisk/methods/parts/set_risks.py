@@ -69,11 +69,12 @@ def split_risks(answers: Answers, data: Data, loss: Loss, *, lenient: bool = Fal
             w = None if weights is None else weights[part]
             try:
                 risks[ok, q] = loss.of_set(data, rows[part], answers.of(q)[ok], w)
-            except Refusal:
+            except Refusal as refusal:
                 if not lenient:
-                    raise
+                    raise Refusal(f"{refusal} {_place(plan, q)}") from None
     if not lenient:
-        refuse_non_finite(risks, loss, answers.answered)
+        bad = np.argwhere(~np.isfinite(risks) & answers.answered)
+        refuse_non_finite(risks, loss, answers.answered, *(_place(plan, q) for _, q in bad[:1]))
     return risks
 
 
@@ -135,15 +136,24 @@ def positive(total: float) -> float:
     return total
 
 
-def refuse_non_finite(losses: np.ndarray, loss: Loss, answered: np.ndarray) -> None:
+def _place(plan: Plan, question: int) -> str:
+    """Which test set it was, in a sentence."""
+    several = f" of repetition {plan.repeat[question]}" if plan.repeat.any() else ""
+    return f"It is fold {plan.fold[question]}{several}."
+
+
+def refuse_non_finite(
+    losses: np.ndarray, loss: Loss, answered: np.ndarray, place: str = ""
+) -> None:
     """Refuse losses that are no numbers, but for those of fits that failed."""
     if np.isfinite(losses).all():
         return
     bad = ~np.isfinite(losses) & answered
     if bad.any():
         candidate, at = (int(v) for v in np.argwhere(bad)[0])
-        raise Refusal(
+        said = (
             f"loss '{loss.word}' is {losses[candidate, at]} for candidate {candidate}: one of "
             "the scores is non-finite. The model answered NaN or infinity, or the loss is not "
             "defined on a test set this small; check the candidate, or use fewer folds."
         )
+        raise Refusal(f"{said} {place}".rstrip())
