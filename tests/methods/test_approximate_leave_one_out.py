@@ -113,7 +113,7 @@ def test_steps_before_the_learner_stay():
     [
         ({"model": KNeighborsClassifier()}, "no formula.*KNeighborsClassifier"),
         ({"groups": np.arange(60) // 2}, "would ignore the groups"),
-        ({"loss": "accuracy"}, "asks the whole model"),
+        ({"loss": "f1_micro"}, "asks the whole model"),
     ],
 )
 def test_refuses_by_name(asked, words):
