@@ -80,6 +80,17 @@ class Loss(ABC):
         low, high = self.lower or 0.0, self.upper or 0.0
         return np.full(len(answers), (high - low) / len(rows))
 
+    def counted_twice(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        """The part of Σ (w φ/W)² of each candidate that two rows have in common; only pairs have."""
+        return np.zeros(len(answers))
+
     @property
     def one_scale(self) -> bool:
         """Whether answers of several models compare: labels and values do, scores for ranks not."""

@@ -9,11 +9,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 import truerisk as tr
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import AUC
 from truerisk.core.table.data import Data
 from truerisk.methods import KFold
+from truerisk.methods.parts.row_influences import losses_by_influence
+from truerisk.methods.parts.set_risks import split_risks
 
 RNG = np.random.default_rng(3)
 N = 60
@@ -62,10 +66,10 @@ def test_a_loss_that_tells_none_says_so() -> None:
 
 
 def test_it_is_its_formula() -> None:
-    """C = 1.8, V from what four folds' rows do to their scores, the logit's scale."""
+    """C = 1.8, V from what four folds' rows do to their scores, pairs once, the logit's scale."""
     model, folds = LogisticRegression(), KFold(folds=FOLDS)
     found = tr.estimate_risk(model, X, Y, method=folds, loss="auc", interval="logit-cv")
-    placed, scores = np.empty(N), []
+    placed, scores, pairs = np.empty(N), [], []
     for fold in range(4):
         test = fold == FOLDS
         said = model.fit(X[~test], Y[~test]).decision_function(X[test])
@@ -76,15 +80,36 @@ def test_it_is_its_formula() -> None:
             wrong = others > said[i] if y[i] else others < said[i]
             placed[row] = (wrong + (others == said[i]) / 2).mean()
         scores.append(risk)
+        wrong = said[None, y == 0] - said[y == 1, None]
+        pairs.append((np.sign(wrong) + 1) / 2)
     value = np.mean(scores)
     of_class = np.array([[np.sum(Y[f == FOLDS] == c) for c in (0, 1)] for f in range(4)])
-    V = N / (N - 1) * np.sum(((placed - value) / (4 * of_class[FOLDS, Y])) ** 2)
+    twice = sum(np.mean((wrong - value) ** 2) / wrong.size for wrong in pairs) / 16
+    V = N / (N - 1) * (np.sum(((placed - value) / (4 * of_class[FOLDS, Y])) ** 2) - twice)
     assert found.value == pytest.approx(value)
     assert found.std_error == pytest.approx(V**0.5)
     half = 1.959963984540054 * (1.8 * V) ** 0.5 / (value * (1 - value))
     ends = expit(logit(value) + np.array([-half, half]))
     assert [found.interval.low, found.interval.high] == pytest.approx(ends)
     assert found.losses is None
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_small_folds_have_no_larger_variance_than_they_have(weighted) -> None:
+    """Ten folds of two and three rows: the mean of V is the variance of the mean of their AUCs."""
+    rng, draws, y = np.random.default_rng(4), 1500, np.tile([1, 1, 0, 0, 0], 10)
+    weights = rng.choice([1.0, 3.0], 50) if weighted else None
+    data = Data.check(np.zeros((50, 1)), y, task="classification", sample_weight=weights)
+    plan = KFold(folds=np.repeat(np.arange(10), 5)).plan(data, Streams(0))
+    scores, seconds = rng.normal(y, 1.0, (draws, 50)).round(1), np.zeros((draws, 10))
+    answers = Answers(plan, "score", scores, np.ones((draws, 10), bool), "", seconds, seconds)
+    values = split_risks(answers, data, AUC()).mean(axis=1)
+    around = np.full(draws, values.mean())  # the value itself is estimated well by fifty rows
+    losses = losses_by_influence(answers, data, AUC(), around, weights)
+    w = np.ones(50) if weights is None else weights
+    share = w / w.reshape(10, 5).sum(axis=1).repeat(5) / 10
+    V = (((losses - around[:, None]) * share) ** 2).sum(axis=1)
+    assert V.mean() == pytest.approx(values.var(), rel=0.1)
 
 
 def test_groups_are_added_up() -> None:

@@ -108,6 +108,21 @@ class AUC(_Ranked):
         placed: np.ndarray = by_class * (np.where(positive, above[level], below[level]) - value)
         return placed
 
+    def counted_twice(
+        self,
+        data: Data,
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weights: np.ndarray | None,
+        about: np.ndarray,
+    ) -> np.ndarray:
+        """The variance of one pair over their number: each of its rows has it in its influence."""
+        positive, w = self._sides(data, rows, weights)
+        up, down = w[positive] / w[positive].sum(), w[~positive] / w[~positive].sum()
+        wrong = answers[:, None, ~positive] - answers[:, positive, None]
+        spread = ((np.sign(wrong) + 1) / 2 - about[:, None, None]) ** 2
+        return np.einsum("cij,i,j->c", spread, up, down) * (up @ up) * (down @ down)
+
 
 class AveragePrecision(_Ranked):
     r"""1 − Σ_i w_i P_i / W₊ over the positive rows, P_i the precision down to row i's score.

@@ -13,6 +13,8 @@ from truerisk.core.table.data import Data
 
 __all__ = ["changes_by_one_row", "losses_by_influence"]
 
+LEAST = 0.5  # of the squares of influences: two rows can have no more than half in common
+
 
 def losses_by_influence(
     answers: Answers, data: Data, loss: Loss, values: np.ndarray, weights: np.ndarray | None
@@ -26,12 +28,19 @@ def losses_by_influence(
     have no influence about the AUC of that set. NaN where a fit failed.
     """
     rows = answers.plan.positions[0]
-    losses = np.repeat(values[:, None], len(rows), axis=1)
     ok = np.isfinite(values)
+    influences = np.zeros((int(ok.sum()), len(rows)))
+    whole, twice = np.zeros(len(influences)), np.zeros(len(influences))
     for part in _sets(answers.plan, loss) if ok.any() else ():
         w = None if weights is None else weights[part]
-        told = answers.values[ok][:, part]
-        losses[np.ix_(ok, part)] += loss.influences(data, rows[part], told, w, values[ok])
+        asked = data, rows[part], answers.values[ok][:, part], w, values[ok]
+        influences[:, part] = loss.influences(*asked)
+        shares = np.full(len(part), 1 / len(part)) if w is None else w / w.sum()
+        whole += ((influences[:, part] * shares) ** 2).sum(axis=1)
+        twice += loss.counted_twice(*asked)
+    once = np.divide(whole - twice, whole, out=np.ones_like(whole), where=whole > 0)
+    losses = np.repeat(values[:, None], len(rows), axis=1)
+    losses[ok] += influences * np.sqrt(np.maximum(once, LEAST))[:, None]
     return losses
 
 
