@@ -88,7 +88,7 @@ class Loss(ABC):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """The part of Σ (w φ/W)² of each candidate that two rows have in common; only pairs have."""
+        """The part of Σ (w φ/W)² of each candidate that two rows have in common: pairs have one."""
         return np.zeros(len(answers))
 
     @property
