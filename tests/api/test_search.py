@@ -56,13 +56,13 @@ def test_it_finds_what_grid_search_finds_on_the_same_splits(model, grid, cv, los
 
 
 def test_a_regressor_finds_what_grid_search_finds():
-    """Squared loss is neg_mean_squared_error, and 'r2' is R²."""
+    """Squared loss is neg_mean_squared_error, and `scoring="r2"` is R², the mean over folds."""
     X, y = load_diabetes(return_X_y=True)
     grid = {"alpha": np.logspace(-3, 2, 6)}
-    for loss, scoring in ((None, "neg_mean_squared_error"), ("r2", "r2"), ("r2", None)):
+    for ours, scoring in ((None, "neg_mean_squared_error"), ("r2", "r2"), ("r2", None)):
         theirs = GridSearchCV(Ridge(), grid, cv=KFold(6), scoring=scoring).fit(X, y)
-        ours = HonestSearchCV(Ridge(), grid, select_by=KFold(6), loss=loss, outer=None).fit(X, y)
-        same_search(ours, theirs)
+        search = HonestSearchCV(Ridge(), grid, select_by=KFold(6), scoring=ours, outer=None)
+        same_search(search.fit(X, y), theirs)
 
 
 def same_search(ours, theirs):

@@ -325,11 +325,14 @@ def _of_selection(problem: Problem, method: Method) -> Problem:
 
 
 def _as_grid_search_averages(select_by: Any) -> Method:
-    """The method, averaging folds alike unless a Method says otherwise: GridSearchCV's mean."""
+    """The method, losses of rows as means over folds unless a Method says otherwise.
+
+    That is GridSearchCV's mean. Ratios, such as F1, stay of all answers, as the honest risk is.
+    """
     method = as_method(select_by)
     if isinstance(select_by, Method) or getattr(method, "average", "") is not None:
         return method
-    return replace(method, average="fold")  # type: ignore[type-var]
+    return replace(method, average="rows by fold")  # type: ignore[type-var]
 
 
 def _stated(search: HonestSearchCV, notes: tuple[str, ...]) -> tuple[str, ...]:

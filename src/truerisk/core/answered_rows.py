@@ -60,7 +60,15 @@ class AnsweredRows:
         found |= dict(_columns("truth", self.truth[rows]))
         for one in self.told:
             found |= self._answers(one)
+        order = order[self._unseen[order]]
         return {name: values[order].tolist() for name, values in found.items()}
+
+    @property
+    def _unseen(self) -> np.ndarray:
+        """Which answers are of a model that did not see the row: a bootstrap asks others, too."""
+        plan = self.told[0].plan
+        seen = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
+        return ~np.concatenate(seen)
 
     def _answers(self, one: Answers) -> dict[str, np.ndarray]:
         values = one.values[self.candidate]

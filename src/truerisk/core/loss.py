@@ -18,15 +18,18 @@ from truerisk.core.table.data import Data, Task
 
 __all__ = ["Average", "Loss", "RowLoss", "check_average"]
 
-Average = Literal["pooled", "fold"]
-"""All answers of a repetition as one test set, or the mean over folds, which count alike."""
+Average = Literal["pooled", "fold", "rows by fold"]
+"""All answers of a repetition as one test set, or the mean over folds, which count alike.
+
+"rows by fold" is the mean over folds for losses of rows, and for other losses their usual one.
+"""
 
 Risks = TypeVar("Risks", float, np.ndarray)
 
 
 def check_average(average: str | None) -> None:
     """Refuse an unknown average."""
-    if average not in (None, "pooled", "fold"):
+    if average not in (None, "pooled", "fold", "rows by fold"):
         raise UnknownName(f"average={average!r} is unknown; use 'pooled', 'fold' or None.")
 
 
@@ -90,6 +93,12 @@ class Loss(ABC):
     ) -> np.ndarray:
         """The part of Σ (w φ/W)² of each candidate that two rows have in common: pairs have one."""
         return np.zeros(len(answers))
+
+    def averaged(self, asked: Average | None) -> Average:
+        """How its test sets are averaged where this was asked for."""
+        if asked == "rows by fold":
+            return "fold" if self.per_row else self.usual_average
+        return asked or self.usual_average
 
     @property
     def one_scale(self) -> bool:

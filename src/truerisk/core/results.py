@@ -144,7 +144,7 @@ class RiskEstimate:
         return replace(self.interval, low=low, high=high)
 
     def answers_by_row(self) -> Any:
-        """A frame of what was answered about rows that the models had not seen.
+        """A frame of what was answered about rows by models that had not seen them.
 
         A line for each test: `row`, `fold`, `truth`, and as far as the losses asked for them
         `label`, a `probability_` of each class, `score` or `value`. `scores=("zero-one", "log")`
@@ -153,7 +153,7 @@ class RiskEstimate:
         if self.answered is None:
             raise MissingResult(
                 "this estimate holds no answers of single rows: it was read from a file, a scorer "
-                "rated whole test sets, or the numbers were averaged over splits."
+                "rated whole test sets, or its numbers are of several models or learners."
             )
         return frame_of(self.answered.columns())
 

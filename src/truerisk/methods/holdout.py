@@ -99,4 +99,4 @@ class MonteCarlo(Averaged):
         return builder.build()
 
     def average_of(self, loss: Loss) -> Average | None:
-        return self.average
+        return loss.averaged(self.average)

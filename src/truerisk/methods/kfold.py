@@ -75,7 +75,7 @@ class KFold(Averaged):
         return fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
 
     def average_of(self, loss: Loss) -> Average | None:
-        return self.average
+        return loss.averaged(self.average)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class Splitter(Averaged):
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
 
     def average_of(self, loss: Loss) -> Average | None:
-        return self.average
+        return loss.averaged(self.average)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class GivenSplits(Averaged):
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
 
     def average_of(self, loss: Loss) -> Average | None:
-        return self.average
+        return loss.averaged(self.average)
 
 
 def _tests_all(splitter: Any) -> bool:

@@ -14,7 +14,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownName
+from truerisk.core.errors import (
+    BadArgument,
+    MissingResult,
+    Refusal,
+    TrueRiskWarning,
+    UnknownName,
+)
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(60, 3))
@@ -227,3 +233,24 @@ def test_a_dict_names_scores():
     named = tr.estimate_risk(GaussianNB(), X, Y, scores={"ranks": "auc"})
     alone = tr.estimate_risk(GaussianNB(), X, Y, scores="auc")
     assert named.scores["ranks"].value == alone.scores["auc"].value
+
+
+def test_no_answer_is_of_a_model_that_saw_its_row():
+    """A bootstrap also asks about the rows of its fits; these are left out."""
+    found = tr.estimate_risk(GaussianNB(), X, Y, method=tr.methods.Bootstrap(".632", replicates=5))
+    frame = found.answers_by_row()
+    assert 0 < len(frame) < 5 * 40
+    assert not frame.duplicated(["row", "fold", "repeat"]).any()
+    assert len(tr.estimate_risk(GaussianNB(), X, Y, method="apparent").answers_by_row()) == 0
+
+
+def test_ratios_are_of_all_answers_in_the_search_too():
+    """What was selected and what is honest are averaged alike; rare classes are no obstacle."""
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [1.0, 9.0]}, loss="r2", scores=("absolute",))
+    search.fit(X[:40], NUMBERS[:40])
+    curve = tr.risk_curve(Ridge(), {"alpha": [1.0, 9.0]}, X[:40], NUMBERS[:40], loss="r2")
+    assert search.selected_risk_.value == pytest.approx(curve.values.min())
+    rare = np.array(["b"] * 4 + ["a"] * 56)
+    with pytest.warns(TrueRiskWarning, match="some folds hold none of it"):
+        rated = tr.HonestSearchCV(*CASES[0], scores=("f1",)).fit(X, rare)
+    assert 0 <= rated.scores_["f1"].value <= 1

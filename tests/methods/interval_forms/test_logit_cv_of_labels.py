@@ -201,3 +201,18 @@ def test_pooled_ranks_have_none() -> None:
     assert tr.estimate_risk(GaussianNB(), X, Y, method="4-fold", **asked).interval is not None
     with pytest.raises(Refusal, match="a score of all folds at once cannot give"):
         tr.estimate_risk(GaussianNB(), X, Y, method=KFold(4, average="pooled"), **asked)
+
+
+def test_a_perfect_score_is_surer_than_one_with_a_miss() -> None:
+    """Thirty of three hundred rows are positive; the interval holds the score, a miss widens it."""
+    y = np.array([1] * 30 + [0] * 270)
+    x = y[:, None] * 9.0 + np.random.default_rng(5).normal(size=(300, 1)) * 0.15
+    names = ("recall", "f1", "mcc", "balanced-accuracy", "auc")
+    perfect = tr.estimate_risk(GaussianNB(), x, y, scores=names)
+    x[0] = 0.0
+    missed = tr.estimate_risk(GaussianNB(), x, y, scores=names)
+    for name in names:
+        best, one = perfect.scores[name].score_interval, missed.scores[name].score_interval
+        assert perfect.scores[name].score == best.high == 1
+        assert 0 < one.low < best.low
+        assert one.low < missed.scores[name].score < one.high

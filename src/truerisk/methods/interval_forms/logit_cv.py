@@ -38,18 +38,20 @@ class LogitCV(IntervalForm[RowEvidence]):
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
         spread, value = enlarged(evidence, c), float(evidence.values[c])
         low, span = evidence.bounds
-        n = len(evidence.rows)
         if spread.units < 1:
             return None, None, (NO_SPREAD,)
-        share = float(np.clip((value - low) / span, 0.5 / n, 1 - 0.5 / n))
-        least = 0.0 if evidence.one_row is None else float(evidence.one_row[c]) / span
-        error = max(spread.variance**0.5 / span, 1.0 / n, least)
+        least = 1.0 / len(evidence.rows)
+        if evidence.one_row is not None:
+            least = max(least, float(evidence.one_row[c]) / span)
+        share = float(np.clip((value - low) / span, least / 2, 1 - least / 2))
+        of_so_few = (share * (1 - share) * least) ** 0.5  # as of 1/least answers, of which none
+        error = max(spread.variance**0.5 / span, min(least, of_so_few))
         logit = np.log(share / (1 - share))
         half = evidence.z * error / (share * (1 - share))
         ends = low + span / (1 + np.exp(-np.array([logit - half, logit + half])))
         interval = Interval(
-            float(ends[0]),
-            float(ends[1]),
+            min(float(ends[0]), value),  # nobody can say that a perfect score is not perfect
+            max(float(ends[1]), value),
             evidence.named(self.word),
             evidence.terms.confidence_level,
         )

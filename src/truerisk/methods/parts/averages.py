@@ -98,8 +98,7 @@ def tested_by_average(
     repeated tests the corrected resampled t. Splits that go forward in time have none. `shaken` are
     answers to the same rows by models that lack a further fold, one line per candidate.
     """
-    if average is None:
-        average = loss.usual_average
+    average = loss.averaged(average)
     asked = terms.interval if terms.with_errors else None
     if unsure is None and terms.with_errors and loss.per_row and is_ordered(answers.plan):
         unsure = ORDERED

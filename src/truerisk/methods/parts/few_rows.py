@@ -17,7 +17,7 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
 
     >>> from truerisk.core.losses import Squared
     >>> few_rows_note(Squared(), np.r_[np.ones(99), 60.0], np.full(100, 0.01))[0][:63]
-    'the largest 1 % of the rows (1 of 100) carry 38 % of the squared'
+    'the largest row of 100 carries 38% of the squared loss: value a'
     >>> few_rows_note(Squared(), np.ones(100), np.full(100, 0.01))
     ()
     """
@@ -29,5 +29,6 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
     share = float(parts[-few:].sum()) / total if total > 0 else 0.0
     if parts[0] < 0 or share <= SHARE:
         return ()
-    note = f"the largest 1 % of the rows ({few} of {n}) carry {share:.0%} of the {loss.word} loss: "
-    return (note + "value and interval rest on them, and say nothing of rarer rows.",)
+    who = "the largest row" if few == 1 else f"the {few} largest rows"
+    note = f"{who} of {n} carr{'ies' if few == 1 else 'y'} {share:.0%} of the {loss.word} loss: "
+    return (note + "value and interval rest on so few, and say nothing of rarer rows.",)
