@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from truerisk.core.contracts import (Engine, Method, Rule)
+from truerisk.core.contracts import Engine, Method, Rule
 from truerisk.core.interval import Interval
 from truerisk.core.registry import Registry
 from truerisk.methods.interval_forms import IntervalForm

@@ -12,7 +12,7 @@ __all__ = ["ECE"]
 
 
 class ECE(Loss):
-    r"""Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W over `bins` equally wide bins of the confidence p.
+    r"""`Σ_b |Σ_{i∈b} w_i (hit_i − p_i)| / W` over `bins` equally wide bins of the confidence p.
 
     p is the largest of a row's probabilities, and hit_i whether that class came (Naeini, Cooper and
     Hauskrecht, 2015; Guo et al., 2017). With few rows a bin it is too large, even of a model whose
