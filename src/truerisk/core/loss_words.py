@@ -271,9 +271,15 @@ def _from_function(function: Callable[..., Any], data: Data) -> Loss:
     """Probed once, with y against itself: one value per row, or one for all."""
     word = getattr(function, "__name__", type(function).__name__)
     with _own_code(f"loss {word} failed on y against itself ({data.n_rows} rows)"):
-        shape = np.shape(function(data.y, data.y))
+        itself = function(data.y, data.y)
+    shape = np.shape(itself)
     if shape == (data.n_rows,):
         return CallableLoss(function, data)
+    if shape == () and itself == 1:
+        raise Refusal(
+            f"loss {word} is 1 for right answers, as a score is, and would be minimised: give it "
+            "as sklearn.metrics.make_scorer(...), which says that larger is better, or by its name."
+        )
     if shape == ():
         return RatedLoss(function, data)
     raise Refusal(

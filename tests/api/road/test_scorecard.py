@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
-from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -254,3 +254,19 @@ def test_ratios_are_of_all_answers_in_the_search_too():
     with pytest.warns(TrueRiskWarning, match="some folds hold none of it"):
         rated = tr.HonestSearchCV(*CASES[0], scores=("f1",)).fit(X, rare)
     assert 0 <= rated.scores_["f1"].value <= 1
+
+
+@pytest.mark.parametrize("where", ["loss", "scores"])
+def test_a_score_of_labels_is_no_loss(where):
+    """A metric that is 1 for right answers would be minimised: it is refused with what to write."""
+    with pytest.raises(Refusal, match="accuracy_score is 1 for right answers, as a score is"):
+        tr.estimate_risk(GaussianNB(), X, Y, **{where: accuracy_score})
+
+
+def test_names_of_a_dict_are_printed():
+    """Two calibration errors can be told apart."""
+    named = {"coarse": tr.losses.ECE(4), "fine": tr.losses.ECE(30)}
+    found = tr.estimate_risk(GaussianNB(), X, Y, scores=named)
+    assert [one.loss for one in found.scores.values()] == ["coarse", "fine"]
+    assert "(fine, 10-fold)" in str(found)
+    assert tr.estimate_risk(GaussianNB(), X, Y, scores=None).scores == {}

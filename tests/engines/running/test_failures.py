@@ -310,7 +310,7 @@ def test_what_ends_the_program_ends_it(word, error):
 
 
 def test_a_refusal_in_a_loss_is_said_as_it_is():
-    """What truerisk words itself is not worded twice."""
+    """What truerisk words itself is not worded twice; where it was is added."""
     said = raised(KNeighborsClassifier(), None, "auto", loss=Faulty(Refusal("not this.")).rate)
     assert type(said) is Refusal
-    assert str(said) == "not this."
+    assert str(said) == "not this. It is fold 0."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,13 +27,22 @@ class Score:
 
 def scores_of(scores: Any, data: Data) -> dict[str, Score]:
     """What was asked for as `scores=`, by name: one word, several, or a dict of names."""
-    named = _named(scores)
-    found = {name: Score(as_loss(given, data)) for name, given in named}
+    named = _named(() if scores is None else scores)
+    found = {name: Score(_called(name, as_loss(given, data))) for name, given in named}
     if len(found) < len(named):
         names = [name for name, _ in named]
         twice = next(name for name in names if names.count(name) > 1)
         raise BadArgument(f"scores={shown(scores)} name {twice!r} twice: name each score once.")
     return found
+
+
+def _called(name: str, loss: Loss) -> Loss:
+    """The loss under the name that it was given, by which results speak of it."""
+    if name == loss.word:
+        return loss
+    called = copy(loss)
+    called.word = name
+    return called
 
 
 def _named(scores: Any) -> list[tuple[str, Any]]:

@@ -129,8 +129,9 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     """Columns in the order of all classes; a class the model never saw has probability 0."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
-            f"{type(model).__name__} gives no probabilities, which this loss needs: use loss="
-            "'zero-one', a model with predict_proba, or CalibratedClassifierCV around this one."
+            f"{type(model).__name__} gives no probabilities, which log, brier and other losses and "
+            "scores of probabilities need: leave them out (loss='zero-one'), use a model with "
+            "predict_proba, or CalibratedClassifierCV around this one."
         )
     given = np.asarray(model.predict_proba(test.X), dtype=np.float64)
     codes = coded(model.classes_, data)
