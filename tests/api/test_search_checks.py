@@ -15,7 +15,6 @@ PIPED = make_pipeline(StandardScaler(), LogisticRegression()), {"logisticregress
 RIDGE = Ridge(), {"alpha": [0.1, 1.0]}
 
 CHECKED = {
-    "lines": HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, select_by=2, outer=2),
     "one": HonestSearchCV(KNeighborsClassifier(1), {"weights": ["uniform"]}, select_by=2, outer=2),
     "ridge": HonestSearchCV(*RIDGE, select_by=2, outer=2),
     "pipe": HonestSearchCV(*PIPED, select_by=2, outer=2),
