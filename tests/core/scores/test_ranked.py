@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -82,3 +84,27 @@ def test_a_result_says_which_class_is_rated() -> None:
     """The greater label."""
     data = Data.check(np.zeros((4, 1)), ["no", "yes"] * 2, task="classification")
     assert as_loss("average-precision", data).notes == ("positive class: 'yes'",)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_pairs_add_is_not_written_down_pair_by_pair(weighted) -> None:
+    """The mean of (h - m)² over all pairs, and on many rows without a table of the pairs."""
+    rng = np.random.default_rng(7)
+    y = np.r_[1, 0, rng.integers(0, 2, 38)]
+    scores, about = rng.normal(size=(3, 40)).round(1), np.array([0.5, 0.3, 0.1])
+    weights = rng.random(40) if weighted else None
+    data = Data.check(np.zeros((40, 1)), y, task="classification")
+    found = AUC().counted_twice(data, np.arange(40), scores, weights, about)
+    w = np.ones(40) if weights is None else weights
+    up, down = w[y == 1] / w[y == 1].sum(), w[y == 0] / w[y == 0].sum()
+    h = (np.sign(scores[:, None, y == 0] - scores[:, y == 1, None]) + 1) / 2
+    mean = np.einsum("cij,i,j->c", (h - about[:, None, None]) ** 2, up, down)
+    assert found == pytest.approx(mean * (up @ up) * (down @ down))
+    many = np.tile(y, 500)
+    data = Data.check(np.zeros((len(many), 1)), many, task="classification")
+    tracemalloc.start()
+    AUC().counted_twice(
+        data, np.arange(len(many)), rng.normal(size=(1, len(many))), None, about[:1]
+    )
+    assert tracemalloc.get_traced_memory()[1] < 50e6  # the pairs are a hundred million
+    tracemalloc.stop()

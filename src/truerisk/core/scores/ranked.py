@@ -118,10 +118,13 @@ class AUC(_Ranked):
     ) -> np.ndarray:
         """The variance of one pair over their number: each of its rows has it in its influence."""
         positive, w = self._sides(data, rows, weights)
-        up, down = w[positive] / w[positive].sum(), w[~positive] / w[~positive].sum()
-        wrong = answers[:, None, ~positive] - answers[:, positive, None]
-        spread = ((np.sign(wrong) + 1) / 2 - about[:, None, None]) ** 2
-        return np.einsum("cij,i,j->c", spread, up, down) * (up @ up) * (down @ down)
+        per_pair = [(side @ side) / side.sum() ** 2 for side in (w[positive], w[~positive])]
+        told = np.empty(len(answers))
+        for c, (scores, mean) in enumerate(zip(answers, about, strict=True)):
+            up, down, _ = _by_level(scores, positive, w)
+            loss, tied = self._loss(scores, positive, w), up @ down / (up.sum() * down.sum())
+            told[c] = loss - tied / 4 - 2 * mean * loss + mean**2  # (h - mean)², h = 1, ½ or 0
+        return told * per_pair[0] * per_pair[1]
 
 
 class AveragePrecision(_Ranked):
