@@ -149,4 +149,4 @@ def test_scores_that_are_none_are_refused(estimate, words):
     """An empty list and an unknown word are said, with exit code 2."""
     said = estimate("--scores", words)
     assert said.code == 2
-    assert "--scores names nothing" in said.err or "no loss 'acu'" in said.err
+    assert "--scores names no score" in said.err or "no loss 'acu'" in said.err

@@ -80,9 +80,7 @@ def assess(
     truerisk assess --dataset breast-cancer --models knn,svm --jobs 2
     truerisk assess data.csv --target y --models forest --store runs.db
     """  # noqa: D301 - \b is for click
-    methods = None if method is None else [w.strip() for w in method.split(",") if w.strip()]
-    if methods == []:
-        raise click.UsageError("--method names no method; write --method 10-fold.")
+    methods = listed("--method", method, "method", "10-fold")
     if report is not None:
         check_writable(report)
     if mixed_versions and store is None:
@@ -91,7 +89,7 @@ def assess(
     for note in source.notes:
         say(f"note: {note}")
     options: dict[str, Any] = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
-    options |= {"scores": listed("--scores", scores), "groups": source.groups}
+    options |= {"scores": listed("--scores", scores, "score", "auc,f1"), "groups": source.groups}
     families = _families(source, models)
     _say_plan(len(source.y), method, outer)
     if dry_run:
@@ -155,11 +153,8 @@ def _problems(
 def _families(source: Source, models: str | None) -> dict[str, Any]:
     from truerisk.api.assessing.families import word_families
 
-    words = None if models is None else [w.strip() for w in models.split(",") if w.strip()]
-    if words is not None and not words:
-        raise click.UsageError("--models names no learner; write --models knn,tree.")
     return word_families(
-        words,
+        listed("--models", models, "learner", "knn,tree"),
         source.task,
         n_classes=source.n_classes,
         n_rows=len(source.y),

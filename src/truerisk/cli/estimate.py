@@ -50,7 +50,7 @@ def estimate(
 
     pipeline, params = _model(model, settings, source)
     options: dict[str, Any] = {"loss": loss, "executor": jobs, "random_state": seed}
-    options |= {"scores": listed("--scores", scores), "groups": source.groups}
+    options |= {"scores": listed("--scores", scores, "score", "auc,f1"), "groups": source.groups}
     with worded_warnings(), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)
     found = curve[0] if curve.procedure is None else curve.procedure

@@ -30,15 +30,17 @@ def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()  # None where it is closed
 
 
-def listed(option: str, words: str | None) -> list[str]:
-    """The words of an option that takes several with commas; an option without a word is refused.
+def listed(option: str, words: str | None, what: str, example: str) -> list[str] | None:
+    """The words of an option that takes several with commas; none but commas are refused.
 
-    >>> listed("--scores", "auc, log"), listed("--scores", None)
-    (['auc', 'log'], [])
+    >>> listed("--scores", "auc, log", "score", "auc"), listed("--scores", None, "score", "auc")
+    (['auc', 'log'], None)
     """
-    found = [] if words is None else [word.strip() for word in words.split(",") if word.strip()]
-    if words is not None and not found:
-        raise click.UsageError(f"{option} names nothing; write words with commas between them.")
+    if words is None:
+        return None
+    found = [word.strip() for word in words.split(",") if word.strip()]
+    if not found:
+        raise click.UsageError(f"{option} names no {what}; write {option} {example}.")
     return found
 
 
