@@ -16,13 +16,18 @@ from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.table.data import Data, Task
 
-__all__ = ["Average", "Loss", "RowLoss", "check_average"]
+__all__ = ["NO_PREDICTIONS", "Average", "Loss", "RowLoss", "check_average"]
 
 Average = Literal["pooled", "fold", "rows by fold"]
 """All answers of a repetition as one test set, or the mean over folds, which count alike.
 
 "rows by fold" is the mean over folds for losses of rows, and for other losses their usual one.
 """
+
+NO_PREDICTIONS = (
+    "{} compares answers with y, and this model makes no predictions of y: rate it by scoring=, a "
+    "function of (estimator, X, y)."
+)
 
 Risks = TypeVar("Risks", float, np.ndarray)
 
@@ -107,6 +112,8 @@ class Loss(ABC):
 
     def check(self, data: Data) -> None:
         """Refuse data this loss is not defined for."""
+        if data.task == "other" and data.task not in self.tasks:
+            raise Refusal(NO_PREDICTIONS.format(self.word))
         if data.task not in self.tasks:
             fitting = {
                 "classification": "zero-one, log or brier",

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import refuse_class
+from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
+from truerisk.core.loss import NO_PREDICTIONS
 from truerisk.core.losses import (
     AUC,
     MCC,
@@ -213,6 +214,8 @@ def as_loss(loss: Any, data: Data) -> Loss:
     """The loss a user asked for, checked against the data; None is the task's usual one."""
     if loss is None:
         loss = "zero-one" if data.task == "classification" else "squared"
+    if data.task == "other" and not isinstance(loss, Loss):
+        raise Refusal(NO_PREDICTIONS.format(shown(loss)))
     found = _resolve(loss, data)
     found.check(data)
     return found
@@ -225,11 +228,11 @@ def _resolve(loss: Any, data: Data) -> Loss:
         return _by_word(loss, data)
     refuse_class("loss", loss)
     if not callable(loss):
-        shown = clean(" ".join(repr(loss).split()), 80)
+        text = clean(" ".join(repr(loss).split()), 80)
         matrix = isinstance(loss, list | np.ndarray)
         hint = " A matrix of costs is given as loss=tr.losses.Cost(matrix)." if matrix else ""
         raise UnknownName(
-            f"loss={shown} is neither a word ({', '.join(registry)}), a function "
+            f"loss={text} is neither a word ({', '.join(registry)}), a function "
             f"of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
     arguments = _required_arguments(loss)

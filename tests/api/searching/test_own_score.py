@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument
+from truerisk.core.errors import BadArgument, Refusal
 
 X, Y = load_wine(return_X_y=True)
 X, Y = StandardScaler().fit_transform(X)[::2], Y[::2]
@@ -87,3 +87,13 @@ def test_a_metric_is_no_scorer() -> None:
     """accuracy_score is larger for better answers, log_loss smaller: neither is guessed."""
     with pytest.raises(BadArgument, match=r"a metric of \(y_true, y_pred\).*make_scorer"):
         tr.HonestSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=accuracy_score).fit(X, Y)
+
+
+@pytest.mark.parametrize("score", ["f1", "neg_mean_squared_error", "rand_score", tr.losses.AUC()])
+def test_scores_of_predictions_are_not_told_of_a_model_without_any(score) -> None:
+    """A clustering has no right answers: a sentence, and what rates it."""
+    search = tr.HonestSearchCV(
+        KMeans(n_init=1, random_state=0), {"n_clusters": [2]}, scores=[score]
+    )
+    with pytest.raises(Refusal, match="this model makes no predictions of y: rate it by scoring="):
+        search.fit(X, Y)
