@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from truerisk.core.present import risk
@@ -45,6 +45,14 @@ class Interval:
     @property
     def width(self) -> float:
         return self.high - self.low
+
+    def below(self, perfect: float) -> Interval:
+        """That of `perfect` minus the value: of a score, where this is of a loss.
+
+        >>> print(Interval(0.02, 0.1, "logit-cv").below(1.0))
+        [0.9000, 0.9800]
+        """
+        return replace(self, low=perfect - self.high, high=perfect - self.low)
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high

@@ -140,8 +140,7 @@ class RiskEstimate:
         """The interval of the score."""
         if self.perfect is None or self.interval is None:
             return None
-        low, high = self.perfect - self.interval.high, self.perfect - self.interval.low
-        return replace(self.interval, low=low, high=high)
+        return self.interval.below(self.perfect)
 
     def answers_by_row(self) -> Any:
         """A frame of what was answered about rows by models that had not seen them.

@@ -98,5 +98,5 @@ class MonteCarlo(Averaged):
             builder.ask(train=(ALL, (test,)), test=(test, ()), repeat=repeat)
         return builder.build()
 
-    def average_of(self, loss: Loss) -> Average | None:
+    def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)

@@ -74,7 +74,7 @@ class KFold(Averaged):
         rng = streams.get("folds")
         return fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=self.stratify)
 
-    def average_of(self, loss: Loss) -> Average | None:
+    def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
 

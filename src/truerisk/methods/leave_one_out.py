@@ -44,5 +44,5 @@ class LeaveOneOut(Averaged):
     def plan(self, data: Data, streams: Streams) -> Plan:
         return leave_out(data.n_rows, [np.arange(data.n_rows)])
 
-    def average_of(self, loss: Loss) -> Average | None:
+    def average_of(self, loss: Loss) -> Average:
         return "fold" if loss.response == "scored" else "pooled"

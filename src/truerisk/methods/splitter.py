@@ -80,7 +80,7 @@ class Splitter(Averaged):
             ) from error
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
 
-    def average_of(self, loss: Loss) -> Average | None:
+    def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
 
@@ -137,7 +137,7 @@ class GivenSplits(Averaged):
             pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
         return split_plan(data.n_rows, _checked(pairs, data.n_rows, self.word))
 
-    def average_of(self, loss: Loss) -> Average | None:
+    def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
 

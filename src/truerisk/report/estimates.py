@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
@@ -34,11 +34,8 @@ class Estimate:
         """A score as a score, any other loss as a loss."""
         if self.perfect is None:
             return self.value, self.interval
-        value, interval = self.value, self.interval
-        if interval is not None:
-            low, high = self.perfect - interval.high, self.perfect - interval.low
-            interval = replace(interval, low=low, high=high)
-        return None if value is None else self.perfect - value, interval
+        value = None if self.value is None else self.perfect - self.value
+        return value, None if self.interval is None else self.interval.below(self.perfect)
 
     @classmethod
     def read(cls, found: JsonValue) -> Estimate:

@@ -7,6 +7,7 @@ rows enlarged. It is made from the outer folds that were drawn, whatever engine 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from truerisk.api.road.problem import Problem
@@ -39,10 +40,7 @@ def with_usual_intervals(problem: Problem, method: Method) -> Problem:
         of_folds = isinstance(method, Averaged) and not loss.per_row
         return default_word(method, loss) if of_folds else None
 
-    scores = {
-        name: replace(score, interval=word(score.loss)) for name, score in problem.scores.items()
-    }
-    return replace(problem, scores=scores, interval=problem.interval or word(problem.loss))
+    return _worded(problem, word)
 
 
 def with_default_interval(problem: Problem, testing: Procedure) -> Problem:
@@ -50,11 +48,12 @@ def with_default_interval(problem: Problem, testing: Procedure) -> Problem:
 
     The further scores have theirs: what a user asks for is the interval of the loss.
     """
+    return _worded(problem, lambda loss: default_word(testing.outer_method, loss))
+
+
+def _worded(problem: Problem, word: Callable[[Loss], str | None]) -> Problem:
+    """The problem with these words: of the loss if none was asked for, and of every score."""
     scores = {
-        name: replace(score, interval=default_word(testing.outer_method, score.loss))
-        for name, score in problem.scores.items()
+        name: replace(score, interval=word(score.loss)) for name, score in problem.scores.items()
     }
-    problem = replace(problem, scores=scores)
-    if problem.interval is not None:
-        return problem
-    return replace(problem, interval=default_word(testing.outer_method, problem.loss))
+    return replace(problem, scores=scores, interval=problem.interval or word(problem.loss))

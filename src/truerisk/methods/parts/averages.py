@@ -61,8 +61,8 @@ class Averaged(Method):
     has_folds: ClassVar[bool] = False  # whether its test sets may be folds, each row in one
 
     @abstractmethod
-    def average_of(self, loss: Loss) -> Average | None:
-        """Which mean; None is the usual one of the loss."""
+    def average_of(self, loss: Loss) -> Average:
+        """Which mean of a loss."""
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_by_average(answers, data, loss, terms, self.average_of(loss))
@@ -74,7 +74,7 @@ class Averaged(Method):
         in_order = (np.diff(unit) >= 0).all() and answers.answered.all()
         if terms.with_errors or not isinstance(loss, RowLoss) or not in_order:
             return super().reduce_units(answers, data, loss, terms)
-        return _means_by_unit(answers, data, loss, self.average_of(loss) or loss.usual_average)
+        return _means_by_unit(answers, data, loss, self.average_of(loss))
 
 
 OF_CROSS_VALIDATION = Averaged.gives | {Basis.EQUALLY_OFTEN}
