@@ -13,6 +13,7 @@ import numpy as np
 
 __all__ = [
     "NOTHING_CHOSEN",
+    "SELECTED_SCORE",
     "clean",
     "estimate_rows",
     "honest_risk",
@@ -201,6 +202,7 @@ def _interval(interval: Any) -> str:
 
 
 NOTHING_CHOSEN = "one setting: nothing was selected"
+SELECTED_SCORE = "selected, of a further score: that of the setting that was chosen"
 SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
 

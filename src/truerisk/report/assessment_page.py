@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truerisk.core.present import clean, honest_risk, number, tested_by, unsigned
+from truerisk.core.present import (
+    SELECTED_SCORE,
+    clean,
+    honest_risk,
+    number,
+    tested_by,
+    unsigned,
+)
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
 from truerisk.report.curves import draw_curves
@@ -187,15 +194,14 @@ def _legend(document: Document) -> list[str]:
     named = {clean(o.honest.interval.method, 40) for o in document.learners if o.honest.interval}
     level = f"{100 * document.level:g} %"
     how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
-    best = document.best
     tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
     testing = f"{tested_by(document.tested_by)}{how}"
     honest = f"honest: {honest_risk(document.tested_by, tuned=document.tuned)} ({testing})"
     if not document.tuned:
         return ["selected: nothing, since every learner has one setting", honest]
     return [
-        f"selected: the score that tuning maximised, as an error ({tuning})"
-        + ("; of further scores that of the setting chosen so" * any(best.honest.scores)),
+        f"selected: the score that tuning maximised, as an error ({tuning})",
+        *([SELECTED_SCORE] if document.best.honest.scores else []),
         honest,
         "optimism: honest − selected; agreement: outer splits that chose the same setting",
     ]

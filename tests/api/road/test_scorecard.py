@@ -207,6 +207,8 @@ def test_print_says_which_way_is_better():
     [
         (("auc", "auc"), BadArgument, "name 'auc' twice"),
         (3, BadArgument, "give a list of scores"),
+        ([None], BadArgument, "give a list of scores"),
+        ({"usual": None}, BadArgument, "give a list of scores"),
         (("acu",), UnknownName, "there is no loss 'acu'"),
         (("squared",), Refusal, "loss 'squared' is not defined for classification"),
     ],

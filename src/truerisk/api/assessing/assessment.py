@@ -138,10 +138,9 @@ class Assessment(Plots):
         tested = f"({present.tested_by(self.tested_by)}{how})"
         tuning = f"{self.tuned_by} on all rows, rule {self.problem.rule.word}"
         selected = f"selected: the score that tuning maximised, as an error ({tuning})"
-        if self.problem.scores:
-            selected += "; of further scores that of the setting chosen so"
         return (
             *([selected] if self._tuned else []),
+            *([present.SELECTED_SCORE] if self._tuned and self.problem.scores else []),
             f"honest: {present.honest_risk(self.tested_by, tuned=self._tuned)} {tested}",
             *(["optimism: honest − selected"] if self._tuned else []),
             *self._claims,

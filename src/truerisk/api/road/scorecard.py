@@ -46,16 +46,20 @@ def _called(name: str, loss: Loss) -> Loss:
 
 
 def _named(scores: Any) -> list[tuple[str, Any]]:
-    if isinstance(scores, Mapping):
-        return [(str(name), given) for name, given in scores.items()]
     if isinstance(scores, str | Loss) or callable(scores):
         scores = [scores]
-    if not isinstance(scores, Sequence | set):
+    if isinstance(scores, Mapping):
+        named = [(str(name), given) for name, given in scores.items()]
+    elif isinstance(scores, Sequence | set):
+        named = [(_name(given), given) for given in scores]
+    else:
+        named = [("", None)]
+    if any(given is None for _, given in named):
         raise BadArgument(
             f"scores={shown(scores)}: give a list of scores, such as ['auc', 'log'], or a dict "
             "that names them."
         )
-    return [(_name(given), given) for given in scores]
+    return named
 
 
 def _name(given: Any) -> str:
