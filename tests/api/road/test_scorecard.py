@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
+from truerisk.api.assessing.assessment_json import recorded
 from truerisk.core.errors import (
     BadArgument,
     MissingResult,
@@ -272,3 +273,36 @@ def test_names_of_a_dict_are_printed():
     assert [one.loss for one in found.scores.values()] == ["coarse", "fine"]
     assert "(fine, 10-fold)" in str(found)
     assert tr.estimate_risk(GaussianNB(), X, Y, scores=None).scores == {}
+
+
+def test_rows_taken_out_of_a_fit_were_not_seen():
+    """Members of a forest answer for the rows that their samples missed."""
+    forest = RandomForestClassifier(20, random_state=0)
+    found = tr.estimate_risk(forest, X, Y, method=tr.methods.OutOfBag())
+    frame = found.answers_by_row()
+    assert frame["row"].tolist() == list(range(60))
+    assert (frame["truth"] != frame["label"]).mean() == pytest.approx(found.value)
+
+
+def test_a_store_without_scores_serves_a_run_with_them(tmp_path):
+    """Fits that were not asked besides are made again, and neither run is disturbed."""
+    learner = {"bayes": CASES[4]}
+    options = {"methods": ["3-fold"], "store": tmp_path / "fits.db"}
+    without = tr.assess(learner, X, Y, **options)
+    found = tr.assess(learner, X, Y, scores=("log",), **options)
+    assert found.kept.added > 0
+    assert tr.assess(learner, X, Y, **options).kept.added == 0
+    same(found.risks["bayes"], without.risks["bayes"])
+
+
+def test_the_page_has_the_scorecard_without_single_rows():
+    """Each score on its own scale in a table; the page carries no losses of rows or splits."""
+    found = tr.assess({"bayes": CASES[4]}, X, Y, methods=["3-fold"], scores=("auc", "log"))
+    page = found.to_html()
+    auc = found.risks["bayes"].scores["auc"]
+    assert "<h3>Scores</h3>" in page
+    assert f"{auc.score:.4f}" in page
+    assert str(auc.score_interval) in page
+    short = recorded(found, (), rows=False)["learners"]["bayes"]["risk"]["scores"]
+    assert [short[name]["split_risks"] for name in ("auc", "log")] == [None, None]
+    assert short["log"]["losses"] is None

@@ -216,3 +216,12 @@ def test_a_perfect_score_is_surer_than_one_with_a_miss() -> None:
         assert perfect.scores[name].score == best.high == 1
         assert 0 < one.low < best.low
         assert one.low < missed.scores[name].score < one.high
+
+
+def test_the_worst_score_is_in_its_interval_too() -> None:
+    """Nobody is found: a recall of 0, and an interval that starts there."""
+    x, y = np.arange(60.0)[:, None], np.array([1] * 12 + [0] * 48)
+    found = tr.estimate_risk(DummyClassifier(strategy="most_frequent"), x, y, scores="recall")
+    interval = found.scores["recall"].score_interval
+    assert found.scores["recall"].score == interval.low == 0
+    assert 0 < interval.high < 1
