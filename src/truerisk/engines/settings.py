@@ -12,11 +12,13 @@ from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.chance import may_not_draw
 
 __all__ = [
     "Group",
     "family_refusal",
     "groups_along",
+    "key_of",
     "last_step",
     "learner_refusal",
     "prefix_of",
@@ -109,10 +111,16 @@ def _called(value: Any) -> str:
 def _prepares_at_random(family: Family) -> bool:
     prefix = prefix_of(family)
     return any(
-        not name.startswith(prefix)
-        for candidate in range(len(family))
-        for name in family.random_parameters(family.make(candidate))
+        not name.startswith(prefix) and not _may_not_draw(model, name)
+        for model in map(family.make, range(len(family)))
+        for name in family.random_parameters(model)
     )
+
+
+def _may_not_draw(model: Any, name: str) -> bool:
+    """Whether a step that has no seed may draw nothing: it says so once it is fitted."""
+    step, _, parameter = name.partition("__")
+    return parameter == "random_state" and may_not_draw(model.named_steps[step])
 
 
 def prefix_of(family: Family) -> str:
@@ -133,12 +141,12 @@ def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
         return [_group(family, range(len(family)), family.settings)]
     members: dict[str, list[int]] = {}
     for number, params in enumerate(family.candidates):
-        key = _key({name: params[name] for name in params.keys() - free})
+        key = key_of({name: params[name] for name in params.keys() - free})
         members.setdefault(key, []).append(number)
     return [_group(family, numbers, family.settings) for numbers in members.values()]
 
 
-def _key(params: Mapping[str, Any]) -> str:
+def key_of(params: Mapping[str, Any]) -> str:
     """Equal for equal settings; objects in a grid are told apart by identity."""
     plain = (str, int, float, bool, type(None))
     return repr(sorted((n, v if isinstance(v, plain) else id(v)) for n, v in params.items()))

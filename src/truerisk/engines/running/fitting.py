@@ -29,6 +29,7 @@ from truerisk.core.present import params_text
 from truerisk.core.table.columns import unreadable
 from truerisk.core.table.data import Data, has_row_entries, non_finite
 from truerisk.core.table.rows import n_columns, take_columns, take_rows
+from truerisk.engines.preparation.shared_steps import Begun, SharedSteps
 from truerisk.engines.running.answering import Enquiry, answer_of, copied, counts_of
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
@@ -136,7 +137,8 @@ def fit_pieces(
     order, starts = plan.questions_of
     pieces = []
     for fit, candidates in jobs:
-        given = _training(data, plan, fit)
+        shared = SharedSteps.of(family, data, len(candidates))
+        given = replace(_training(data, plan, fit), steps=shared)
         questions = order[starts[fit] : starts[fit + 1]]
         tests = [Enquiry.of(data, plan, int(q)) for q in questions]
         for candidate in candidates:
@@ -164,6 +166,7 @@ class FitInput:
     """What a model is fitted on; whether its degrees of freedom, its linear rule are asked for.
 
     `copy_of` numbers the distinct row that each row is a copy of, where some row comes repeatedly.
+    `steps` are those that candidates of this fit share, None where they do not.
     """
 
     X: Any
@@ -172,6 +175,7 @@ class FitInput:
     free: bool = False
     ruled: bool = False
     copy_of: np.ndarray | None = None
+    steps: SharedSteps | None = None
 
     def copy(self) -> FitInput:
         params = {name: copied(value) for name, value in self.params.items()}
@@ -225,12 +229,15 @@ def _one(
     tests: list[Enquiry],
     place: tuple[int, int, int],
 ) -> list[Piece]:
-    def say(model: Any) -> dict[str, Any]:
+    def say(model: Any, begun: Begun | None) -> dict[str, Any]:
         n = len(given.y)
         told = []  # of each test all that is asked: a scorer may remember what it computed
-        for test in tests:
+        for number, test in enumerate(tests):
             out = _out_of(model, given, test)
-            told.append([answer_of(out, data, test, one) for one in request.each])
+            asked = out, test
+            if begun is not None and out is model:
+                asked = model.steps[-1][1], replace(test, X=begun.asked(number, test.X))
+            told.append([_answer(one, (out, test), asked, data) for one in request.each])
         answers, *also = map(list, zip(*told, strict=True))
         return {
             "answers": answers,
@@ -241,6 +248,14 @@ def _one(
         }
 
     return [attempt(family, data, given, place, say)]
+
+
+def _answer(
+    request: Request, whole: tuple[Any, Enquiry], asked: tuple[Any, Enquiry], data: Data
+) -> Any:
+    """The learner's answer to rows as it sees them; a scorer is given the model and the rows."""
+    model, test = whole if request.response == "scored" else asked
+    return answer_of(model, data, test, request)
 
 
 def _out_of(model: Any, given: FitInput, test: Enquiry) -> Any:
@@ -256,10 +271,12 @@ def attempt(
     data: Data,
     given: FitInput,
     place: tuple[int, int, int],
-    say: Callable[[Any], dict[str, Any]],
+    say: Callable[[Any, Begun | None], dict[str, Any]],
     instead: Mapping[str, Any] | None = None,
 ) -> Piece:
     """Fit a candidate and let `say` fill in its piece, or keep why it failed.
+
+    It is told of the model, and of the steps before its learner where candidates share them.
 
     `place` are the seed of the run, the fit and the candidate: all candidates of a fit get the same
     random numbers. `instead` are parameters that replace the candidate's.
@@ -272,9 +289,9 @@ def attempt(
         if instead:
             model.set_params(**instead)
         more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
-        model.fit(given.X, *data.targets(given.y), **(more | given.params))
+        begun = _fit(model, candidate, given, data.targets(given.y), more | given.params)
         fitted = time.perf_counter()
-        said = say(model)
+        said = say(model, begun)
     except TrueRiskError:
         raise
     except BaseException as error:
@@ -285,6 +302,24 @@ def attempt(
         return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
     spent = time.perf_counter() - fitted
     return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
+
+
+def _fit(
+    model: Any,
+    candidate: int,
+    given: FitInput,
+    targets: tuple[np.ndarray, ...],
+    params: Mapping[str, Any],
+) -> Begun | None:
+    """Fit a model, from the table that its steps gave another candidate where they are shared."""
+    y = targets[0] if targets else None
+    begun = None if given.steps is None else given.steps.begun(model, candidate, given.X, y)
+    if begun is None:
+        model.fit(given.X, *targets, **params)
+        return None
+    name, learner = model.steps[-1]
+    learner.fit(begun.table, y, **{n.removeprefix(f"{name}__"): v for n, v in params.items()})
+    return begun
 
 
 def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:

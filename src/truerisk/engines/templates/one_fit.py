@@ -20,6 +20,7 @@ from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.shared_steps import Begun
 from truerisk.engines.running.answering import Enquiry, refuse_other_rows
 from truerisk.engines.running.fitting import FitInput, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
@@ -99,9 +100,13 @@ class OneFit(Engine):
         path = self.path_of(family)
         instead = {prefix_of(family) + path: self.whole([s[path] for s in group.settings])}
 
-        def say(model: Any) -> dict[str, Any]:
+        def say(model: Any, begun: Begun | None) -> dict[str, Any]:
             last = model[-1] if family.is_piped else model
-            asked = [_prepared(model, test) if family.is_piped else test for test in tests]
+            asked = tests
+            if begun is not None:
+                asked = [replace(t, X=begun.asked(i, t.X)) for i, t in enumerate(tests)]
+            elif family.is_piped:
+                asked = [_prepared(model, test) for test in tests]
             answers, *also = (
                 [self.read(last, group, test, data, one) for test in asked] for one in request.each
             )

@@ -14,6 +14,7 @@ from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.chance import drew
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.settings import Group
@@ -205,6 +206,8 @@ class Task:
         said = y if data.classes is None else data.classes[y]
         said = said if times is None else np.repeat(said, times, axis=0)
         X = self.read(steps.fit_transform(data.rows(every), said))
+        if drew(steps.steps, len(every)):
+            raise OwnArithmetic("drawn at random")
         if times is not None and len(X) == len(every):  # equal rows stay equal
             X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
         tests = [self.read(steps.transform(data.rows(a))) for a in asked]
