@@ -14,6 +14,7 @@ from sklearn.linear_model import LassoCV, LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.random_projection import GaussianRandomProjection
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed
@@ -111,11 +112,11 @@ CASES = {
         {"randomforestclassifier__max_depth": [1, 2], "truncatedsvd__n_iter": [1, 2]},
     ),
     "a random learner in the grid": (
-        Pipeline([("t", TruncatedSVD(1)), ("m", GaussianNB())]),
+        Pipeline([("t", GaussianRandomProjection(1)), ("m", GaussianNB())]),
         {"m": [GaussianNB(), RandomForestClassifier(3), GaussianNB(var_smoothing=0.1)]},
     ),
     "a search among the steps": (
-        make_pipeline(SelectFromModel(LassoCV(cv=3)), GaussianNB()),
+        make_pipeline(SelectFromModel(LassoCV(cv=2, alphas=5)), GaussianNB()),
         {"gaussiannb__var_smoothing": [1e-9, 0.1, 0.5]},
     ),
     "bins": (
@@ -135,7 +136,7 @@ def test_answers_and_warnings_are_those_of_pipelines_of_their_own(data, monkeypa
     """Plain, in samples with copies, by probabilities: to the last bit, with the same warnings."""
     X, y = data
     if "method" in options:
-        options = {"method": tr.methods.Bootstrap("oob", replicates=20)}
+        options = {"method": tr.methods.Bootstrap("oob", replicates=4)}
     shared, said = curve(*CASES[name], X, y, **options)
     unshared(monkeypatch)
     alone, said_alone = curve(*CASES[name], X, y, **options)
