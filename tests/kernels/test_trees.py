@@ -72,11 +72,16 @@ def problems(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, n_columns = draw(st.integers(1, 60)), draw(st.sampled_from([1, 2, 3, 6, 30]))
     X = rng.normal(size=(n, n_columns))
-    kind = draw(st.sampled_from(["plain", "whole", "rounded", "binary", "close", "mirrored"]))
+    kind = draw(
+        st.sampled_from(["plain", "whole", "rounded", "binary", "mixed", "close", "mirrored"])
+    )
     if kind in ("whole", "rounded"):
         X = np.round(X, 0 if kind == "whole" else 1)
     if kind == "binary":
         X = (X > 0).astype(float)
+    if kind == "mixed":  # levels of texts beside numbers: rare, common, hardly apart
+        bound, apart = draw(st.sampled_from([-1.0, 0.0, 1.5])), draw(st.sampled_from([1, 7, 1e-8]))
+        X[:, ::2] = 3 + apart * (X[:, ::2] > bound)
     if kind == "close":  # around the least gap that is split
         X = draw(st.sampled_from([0.1, 1.0])) + 2e-7 * X
     if kind == "mirrored":

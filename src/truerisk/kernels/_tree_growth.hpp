@@ -2,8 +2,11 @@
 //
 // Every column of the table is sorted once, for all samples. A sample takes its rows out of the
 // sorted columns, and each split divides them without disturbing their order, so that no node sorts.
-// Where a node tries few of many columns, dividing all of them would take longer: the table comes
-// without an order then, and the tried ones are sorted. Nodes are made depth first, the left child first.
+// Where a node tries few of many columns, dividing all of them would take longer: the table is not
+// carried along then, and the tried ones are sorted. Nodes are made depth first, the left child first.
+//
+// A column of two values has one place to split. Its rarer value is listed row by row, and a node
+// counts what its rows list: of indicators of a text column's levels, one for all of them.
 
 #pragma once
 
@@ -17,13 +20,21 @@
 
 namespace tree {
 
-inline constexpr std::int32_t NONE = -1, NO_COLUMN = -2;
+inline constexpr std::int32_t NONE = -1, NO_COLUMN = -2, NO_SLOT = -1;
 
 struct Table {
-    const float* values;        // (column, row)
-    const std::int32_t* order;  // (column, place): its rows by ascending value, or null
+    const float* values;  // (column, row)
     std::size_t n_columns, n_rows;
+    bool carried;               // whether nodes keep the order of the columns
+    const std::int32_t* slots;  // of a carried column among those that are sorted, or NO_SLOT
+    std::size_t n_slots;
+    const std::int32_t* order;  // (slot, place): the rows of a column by ascending value
+    const std::int64_t* starts;  // of each row's list: the columns of two values whose rarer it has
+    const std::int32_t* lists;
+    const float *low, *high;          // the values of a column of two
+    const std::uint8_t* high_listed;  // whether the rarer one is the higher
     const float* column(std::size_t c) const { return values + c * n_rows; }
+    bool of_two(std::size_t c) const { return carried && slots[c] == NO_SLOT; }
 };
 
 struct Limits {
@@ -50,11 +61,15 @@ class Grower {
 public:
     Grower(Table table, const std::int32_t* codes, const double* targets, std::size_t n_classes)
         : table_(table),
-          carried_(table.order != nullptr),
           times_(table.n_rows),
           goes_left_(table.n_rows),
           draw_(table.n_columns),
-          impurity_({codes, targets, times_.data()}, n_classes) {}
+          impurity_({codes, targets, times_.data()}, n_classes) {
+        if (table.carried && table.n_slots < table.n_columns) {
+            is_listed_.assign(table.n_columns, 0);
+            tallies_.resize(table.n_columns * impurity_.tally_size());
+        }
+    }
 
     // Returns the number of nodes.
     std::size_t grow(const std::int32_t* rows, const std::int32_t* times, std::size_t n,
@@ -100,17 +115,22 @@ private:
             times_[rows_[i]] = static_cast<double>(times[i]);
         }
         spare_.resize(n);
-        entries_.resize(carried_ ? n * table_.n_columns : n);
-        if (!carried_) return;
+        entries_.resize(table_.carried ? n * table_.n_slots : n);
+        if (!table_.carried) return;
         Entry* to = entries_.data();
         for (std::size_t c = 0; c < table_.n_columns; ++c) {
+            if (table_.of_two(c)) continue;
             const float* const value = table_.column(c);
-            const std::int32_t* const order = table_.order + c * table_.n_rows;
+            const std::int32_t* const order = table_.order + slot(c) * table_.n_rows;
             for (std::size_t i = 0; i < table_.n_rows; ++i) {
                 const auto row = static_cast<std::uint32_t>(order[i]);
                 if (times_[row] > 0.0) *to++ = {value[row], row};
             }
         }
+    }
+
+    std::size_t slot(std::size_t column) const {
+        return static_cast<std::size_t>(table_.slots[column]);
     }
 
     Part root(std::size_t n, const Limits& limits) const {
@@ -163,8 +183,18 @@ private:
         const std::size_t m = part.end - part.start;
         Split best;
         double most = -std::numeric_limits<double>::infinity();
+        if (!tallies_.empty()) tally(part);
         draw_.start_node(part.n_constant, limits.n_tried);
         for (std::size_t column = 0; draw_.next(column);) {
+            if (table_.of_two(column)) {
+                if (!divides(column, limits.close)) {
+                    draw_.constant();
+                    continue;
+                }
+                draw_.varies();
+                split_in_two(column, limits, most, best);
+                continue;
+            }
             const Entry* const sorted = sorted_column(part, column);
             if (sorted[m - 1].value <= sorted[0].value + limits.close) {
                 draw_.constant();
@@ -197,8 +227,47 @@ private:
         }
     }
 
+    // What the listed values of the node's rows add up to, column by column.
+    void tally(const Part& part) {
+        const std::size_t size = impurity_.tally_size();
+        for (const std::size_t column : listed_) is_listed_[column] = 0;
+        listed_.clear();
+        for (std::size_t i = part.start; i < part.end; ++i) {
+            const std::uint32_t row = rows_[i];
+            for (std::int64_t e = table_.starts[row]; e < table_.starts[row + 1]; ++e) {
+                const auto column = static_cast<std::size_t>(table_.lists[e]);
+                double* const own = tallies_.data() + column * size;
+                if (!is_listed_[column]) {
+                    is_listed_[column] = 1;
+                    listed_.push_back(column);
+                    std::fill_n(own, size, 0.0);
+                }
+                impurity_.add(own, row);
+            }
+        }
+    }
+
+    // Whether a column of two values has both among the node's rows.
+    bool divides(std::size_t column, float close) const {
+        return is_listed_[column] && !(table_.high[column] <= table_.low[column] + close) &&
+               tallies_[column * impurity_.tally_size()] != impurity_.whole();
+    }
+
+    void split_in_two(std::size_t column, const Limits& limits, double& most, Split& best) {
+        const double least = std::max(limits.n_leaf, limits.weight_leaf);
+        impurity_.divide(tallies_.data() + column * impurity_.tally_size(),
+                         table_.high_listed[column] != 0);
+        if (impurity_.left() < least || impurity_.right() < least) return;
+        const double gain = impurity_.gain();
+        if (!(gain > most)) return;
+        most = gain;
+        best.found = true;
+        best.column = column;
+        best.threshold = table_.low[column] / 2.0 + table_.high[column] / 2.0;
+    }
+
     const Entry* sorted_column(const Part& part, std::size_t column) {
-        if (carried_) return entries_.data() + column * n_ + part.start;
+        if (table_.carried) return entries_.data() + slot(column) * n_ + part.start;
         const float* const value = table_.column(column);
         const std::size_t m = part.end - part.start;
         for (std::size_t i = 0; i < m; ++i) {
@@ -245,9 +314,11 @@ private:
             gone += 1 - left;
         }
         std::copy_n(spare_rows_.begin(), m - n_left, &rows_[0] + part.start + n_left);
-        if (!carried_ || (left_ends && right_ends)) return;
+        if (!table_.carried || (left_ends && right_ends)) return;
         for (std::size_t k = n_constant; k < table_.n_columns; ++k) {
-            Entry* const mine = entries_.data() + draw_.order()[k] * n_ + part.start;
+            const std::size_t column = draw_.order()[k];
+            if (table_.of_two(column)) continue;
+            Entry* const mine = entries_.data() + slot(column) * n_ + part.start;
             if (right_ends) {
                 keep_left(mine, m);
             } else if (left_ends) {
@@ -290,7 +361,6 @@ private:
     }
 
     Table table_;
-    bool carried_;
     std::vector<double> times_;
     std::vector<std::uint8_t> goes_left_;
     Draw draw_;
@@ -300,6 +370,9 @@ private:
     std::vector<std::uint32_t> rows_, spare_rows_;
     std::vector<Entry> entries_, spare_;
     std::vector<Part> stack_;
+    std::vector<std::uint8_t> is_listed_;
+    std::vector<std::size_t> listed_;
+    std::vector<double> tallies_;  // of each column of two values, in the node at hand
 };
 
 }  // namespace tree

@@ -32,7 +32,23 @@ public:
     double left() const { return n_left_; }
     double right() const { return whole_ - n_left_; }
 
+    // What some rows add up to: their number, and that of each class.
+    std::size_t tally_size() const { return total_.size() + 1; }
+
+    void add(double* tally, std::uint32_t row) const {
+        tally[0] += sample_.times[row];
+        tally[1 + code(row)] += sample_.times[row];
+    }
+
 protected:
+    // The rows of a tally are those of one side.
+    void take(const double* tally, bool is_right) {
+        n_left_ = is_right ? whole_ - tally[0] : tally[0];
+        for (std::size_t k = 0; k < total_.size(); ++k) {
+            left_[k] = is_right ? total_[k] - tally[1 + k] : tally[1 + k];
+        }
+    }
+
     void sum_up(const std::uint32_t* rows, std::size_t n) {
         std::fill(total_.begin(), total_.end(), 0.0);
         whole_ = 0.0;
@@ -79,6 +95,16 @@ public:
         n_left_ += w;
     }
 
+    void divide(const double* tally, bool is_right) {
+        take(tally, is_right);
+        left_squares_ = right_squares_ = 0.0;
+        for (std::size_t k = 0; k < total_.size(); ++k) {
+            const double here = left_[k], there = total_[k] - here;
+            left_squares_ += here * here;
+            right_squares_ += there * there;
+        }
+    }
+
     double impurity() const { return of(squares_, whole_); }
     double left_impurity() const { return of(left_squares_, n_left_); }
     double right_impurity() const { return of(right_squares_, right()); }
@@ -109,6 +135,8 @@ public:
         left_[code(row)] += sample_.times[row];
         n_left_ += sample_.times[row];
     }
+
+    void divide(const double* tally, bool is_right) { take(tally, is_right); }
 
     double impurity() const {
         return of(whole_, [this](std::size_t k) { return total_[k]; });
@@ -165,6 +193,22 @@ public:
         sum_left_ += weighted;
         left_squares_ += weighted * y;
         n_left_ += sample_.times[row];
+    }
+
+    // What some rows add up to: their number, their targets and the squares of these.
+    std::size_t tally_size() const { return 3; }
+
+    void add(double* tally, std::uint32_t row) const {
+        const double y = sample_.target[row], weighted = sample_.times[row] * y;
+        tally[0] += sample_.times[row];
+        tally[1] += weighted;
+        tally[2] += weighted * y;
+    }
+
+    void divide(const double* tally, bool is_right) {
+        n_left_ = is_right ? whole_ - tally[0] : tally[0];
+        sum_left_ = is_right ? total_[0] - tally[1] : tally[1];
+        left_squares_ = is_right ? squares_ - tally[2] : tally[2];
     }
 
     double impurity() const { return of(squares_, total_[0], whole_); }

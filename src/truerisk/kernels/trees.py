@@ -50,12 +50,53 @@ class TreeTable:
         return int(self.columns.shape[1])
 
     @cached_property
+    def pairs(self) -> ColumnsOfTwo:
+        """The columns of two values."""
+        return ColumnsOfTwo.of(self.columns)
+
+    @cached_property
     def order(self) -> np.ndarray:
-        """`(column, place)`: the rows by ascending value."""
-        order = np.empty(self.columns.shape, dtype=np.int32)
-        for rows, values in zip(order, self.columns, strict=True):
+        """`(slot, place)`: the rows of the columns of more values, by ascending value."""
+        more = self.columns[~self.pairs.which]
+        order = np.empty(more.shape, dtype=np.int32)
+        for rows, values in zip(order, more, strict=True):
             rows[:] = np.argsort(values)
         return order
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnsOfTwo:
+    """Columns of two values, `low` and `high`: of each row, those where it has the rarer one.
+
+    `which` marks them among all columns; `lists[starts[i]:starts[i + 1]]` are numbers of columns.
+    """
+
+    which: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    high_listed: np.ndarray
+    starts: np.ndarray
+    lists: np.ndarray
+
+    @classmethod
+    def of(cls, columns: np.ndarray) -> ColumnsOfTwo:
+        low, high = columns.min(axis=1), columns.max(axis=1)
+        some = np.flatnonzero(high > low)
+        is_high = columns[some] == high[some, None]
+        two = (is_high | (columns[some] == low[some, None])).all(axis=1)
+        some, is_high = some[two], is_high[two]
+        rarer = 2 * is_high.sum(axis=1) <= columns.shape[1]
+        rows, places = np.nonzero((is_high == rarer[:, None]).T)
+        which, high_listed = np.zeros((2, len(columns)), dtype=np.uint8)
+        which[some], high_listed[some] = 1, rarer
+        starts = np.searchsorted(rows, np.arange(columns.shape[1] + 1))
+        lists = some[places].astype(np.int32)
+        return cls(which.astype(bool), low, high, high_listed, starts, lists)
+
+    @property
+    def slots(self) -> np.ndarray:
+        """Of a column of more values its number among such, −1 for those of two."""
+        return np.where(self.which, -1, np.cumsum(~self.which) - 1).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +247,8 @@ def grow_trees(
     )
     made, leaves = np.empty(n_fits, dtype=np.int64), np.empty(len(asked.rows), dtype=np.int32)
     n_columns = len(table.columns)
-    few = n_columns > FEW_TRIED * n_tried
     native().grow_trees(
-        table.columns,
-        np.empty((0, 0), dtype=np.int32) if few else table.order,
+        *_laid_out(table, carried=n_columns <= FEW_TRIED * n_tried),
         codes,
         targets,
         n_classes,
@@ -236,6 +275,27 @@ def grow_trees(
     offsets = np.cumsum([0, *made])
     used = {name: array[: offsets[-1]] for name, array in vars(nodes).items()}
     return Growth(Tree(**used), offsets, leaves)
+
+
+def _laid_out(table: TreeTable, *, carried: bool) -> tuple[object, ...]:
+    """The table as the kernel takes it; one that is not carried needs its values alone."""
+    if not carried:
+        none, numbers = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32)
+        starts, values = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        flags = np.empty(0, dtype=np.uint8)
+        return table.columns, False, numbers, none, starts, numbers, values, values, flags
+    two = table.pairs
+    return (
+        table.columns,
+        True,
+        two.slots,
+        table.order,
+        two.starts,
+        two.lists,
+        two.low,
+        two.high,
+        two.high_listed,
+    )
 
 
 def _numbers(limits: GrowthLimits) -> list[float]:
