@@ -62,7 +62,6 @@ void grow(const tree::Table& table, List<std::int32_t>& codes, List<double>& tar
 void grow_trees(Input<float, nb::ndim<2>> values, bool carried, List<std::int32_t> slots,
                 Input<std::int32_t, nb::ndim<2>> order, List<std::int64_t> starts,
                 List<std::int32_t> lists, List<float> low, List<float> high,
-                List<std::uint8_t> high_listed,
                 List<std::int32_t> codes, List<double> targets, std::size_t n_classes, int measure,
                 List<std::int32_t> rows, List<std::int32_t> times,
                 List<std::int64_t> row_offsets, List<std::int32_t> asked,
@@ -76,7 +75,7 @@ void grow_trees(Input<float, nb::ndim<2>> values, bool carried, List<std::int32_
                 Output<std::int32_t, nb::ndim<1>> leaves) {
     const tree::Table table{values.data(), values.shape(0), values.shape(1), carried,
                             slots.data(),  order.shape(0),  order.data(),    starts.data(),
-                            lists.data(),  low.data(),      high.data(),     high_listed.data()};
+                            lists.data(),  low.data(),      high.data()};
     const tree::Nodes nodes{left.data(),      right.data(),  column.data(), threshold.data(),
                             impurity.data(), weight.data(), counts.data()};
     nb::gil_scoped_release no_gil;

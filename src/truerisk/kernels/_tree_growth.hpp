@@ -31,8 +31,7 @@ struct Table {
     const std::int32_t* order;  // (slot, place): the rows of a column by ascending value
     const std::int64_t* starts;  // of each row's list: the columns of two values whose rarer it has
     const std::int32_t* lists;
-    const float *low, *high;          // the values of a column of two
-    const std::uint8_t* high_listed;  // whether the rarer one is the higher
+    const float *low, *high;  // the values of a column of two
     const float* column(std::size_t c) const { return values + c * n_rows; }
     bool of_two(std::size_t c) const { return carried && slots[c] == NO_SLOT; }
 };
@@ -253,10 +252,10 @@ private:
                tallies_[column * impurity_.tally_size()] != impurity_.whole();
     }
 
+    // The listed rows stand for the left side: which side is which changes no gain, not by a bit.
     void split_in_two(std::size_t column, const Limits& limits, double& most, Split& best) {
         const double least = std::max(limits.n_leaf, limits.weight_leaf);
-        impurity_.divide(tallies_.data() + column * impurity_.tally_size(),
-                         table_.high_listed[column] != 0);
+        impurity_.divide(tallies_.data() + column * impurity_.tally_size());
         if (impurity_.left() < least || impurity_.right() < least) return;
         const double gain = impurity_.gain();
         if (!(gain > most)) return;

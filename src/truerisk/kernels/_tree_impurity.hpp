@@ -41,12 +41,10 @@ public:
     }
 
 protected:
-    // The rows of a tally are those of one side.
-    void take(const double* tally, bool is_right) {
-        n_left_ = is_right ? whole_ - tally[0] : tally[0];
-        for (std::size_t k = 0; k < total_.size(); ++k) {
-            left_[k] = is_right ? total_[k] - tally[1 + k] : tally[1 + k];
-        }
+    // The rows of a tally are those on the left.
+    void take(const double* tally) {
+        n_left_ = tally[0];
+        std::copy_n(tally + 1, left_.size(), left_.begin());
     }
 
     void sum_up(const std::uint32_t* rows, std::size_t n) {
@@ -95,8 +93,8 @@ public:
         n_left_ += w;
     }
 
-    void divide(const double* tally, bool is_right) {
-        take(tally, is_right);
+    void divide(const double* tally) {
+        take(tally);
         left_squares_ = right_squares_ = 0.0;
         for (std::size_t k = 0; k < total_.size(); ++k) {
             const double here = left_[k], there = total_[k] - here;
@@ -136,7 +134,7 @@ public:
         n_left_ += sample_.times[row];
     }
 
-    void divide(const double* tally, bool is_right) { take(tally, is_right); }
+    void divide(const double* tally) { take(tally); }
 
     double impurity() const {
         return of(whole_, [this](std::size_t k) { return total_[k]; });
@@ -205,10 +203,10 @@ public:
         tally[2] += weighted * y;
     }
 
-    void divide(const double* tally, bool is_right) {
-        n_left_ = is_right ? whole_ - tally[0] : tally[0];
-        sum_left_ = is_right ? total_[0] - tally[1] : tally[1];
-        left_squares_ = is_right ? squares_ - tally[2] : tally[2];
+    void divide(const double* tally) {
+        n_left_ = tally[0];
+        sum_left_ = tally[1];
+        left_squares_ = tally[2];
     }
 
     double impurity() const { return of(squares_, total_[0], whole_); }

@@ -74,7 +74,6 @@ class ColumnsOfTwo:
     which: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    high_listed: np.ndarray
     starts: np.ndarray
     lists: np.ndarray
 
@@ -87,11 +86,11 @@ class ColumnsOfTwo:
         some, is_high = some[two], is_high[two]
         rarer = 2 * is_high.sum(axis=1) <= columns.shape[1]
         rows, places = np.nonzero((is_high == rarer[:, None]).T)
-        which, high_listed = np.zeros((2, len(columns)), dtype=np.uint8)
-        which[some], high_listed[some] = 1, rarer
+        which = np.zeros(len(columns), dtype=bool)
+        which[some] = True
         starts = np.searchsorted(rows, np.arange(columns.shape[1] + 1))
         lists = some[places].astype(np.int32)
-        return cls(which.astype(bool), low, high, high_listed, starts, lists)
+        return cls(which, low, high, starts, lists)
 
     @property
     def slots(self) -> np.ndarray:
@@ -282,8 +281,7 @@ def _laid_out(table: TreeTable, *, carried: bool) -> tuple[object, ...]:
     if not carried:
         none, numbers = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32)
         starts, values = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
-        flags = np.empty(0, dtype=np.uint8)
-        return table.columns, False, numbers, none, starts, numbers, values, values, flags
+        return table.columns, False, numbers, none, starts, numbers, values, values
     two = table.pairs
     return (
         table.columns,
@@ -294,7 +292,6 @@ def _laid_out(table: TreeTable, *, carried: bool) -> tuple[object, ...]:
         two.lists,
         two.low,
         two.high,
-        two.high_listed,
     )
 
 
