@@ -24,6 +24,7 @@ __all__ = [
     "prefix_of",
     "response_refusal",
     "settings_of",
+    "steps_key",
 ]
 
 # what they make of a row is the same whichever other rows they were fitted on
@@ -50,6 +51,11 @@ class Group:
     settings: tuple[Mapping[str, Any], ...]
     preparation: Any = None
     rowwise: Any = None
+
+    @property
+    def steps(self) -> Any:
+        """All unfitted steps before the learner, None where there is none."""
+        return self.rowwise if self.preparation is None else self.preparation
 
     def values(self, name: str) -> np.ndarray:
         """One parameter of every candidate."""
@@ -144,6 +150,14 @@ def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
         key = key_of({name: params[name] for name in params.keys() - free})
         members.setdefault(key, []).append(number)
     return [_group(family, numbers, family.settings) for numbers in members.values()]
+
+
+def steps_key(family: Family, candidate: int) -> str:
+    """Equal for candidates of a family whose steps before the learner are set alike."""
+    given = family.candidates[candidate]
+    own = {"steps", family.prefix.removesuffix("__")}  # the learner itself
+    before = {n: v for n, v in given.items() if not n.startswith(family.prefix) and n not in own}
+    return key_of(before)
 
 
 def key_of(params: Mapping[str, Any]) -> str:

@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
@@ -209,7 +209,8 @@ UNNAMED = pd.DataFrame(X, columns=["a", "b", "c", 3])
 WEIGHTED = {"fit_params": {"sample_weight": np.ones(60)}}
 LEFT = {
     "another learner": (ExtraTreeClassifier(), DATA, {}),
-    "steps before it": (make_pipeline(StandardScaler(), DecisionTreeClassifier()), DATA, {}),
+    "two seeds to draw": (make_pipeline(PCA(2), DecisionTreeClassifier()), DATA, {}),
+    "a cache": (make_pipeline(StandardScaler(), DecisionTreeClassifier(), memory="x"), DATA, {}),
     "a pipeline that speaks": (make_pipeline(DecisionTreeClassifier(), verbose=True), DATA, {}),
     "best first": (DecisionTreeClassifier(max_leaf_nodes=5), DATA, {}),
     "random thresholds": (DecisionTreeClassifier(splitter="random"), DATA, {}),
@@ -226,11 +227,6 @@ LEFT = {
     "beyond single precision": (
         DecisionTreeClassifier(),
         Data.check(X * 1e300, CLASSES, task="classification"),
-        {},
-    ),
-    "sparse": (
-        DecisionTreeClassifier(),
-        Data.check(sp.csr_matrix(X), CLASSES, task="classification"),
         {},
     ),
     "text": (DecisionTreeClassifier(), Data.check(TEXT, CLASSES, task="classification"), {}),

@@ -6,7 +6,7 @@ only where the rows are many. A step that is not named here is taken to have dra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from truerisk.core.identity import entry_of
@@ -42,10 +42,10 @@ def may_not_draw(step: Any) -> bool:
     return entry_of(step, DRAWS) is not None and solver in UNDECIDED
 
 
-def drew(steps: Any, n_rows: int) -> bool:
+def drew(steps: Iterable[Any], n_rows: int) -> bool:
     """Whether some fitted step that has no seed drew random numbers, fitted on so many rows."""
     return any(
         draws(step, n_rows)
-        for _, step in steps
+        for step in steps
         if getattr(step, "random_state", 0) is None and (draws := entry_of(step, DRAWS)) is not None
     )

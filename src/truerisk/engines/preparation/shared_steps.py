@@ -21,6 +21,7 @@ from truerisk.core.errors import is_failure
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.fitted import fit_and_transform
 from truerisk.engines.running.answering import copied
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.settings import key_of
@@ -101,7 +102,7 @@ class SharedSteps:
             place = self.places.get(key)
             if place is None:
                 with kept_warnings() as warned:
-                    X = _fit_transform(step, copied(X), y)
+                    X = fit_and_transform(step, copied(X), y)
                 place = self.places[key] = _Place(name, step, X, warned)
             for category, text in place.warned:  # each candidate's pipeline would say so
                 warnings.warn(text, category, stacklevel=2)
@@ -123,13 +124,6 @@ def _states(model: Any, name: str) -> Mapping[str, Any]:
     step = model.named_steps[name]
     params = step.get_params(deep=True) if hasattr(step, "get_params") else {}
     return {f"{name}__{n}": v for n, v in params.items() if n.endswith("random_state")}
-
-
-def _fit_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
-    """As a pipeline does it."""
-    if hasattr(step, "fit_transform"):
-        return step.fit_transform(X, y)
-    return step.fit(X, y).transform(X)
 
 
 def _is_shareable(family: Family, data: Data) -> bool:

@@ -14,11 +14,11 @@ from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.chance import drew
+from truerisk.engines.preparation.fitted import fitted_steps
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.prepared import OwnArithmetic, dense
+from truerisk.engines.templates.prepared import dense
 from truerisk.engines.templates.rounded_ranks import fits_ranked_by_rounding
 
 __all__ = ["ELSEWHERE", "Shown", "Task"]
@@ -187,30 +187,6 @@ class Task:
         weights = None if self.weights is None else self.weights[rows]
         if self.X is not None:
             return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in asked]
-        return self._prepared(fit, rows, times, y, weights, asked)
-
-    def _prepared(
-        self,
-        fit: int,
-        rows: np.ndarray,
-        times: np.ndarray | None,
-        y: np.ndarray,
-        weights: np.ndarray | None,
-        asked: list[np.ndarray],
-    ) -> tuple[Shown, list[np.ndarray]]:
-        """The steps before the learner are fitted on this train set, copies and all."""
-        from sklearn.base import clone
-
-        data, steps = self.data, clone(self.group.preparation)
-        every = rows if times is None else np.repeat(rows, times)
-        said = y if data.classes is None else data.classes[y]
-        said = said if times is None else np.repeat(said, times, axis=0)
-        X = self.read(steps.fit_transform(data.rows(every), said))
-        if drew(steps.steps, len(every)):
-            raise OwnArithmetic("drawn at random")
-        if times is not None and len(X) == len(every):  # equal rows stay equal
-            X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
-        tests = [self.read(steps.transform(data.rows(a))) for a in asked]
-        if [len(X), *map(len, tests)] != [len(rows), *map(len, asked)]:
-            raise OwnArithmetic("other rows than it was given")
+        of = self.group.preparation, self.data, (rows, times), y
+        X, tests = fitted_steps(*of, asked, self.read)
         return Shown(fit, rows, X, y, times, weights), tests

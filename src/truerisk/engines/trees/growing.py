@@ -1,15 +1,15 @@
 """All trees of a plan by the compiled builder, many fits in one call, without models of them.
 
 It serves plain `DecisionTreeClassifier`s, and `DecisionTreeRegressor`s of whole numbers (sums of
-others depend on the order of the rows), on a table of finite numbers, in this process. The answers
-are those of scikit-learn's fits to the bit; whatever it does not serve is fitted by scikit-learn.
+others depend on the order of the rows), on a table of finite numbers, in this process, also behind
+the steps of a pipeline: these are fitted once per train set, for all settings of the tree. The
+answers are those of scikit-learn's fits to the bit; what it does not serve, scikit-learn fits.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -19,11 +19,19 @@ from truerisk.core.family import Family, drawn_states
 from truerisk.core.plan.plan import BESIDES, Plan, spread
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
+from truerisk.engines.running.fit_warnings import Warned, say_once
 from truerisk.engines.running.fitting import empty_values
-from truerisk.engines.settings import Group
+from truerisk.engines.settings import Group, steps_key
+from truerisk.engines.templates.prepared import unless_it_fails
 from truerisk.engines.trees.agreement import closeness
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, recipe_of, start_of
+from truerisk.engines.trees.tables import (
+    in_single_precision,
+    may_step,
+    stands_alone,
+    tables_after_steps,
+)
 from truerisk.kernels.trees import Growth, RowLists, TreeTable, exact_sums, grow_trees
 
 __all__ = ["Growing", "growing_of"]
@@ -35,70 +43,63 @@ def growing_of(
     groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
 ) -> Growing | None:
     """The builder at work on this plan, or None where the fits are scikit-learn's."""
-    prepared = None if run.keeper is not None else _prepared(groups, family, data, plan)
-    if prepared is None:
+    if run.keeper is not None or not _is_served(groups, family, data, plan):
         return None
-    X, grown = prepared
-    return Growing(grown, TreeTable.of(X), len(family), data, plan, request, run)
+    table = None
+    if stands_alone(family):
+        X = in_single_precision(data.X)
+        if X is None:
+            return None
+        table = TreeTable.of(X)
+    elif not may_step(family):
+        return None
+    return Growing(groups, table, family, data, plan, request, run)
 
 
-def _prepared(
-    groups: list[Group], family: Family, data: Data, plan: Plan
-) -> tuple[np.ndarray, list[tuple[Group, Recipe]]] | None:
-    """The table and each group with its recipe, or None where scikit-learn must fit."""
+def _is_served(groups: list[Group], family: Family, data: Data, plan: Plan) -> bool:
+    """Whether the builder grows such trees on such targets."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    if not _stands_alone(family):
-        return None
     learner, numbers = type(family.last), data.codes is None
     if learner is not (DecisionTreeRegressor if numbers else DecisionTreeClassifier):
-        return None
-    if not _is_plain(data, plan):
-        return None
-    X = _numbers(data.X)
-    if X is None:
-        return None
-    recipes = [recipe_of(group.settings[0], X.shape[1], numbers=numbers) for group in groups]
-    if not all(
-        recipe is not None and closeness(recipe.criterion) is not None for recipe in recipes
-    ):
-        return None
-    return X, [(g, r) for g, r in zip(groups, recipes, strict=True) if r is not None]
+        return False
+    recipes = [recipe_of(group.settings[0], 1, numbers=numbers) for group in groups]
+    known = all(r is not None and closeness(r.criterion) is not None for r in recipes)
+    return known and _is_plain(data, plan)
 
 
 class Growing:
-    """Groups of candidates, each with the recipe of its trees, on one plan."""
+    """Groups of candidates on one plan; without a `table` each fit has one, after the steps."""
 
     def __init__(
         self,
-        groups: list[tuple[Group, Recipe]],
-        table: TreeTable,
-        n_candidates: int,
+        groups: list[Group],
+        table: TreeTable | None,
+        family: Family,
         data: Data,
         plan: Plan,
         request: Request,
         run: RunOptions,
     ) -> None:
-        self.groups, self.table, self.data = groups, table, data
+        self.groups, self.table, self.family, self.data = groups, table, family, data
         self.plan, self.request, self.run = plan, request, run
-        n_lines = n_candidates if run.only is None else 1
+        n_lines = len(family) if run.only is None else 1
         self.values = [empty_values(data, plan, one, n_lines) for one in request.each]
         self.fit_seconds = np.zeros((n_lines, plan.n_fits))
         self.answer_seconds = np.zeros((n_lines, plan.n_fits))
+        self.done = 0
+        self.warned: list[Warned] = []
 
-    def answers(self, engine: str) -> Answers:
-        """Grow all trees, a few at first and then as many at once as take a moment."""
-        total, done, size = self.fit_seconds.size, 0, 1
+    def answers(self, engine: str) -> Answers | None:
+        """Grow all trees; None where what a step gives out is scikit-learn's business."""
+        total = self.fit_seconds.size
         tell(0, total)
-        for group, recipe in self.groups:
-            fits = self._fits_of(group)
-            while len(fits):
-                some, fits = fits[:size], fits[size:]
-                started = time.perf_counter()
-                done += self._answer(group, recipe, some)
-                tell(done, total)
-                took = max(time.perf_counter() - started, 1e-6)
-                size = max(1, min(2 * size, int(len(some) * SECONDS / took)))
+        if self.table is not None:
+            for group in self.groups:
+                self._grow_on(self.table, group)
+        elif unless_it_fails(self._grow_after_steps) is None:
+            return None
+        say_once(self.warned, total)
         found = Answers(
             plan=self.plan,
             response=self.request.response,
@@ -111,6 +112,34 @@ class Growing:
         )
         return with_besides(found, self.request.responses, self.values)
 
+    def _grow_on(self, table: TreeTable, group: Group) -> None:
+        """A few fits of a group at first, and then as many at once as take a moment."""
+        size, fits = 1, self._fits_of(group)
+        while len(fits):
+            some, fits = fits[:size], fits[size:]
+            started = time.perf_counter()
+            self._answer(table, group, some)
+            took = max(time.perf_counter() - started, 1e-6)
+            size = max(1, min(2 * size, int(len(some) * SECONDS / took)))
+
+    def _grow_after_steps(self) -> bool:
+        """Fit by fit, the steps once for all groups that begin alike."""
+        for groups in self._beginning_alike():
+            mine = [set(self._fits_of(group).tolist()) for group in groups]
+            fits = sorted(set().union(*mine))
+            for fit, table, warned in tables_after_steps(groups[0], self.data, self.plan, fits):
+                for group, own in zip(groups, mine, strict=True):
+                    if fit in own:
+                        n = self._answer(table, group, np.array([fit]))
+                        self.warned.extend(warned * n)
+        return True
+
+    def _beginning_alike(self) -> list[list[Group]]:
+        alike: dict[str, list[Group]] = {}
+        for group in self.groups:
+            alike.setdefault(steps_key(self.family, int(group.candidates[0])), []).append(group)
+        return list(alike.values())
+
     def _fits_of(self, group: Group) -> np.ndarray:
         """All fits, or those that ask for a candidate of the group."""
         only = self.run.only
@@ -118,11 +147,11 @@ class Growing:
             return np.arange(self.plan.n_fits)
         return np.flatnonzero(np.isin(only, group.candidates))
 
-    def _answer(self, group: Group, recipe: Recipe, fits: np.ndarray) -> int:
+    def _answer(self, table: TreeTable, group: Group, fits: np.ndarray) -> int:
         """Make some fits and put their answers in place; how many candidates' fits that were."""
         started = time.perf_counter()
         asked, ends, places = self._asked(fits)
-        grown = self._grow(recipe, fits, RowLists(asked, ends))
+        grown = self._grow(table, group, fits, RowLists(asked, ends))
         fitted = time.perf_counter()
         nodes = self._nodes(group, grown, fits, ends)
         lines = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
@@ -131,6 +160,8 @@ class Growing:
         where, share = np.ix_(lines, fits), len(lines) * len(fits)
         self.fit_seconds[where] = (fitted - started) / share
         self.answer_seconds[where] = (time.perf_counter() - fitted) / share
+        self.done += share
+        tell(self.done, self.fit_seconds.size)
         return share
 
     def _asked(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -140,7 +171,10 @@ class Growing:
         of_question, places = spread(self.plan.test_offsets, order[questions])
         return self.plan.positions[0][places].astype(np.int32), of_question[of_fit], places
 
-    def _grow(self, recipe: Recipe, fits: np.ndarray, asked: RowLists) -> Growth:
+    def _grow(self, table: TreeTable, group: Group, fits: np.ndarray, asked: RowLists) -> Growth:
+        numbers = self.data.codes is None
+        recipe = recipe_of(group.settings[0], len(table.columns), numbers=numbers)
+        assert recipe is not None
         sets = [self.plan.train_rows(int(fit)) for fit in fits]
         times = [np.ones(len(r), np.int32) if counts is None else counts for r, counts in sets]
         sizes = [int(one.sum()) for one in times]
@@ -148,7 +182,7 @@ class Growing:
         close = closeness(recipe.criterion)
         assert close is not None
         return grow_trees(
-            self.table,
+            table,
             self.data.y if self.data.codes is None else self.data.codes,
             max(1, self.data.n_classes),
             RowLists.of([rows for rows, _ in sets]),
@@ -195,18 +229,6 @@ def _of_nodes(grown: Growth, request: Request) -> np.ndarray:
     return shares if request.response == "probability" else shares[:, 1]
 
 
-def _stands_alone(family: Family) -> bool:
-    """Whether nothing is done before the learner: it is bare, or the one step of a pipeline."""
-    from sklearn.pipeline import Pipeline
-
-    estimator = family.estimator
-    if type(estimator) is not Pipeline:
-        return True
-    quiet = not estimator.verbose and getattr(estimator, "transform_input", None) is None
-    own = all(name.startswith(family.prefix) for name in family.named)
-    return len(estimator.steps) == 1 and quiet and own
-
-
 def _is_plain(data: Data, plan: Plan) -> bool:
     """Whether the fits see rows and targets and nothing else, and none of them is complained of."""
     if data.fit_params or plan.flips is not None:
@@ -232,25 +254,3 @@ def _unquestioned(y: np.ndarray) -> bool:
     except Exception:  # noqa: BLE001  the fits say so themselves
         return False
     return True
-
-
-def _numbers(X: Any) -> np.ndarray | None:
-    """X in single precision, None for what scikit-learn treats otherwise or refuses."""
-    if type(X) is not np.ndarray:
-        X = _of_frame(X)
-    if X is None or X.ndim != 2 or not X.size or X.dtype.kind not in "biuf" or X.itemsize > 8:
-        return None
-    with np.errstate(over="ignore"):
-        single = X.astype(np.float32, order="F", copy=False)
-    return single if np.isfinite(single).all() else None
-
-
-def _of_frame(X: Any) -> np.ndarray | None:
-    """The cells of a frame of numbers with proper names."""
-    dtypes = getattr(X, "dtypes", None)
-    if not hasattr(X, "iloc") or not hasattr(X, "columns") or dtypes is None:
-        return None
-    numbers = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in dtypes)
-    if not numbers or len({isinstance(name, str) for name in X.columns}) != 1:
-        return None
-    return np.asarray(X)

@@ -84,8 +84,9 @@ class Trees(OneFit):
     ) -> Answers:
         groups = groups_along(family, ["ccp_alpha"])
         growing = growing_of(groups, family, data, plan, request, run)
-        if growing is not None:
-            return growing.answers(self.word)
+        grown = None if growing is None else growing.answers(self.word)
+        if grown is not None:
+            return grown
         return super().run(family, data, plan, request, run)
 
     def pieces(

@@ -1,0 +1,64 @@
+"""Steps fitted on one train set: what they give of it, and of the rows that are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from truerisk.core.table.data import Data
+from truerisk.engines.preparation.chance import drew
+from truerisk.engines.templates.prepared import OwnArithmetic
+
+__all__ = ["fit_and_transform", "fitted_steps"]
+
+Read = TypeVar("Read", bound=Any)
+
+
+def fitted_steps(
+    preparation: Any,
+    data: Data,
+    train: tuple[np.ndarray, np.ndarray | None],
+    y: np.ndarray,
+    asked: Sequence[np.ndarray],
+    read: Callable[[Any], Read],
+) -> tuple[Read, list[Read]]:
+    """What `read` makes of a train set after the steps, each row once, and of the asked rows.
+
+    `train` are rows and how often each comes (None: once); the steps are fitted on all copies. `y`
+    are their codes or targets. Where the steps drew random numbers, or give out other rows than
+    they were given, the learner's own fit is to be asked: that is OwnArithmetic.
+    """
+    from sklearn.base import clone
+
+    rows, times = train
+    steps = [clone(step) for _, step in preparation.steps]
+    every = rows if times is None else np.repeat(rows, times)
+    said = y if data.classes is None else data.classes[y]
+    said = said if times is None else np.repeat(said, times, axis=0)
+    table = data.rows(every)
+    for step in steps:
+        table = fit_and_transform(step, table, said)
+    X = read(table)
+    if drew(steps, len(every)):
+        raise OwnArithmetic("drawn at random")
+    if times is not None and len(X) == len(every):  # equal rows stay equal
+        X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
+    tests = [read(_transformed(steps, data.rows(a))) for a in asked]
+    if [len(X), *map(len, tests)] != [len(rows), *map(len, asked)]:
+        raise OwnArithmetic("other rows than it was given")
+    return X, tests
+
+
+def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
+    """As a pipeline does it."""
+    if hasattr(step, "fit_transform"):
+        return step.fit_transform(X, y)
+    return step.fit(X, y).transform(X)
+
+
+def _transformed(steps: Sequence[Any], X: Any) -> Any:
+    for step in steps:
+        X = step.transform(X)
+    return X
