@@ -21,6 +21,9 @@ registry = Registry(
             f"{_HERE}.pairs:results",
             "R6, R7: honest risk of a forest and of boosting, beside a search",
         ),
+        "pipelines": Line(
+            f"{_HERE}.pipelines:results", "R1 to R5: pipelines on tables, beside a search"
+        ),
         "double-cv": Line(f"{_HERE}.double_cv:results", "W1a: Wallman's double cross-validation"),
         "knn": Line(f"{_HERE}.knn:results", "W1b: leave-one-out for 51 values of k"),
         "discriminants": Line(

@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.neighbors import KernelDensity, LocalOutlierFactor
+from sklearn.neighbors import KernelDensity, KNeighborsClassifier, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -74,6 +74,14 @@ def test_the_usual_scores_stay_losses_of_rows() -> None:
     """The share of right answers and R² are zero-one and squared loss, which have intervals."""
     ours = tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=5).fit(X, Y)
     assert ours.risk_.loss == "zero-one"
+    assert ours.risk_.interval is not None
+
+
+def test_accuracy_written_anew_is_accuracy() -> None:
+    """Nearest neighbours have a `score` method of their own: engine and interval stay."""
+    pipe = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    ours = tr.HonestSearchCV(pipe, {"kneighborsclassifier__n_neighbors": [1, 3]}, cv=5).fit(X, Y)
+    assert (ours.risk_.loss, ours.risk_.engine) == ("zero-one", "knn")
     assert ours.risk_.interval is not None
 
 

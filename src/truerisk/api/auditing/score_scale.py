@@ -11,10 +11,10 @@ import numpy as np
 from truerisk.api.auditing.claim import Claim
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.identity import PIPELINE, keeps
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
+from truerisk.models.stated.usual_score import usual_score
 
 __all__ = ["ScoreScale", "known_by", "scale_of"]
 
@@ -33,14 +33,6 @@ PERFECT_IS_1 = {
     "accuracy",
     "balanced_accuracy",
     "r2",
-}
-OWN_SCORES = {  # some write score anew, to the same effect
-    "accuracy": (
-        "sklearn.base:ClassifierMixin",
-        "sklearn.neighbors:KNeighborsClassifier",
-        "sklearn.dummy:DummyClassifier",
-    ),
-    "r2": ("sklearn.base:RegressorMixin", "sklearn.dummy:DummyRegressor"),
 }
 FAMILIES_OF_1 = ("f1", "jaccard", "precision", "recall", "roc_auc")
 
@@ -156,7 +148,7 @@ def _known_word(claim: Claim) -> str | None:
     if isinstance(scoring, str):
         return scoring
     if scoring is None:
-        return _own_score(claim.estimator)
+        return usual_score(claim.estimator)
     from sklearn.metrics import get_scorer, get_scorer_names
 
     names = ("accuracy", "r2", *get_scorer_names())
@@ -181,14 +173,3 @@ def _name_of(claim: Claim) -> str:
     if claim.scoring is None:
         return f"{Family(claim.estimator).name}.score"
     return str(getattr(claim.scoring, "__name__", claim.scoring))
-
-
-def _own_score(estimator: Any) -> str | None:
-    """What `estimator.score` is, where it is scikit-learn's own."""
-    last = estimator
-    while keeps(last, PIPELINE, "score"):
-        last = last.steps[-1][1]
-    for word, places in OWN_SCORES.items():
-        if any(keeps(last, place, "score") for place in places):
-            return word
-    return None

@@ -11,10 +11,10 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.loss_words import ScorerLoss
 from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
+from truerisk.models.stated.usual_score import usual_score
 
 __all__ = ["OwnScore", "Scorer", "has_own_score", "makes_predictions", "on", "on_each", "own_score"]
 
@@ -101,9 +101,4 @@ def makes_predictions(estimator: Any) -> bool:
 
 def has_own_score(estimator: Any) -> bool:
     """Whether its `score` is another than the share of right answers, or R²."""
-    from sklearn.base import ClassifierMixin, RegressorMixin
-
-    while is_a(estimator, PIPELINE) and estimator.steps:
-        estimator = estimator.steps[-1][1]
-    own = getattr(type(estimator), "score", None)
-    return own not in (None, ClassifierMixin.score, RegressorMixin.score)
+    return hasattr(estimator, "score") and usual_score(estimator) is None

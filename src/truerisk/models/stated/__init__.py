@@ -1,4 +1,4 @@
-"""What a fitted model states of itself, by formula.
+"""What a model states of itself, by formula.
 
 | file | what it holds |
 |---|---|
@@ -9,5 +9,6 @@
 | `freedom_of_averages.py` | of neighbours, trees, constants |
 | `linear_rule.py` | coefficients and intercepts of its scores |
 | `rows_behind.py` | how many training rows a probability rests on |
+| `usual_score.py` | whether its own `score` is the share of right answers or R² |
 | `without_a_row.py` | what it would answer about each training row without that row, nearly |
 """
