@@ -226,6 +226,16 @@ def test_a_failing_step_is_named_as_before(data, monkeypatch, late):
     assert str(shared.value) == str(alone.value)
 
 
+@pytest.mark.parametrize("model", [LogisticRegression(), GaussianNB()])
+def test_a_level_that_no_training_row_had_is_said_with_what_to_do(data, model):
+    """By every engine alike, with the split."""
+    X, y = data
+    levels = np.column_stack([X[:, 0], np.arange(len(y)) == 7])
+    with pytest.raises(FitFailed, match=r"fold \d.*unknown categories.*handle_unknown='ignore'"):
+        encoded = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
+        tr.estimate_risk(make_pipeline(encoded, model), levels, y, method="4-fold")
+
+
 def test_a_scorer_is_given_the_whole_model_and_the_rows_as_they_are(data):
     """It may look at both."""
     X, y = data

@@ -3,6 +3,7 @@
 | file | what it holds |
 |---|---|
 | `fitting.py` | one fit of one candidate |
+| `reasons.py` | why a fit failed, in a sentence |
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
 | `stand_ins.py` | models whose answers are known, for scorers to ask |
 | `jobs.py` | many fits, answers put in their place as they come in |

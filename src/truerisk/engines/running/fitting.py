@@ -16,24 +16,20 @@ from truerisk.core.errors import (
     BadData,
     FitFailed,
     TrueRiskError,
-    first_line,
     is_failure,
-    kind_of,
-    said_by,
 )
 from truerisk.core.family import Family
-from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
-from truerisk.core.table.columns import unreadable
-from truerisk.core.table.data import Data, has_row_entries, non_finite
+from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import n_columns, take_columns, take_rows
 from truerisk.engines.preparation.shared_steps import Begun, SharedSteps
 from truerisk.engines.running.answering import Enquiry, answer_of, copied, counts_of
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.running.members import out_of_bag
+from truerisk.engines.running.reasons import reason_of
 from truerisk.engines.running.stand_ins import standing_for
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
@@ -298,7 +294,7 @@ def attempt(
         if not is_failure(error):
             raise
         spent = time.perf_counter() - started
-        why, kind = _why(model, data, error)
+        why, kind = reason_of(model, data, error)
         return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
     spent = time.perf_counter() - fitted
     return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
@@ -333,22 +329,11 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     except BaseException as error:
         if not is_failure(error):
             raise
-        why, kind = _why(model, data, error)
+        why, kind = reason_of(model, data, error)
         sentence = _sentence(family, candidate, "refit", data.n_rows, data, why)
         piece = Piece(0, candidate, [], 0.0, 0.0, sentence, kind, traceback.format_exc())
         raise error_of(piece) from error
     return model
-
-
-def _why(model: Any, data: Data, error: BaseException) -> tuple[str, str]:
-    """What a failing fit says, and the kind of its error: of the data where these are at fault."""
-    why = f"{_step_of(model, error)}{said_by(error)}"
-    where = non_finite(data.X)
-    if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
-        return f"{where} ({why})", BadData.__name__
-    if _speaks_of_cells(error) and (what := unreadable(data.X)) is not None:
-        return f"{what} ({why})", BadData.__name__
-    return why, kind_of(error)
 
 
 def _freedom(model: Any, given: FitInput) -> float:
@@ -386,27 +371,3 @@ _COLUMNS = "(n_features="
 def why_of(sentence: str) -> str:
     """What the model said, of the sentence of a failing fit: the same wherever it fails alike."""
     return sentence.partition(_COLUMNS)[2].partition("): ")[2]
-
-
-def _step_of(model: Any, error: BaseException) -> str:
-    """The step of a pipeline, before its learner, whose code raised the error; or nothing."""
-    steps = model.steps[:-1] if is_a(model, PIPELINE) else []
-    names = {id(step): name for name, step in steps}
-    trace = error.__traceback__
-    while trace is not None:
-        name = names.get(id(trace.tb_frame.f_locals.get("self")))
-        if name is not None:
-            return f"step '{name}': "
-        trace = trace.tb_next
-    return ""
-
-
-def _speaks_of_cells(error: BaseException) -> bool:
-    """Whether the complaint is that text, dates or equal names were read as columns of numbers."""
-    said = f"{type(error).__name__} {first_line(error)}".lower()
-    return any(word in said for word in ("to float", "dtype", "unique column names"))
-
-
-def _speaks_of_missing(error: BaseException) -> bool:
-    """Whether scikit-learn's complaint (there is no kind of its own for it) is about NaN."""
-    return any(word in first_line(error).lower() for word in ("nan", "infinity", "missing"))
