@@ -23,11 +23,11 @@ from truerisk.engines.discriminants.left_out import Without
 from truerisk.engines.discriminants.rule import DiscriminantRule, setting_refusal, shrinkage_of
 from truerisk.engines.discriminants.samples import answer_samples
 from truerisk.engines.discriminants.scatter import Classes
+from truerisk.engines.preparation.prepared import OwnArithmetic, dense
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.templates.prepared import OwnArithmetic, dense
 from truerisk.engines.templates.task import Shown, Task
 
 __all__ = ["LinearDiscriminants"]

@@ -26,9 +26,9 @@ from truerisk.engines.linear.fit import Manner, TrainSet, degrees_of_freedom, so
 from truerisk.engines.linear.shared_rows import SharedRows
 from truerisk.engines.linear.singles import Singles
 from truerisk.engines.linear.targets import Coding
+from truerisk.engines.preparation.prepared import dense, unless_it_fails
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.templates.prepared import dense, unless_it_fails
 from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.engines.templates.task import Shown, Task
 

@@ -24,10 +24,10 @@ from truerisk.core.table.data import Data
 from truerisk.engines.neighbours.drawn import answer_drawn, drawn_refusal
 from truerisk.engines.neighbours.nearest import NearestAnswers, found_in_pass, found_together
 from truerisk.engines.neighbours.setting import Measure, neighbours_refusal
+from truerisk.engines.preparation.magnitude import distances_fit
+from truerisk.engines.preparation.prepared import as_doubles, plain_array
 from truerisk.engines.settings import Group, groups_along, settings_of
-from truerisk.engines.templates.magnitude import distances_fit
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.engines.templates.prepared import as_doubles, plain_array
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels.walk import MOST_CLASSES
 

@@ -1,8 +1,9 @@
-"""The steps of a pipeline before its learner: what they give, and how often they are fitted.
+"""What steps before a learner give, and whether an engine can compute with it.
 
 | file | what it holds |
 |---|---|
-| `chance.py` | whether fitted steps drew random numbers |
 | `fitted.py` | steps fitted on one train set: what they give of it, and of asked rows |
-| `shared_steps.py` | steps of one fit, fitted once for all candidates that begin alike |
+| `prepared.py` | a table as one block of doubles, or the learner's own business |
+| `chance.py` | whether fitted steps drew random numbers |
+| `magnitude.py` | numbers whose squares, or distances, are numbers |
 """

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.chance import drew
-from truerisk.engines.templates.prepared import OwnArithmetic
+from truerisk.engines.preparation.prepared import OwnArithmetic
 
 __all__ = ["fit_and_transform", "fitted_steps"]
 

@@ -3,6 +3,7 @@
 | file | what it holds |
 |---|---|
 | `fitting.py` | one fit of one candidate |
+| `shared_steps.py` | steps before a learner, fitted once for candidates that begin alike |
 | `reasons.py` | why a fit failed, in a sentence |
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
 | `stand_ins.py` | models whose answers are known, for scorers to ask |

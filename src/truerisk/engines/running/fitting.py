@@ -24,12 +24,12 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import n_columns, take_columns, take_rows
-from truerisk.engines.preparation.shared_steps import Begun, SharedSteps
 from truerisk.engines.running.answering import Enquiry, answer_of, copied, counts_of
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.running.members import out_of_bag
 from truerisk.engines.running.reasons import reason_of
+from truerisk.engines.running.shared_steps import Begun, SharedSteps
 from truerisk.engines.running.stand_ins import standing_for
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule

@@ -9,7 +9,5 @@
 | `single_row.py` | fits that differ from all rows by one row, and where their answers go |
 | `left_out.py` | fits that lack one row: which they are |
 | `rounded_ranks.py` | scores that rounding would rank |
-| `prepared.py` | what steps before a learner give, or that they fail |
-| `magnitude.py` | numbers whose squares, or distances, are numbers |
 | `deciding.py` | scores turned into answers, and which of them rounding would decide |
 """

@@ -26,6 +26,8 @@ from truerisk.core.linear_rules import gathered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.magnitude import squares_fit
+from truerisk.engines.preparation.prepared import dense, unless_it_fails
 from truerisk.engines.running.fit_warnings import kept_warnings, say_once
 from truerisk.engines.running.fitting import empty_counts, empty_values
 from truerisk.engines.settings import (
@@ -36,8 +38,6 @@ from truerisk.engines.settings import (
     response_refusal,
     settings_of,
 )
-from truerisk.engines.templates.magnitude import squares_fit
-from truerisk.engines.templates.prepared import dense, unless_it_fails
 from truerisk.engines.templates.task import ELSEWHERE, Shown, Task
 from truerisk.kernels.loading import why_not
 

@@ -15,10 +15,10 @@ from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.fitted import fitted_steps
+from truerisk.engines.preparation.prepared import dense
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.prepared import dense
 from truerisk.engines.templates.rounded_ranks import fits_ranked_by_rounding
 
 __all__ = ["ELSEWHERE", "Shown", "Task"]

@@ -19,10 +19,10 @@ from truerisk.core.family import Family, drawn_states
 from truerisk.core.plan.plan import BESIDES, Plan, spread
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.prepared import unless_it_fails
 from truerisk.engines.running.fit_warnings import Warned, say_once
 from truerisk.engines.running.fitting import empty_values
 from truerisk.engines.settings import Group, steps_key
-from truerisk.engines.templates.prepared import unless_it_fails
 from truerisk.engines.trees.agreement import closeness
 from truerisk.engines.trees.pruning import nodes_at
 from truerisk.engines.trees.recipes import Recipe, recipe_of, start_of

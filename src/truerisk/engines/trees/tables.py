@@ -11,9 +11,9 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.fitted import fitted_steps
+from truerisk.engines.preparation.prepared import OwnArithmetic
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.settings import Group, family_refusal
-from truerisk.engines.templates.prepared import OwnArithmetic
 from truerisk.kernels.trees import TreeTable
 
 __all__ = ["in_single_precision", "may_step", "stands_alone", "tables_after_steps"]

@@ -20,7 +20,7 @@ import truerisk as tr
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.shared_steps import SharedSteps
+from truerisk.engines.running.shared_steps import SharedSteps
 
 
 class Counted(TransformerMixin, BaseEstimator):
@@ -231,8 +231,8 @@ def test_a_level_that_no_training_row_had_is_said_with_what_to_do(data, model):
     """By every engine alike, with the split."""
     X, y = data
     levels = np.column_stack([X[:, 0], np.arange(len(y)) == 7])
+    encoded = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
     with pytest.raises(FitFailed, match=r"fold \d.*unknown categories.*handle_unknown='ignore'"):
-        encoded = make_column_transformer((OneHotEncoder(), [1]), remainder="passthrough")
         tr.estimate_risk(make_pipeline(encoded, model), levels, y, method="4-fold")
 
 

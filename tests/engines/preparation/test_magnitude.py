@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.core.errors import TrueRiskError
-from truerisk.engines.templates.magnitude import squares_fit
+from truerisk.engines.preparation.magnitude import squares_fit
 from truerisk.models import FisherClassifier, QuadraticDiscriminant
 
 NUMBERS = (LinearRegression(), Ridge(), KernelRidge(), make_pipeline(StandardScaler(), Ridge()))

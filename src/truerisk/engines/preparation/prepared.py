@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import is_failure
-from truerisk.engines.templates.magnitude import squares_fit
+from truerisk.engines.preparation.magnitude import squares_fit
 
 __all__ = [
     "OwnArithmetic",
