@@ -19,7 +19,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
 from truerisk.engines.support_vectors import agreement
 from truerisk.engines.support_vectors.svm import SupportVectors
-from truerisk.kernels.svm_steps import steps_of_each
+from truerisk.kernels.svm_steps import products_between, steps_of_each
 from truerisk.testing import engine_checks
 
 ENGINE = SupportVectors()
@@ -143,6 +143,49 @@ def test_a_matrix_that_overflows_far_from_0_is_left_to_svc(engine):
     X, y = drawn(37, 40, 2)
     with pytest.raises(FitFailed, match="not finite"):
         tr.risk_curve(SVC(gamma=1.0), None, X + 1e9, y, method="4-fold", engine=engine)
+
+
+def test_an_answer_that_overflows_is_left_to_svc(monkeypatch):
+    """The rows that are fitted on are of usual size; one that is asked about is not."""
+    X, y = drawn(40, 2, 2)
+    X[0] = 1e55, -1e55
+    model = make_pipeline(StandardScaler(), SVC(kernel="poly", degree=6, gamma=1.0, coef0=1.0))
+    data, family = data_of(X, y), family_of(model)
+    builder = PlanBuilder(40)
+    train, test = builder.block(np.arange(10, 40)), builder.block(np.arange(10))
+    builder.ask((train, ()), (test, ()))
+    with counted(monkeypatch) as seen:
+        found, expected = both(ENGINE, family, data, builder.build(), LABEL)
+    np.testing.assert_array_equal(found, expected)
+    assert seen["asked"] == 1
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_products_with_rows_asked_about_are_those_of_support_vectors(kernel, monkeypatch):
+    """Of the others no decision value has a part, whatever C."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:150, :5], y[:150]
+    model = make_pipeline(StandardScaler(), SVC(kernel=kernel))
+    data, family = data_of(X, y), family_of(model, {"svc__C": [1.0, 30.0]})
+    builder = PlanBuilder(150)
+    train, test = builder.block(np.arange(100)), builder.block(np.arange(100, 150))
+    builder.ask((train, ()), (test, ()))
+    seen = []
+
+    def kept(rows, others, **options):
+        seen.append((rows.shape, others.shape))
+        return products_between(rows, others, **options)
+
+    monkeypatch.setattr("truerisk.engines.support_vectors.gram.products_between", kept)
+    found, expected = both(ENGINE, family, data, builder.build(), SCORE)
+    np.testing.assert_array_equal(found, expected)
+    used = {
+        row
+        for C in (1.0, 30.0)
+        for row in model.set_params(svc__C=C).fit(X[:100], y[:100])[-1].support_
+    }
+    assert len(used) < 60
+    assert seen == [((len(used), 5), (50, 5))]
 
 
 def test_a_step_that_overflows_ends_without_a_number():

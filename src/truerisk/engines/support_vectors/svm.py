@@ -144,11 +144,12 @@ class SupportVectors(OnePass):
         if told is None:
             rows, times = task.plan.train_rows(fit)
             setting = group.settings[0]
-            if gram is None:
+            places = rows
+            if gram is None:  # a gamma of its own, and a matrix of its own rows
                 gamma = gamma_of(setting, task.X[rows], times)
-                gram = products.gram(setting, gamma, passing=True)
+                gram, places = products.gram(setting, gamma, of=rows), np.arange(len(rows))
             weights = None if task.weights is None else task.weights[rows]
-            shown = GramRows(rows, task.labels(fit)[rows], times, weights)
+            shown = GramRows(places, task.labels(fit)[rows], times, weights)
             told = self._told(task, gram, shown, group, np.concatenate(asked))
         if told is None:
             task.leave_open(fit, group.candidates)
@@ -174,7 +175,7 @@ class SupportVectors(OnePass):
         asked = np.vstack(tests)
         products = Products(shown.X, asked, exact=not self.minimiser)
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
-        columns = len(shown.rows) + np.arange(len(asked))
+        columns = np.arange(len(asked))
         found: list[tuple[np.ndarray, np.ndarray]] = []
         for part in _by_kernel(group):
             setting = part.settings[0]
