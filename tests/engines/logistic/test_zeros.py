@@ -141,7 +141,7 @@ def test_a_table_of_zeros_alone_nearly_is_left_to_the_learner(monkeypatch):
     data, family = data_of(empty, y), family_of(LogisticRegression())
     plan = tr.methods.KFold(3).plan(data, Streams(0))
     reason = ENGINE.refuse(family, data, plan, Request("label"))
-    assert reason == "X is sparse, and too large, or too empty, to be gone through as a dense table."
+    assert reason == "X is sparse, and too large, or too empty, to be made a dense table."
     words = pd.DataFrame({"name": [f"w{k}" for k in range(4_000)]})
     steps = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["name"]))
     model = make_pipeline(steps, LogisticRegression())

@@ -114,7 +114,7 @@ class LogisticPaths(OnePass):
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         regression = "C" in settings_of(family)[0] and not self.minimiser
         if regression and not is_bearable(data.X):
-            return "X is sparse, and too large, or too empty, to be gone through as a dense table."
+            return "X is sparse, and too large, or too empty, to be made a dense table."
         if regression and not follows_the_solver():
             return "the installed SciPy or scikit-learn takes other steps than those it follows."
         reason = _asked_refusal(family, data, plan, self.minimiser)
