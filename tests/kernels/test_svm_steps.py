@@ -12,6 +12,7 @@ from truerisk.kernels.svm_steps import (
     polynomial,
     products,
     products_between,
+    products_in_order,
     stepped_answers,
     steps_of_each,
 )
@@ -104,7 +105,8 @@ def test_what_would_be_read_out_of_bounds_is_refused():
         stepped_answers(np.eye(4), np.array([4]), np.ones((1, 1)), np.ones(1))
     with pytest.raises(ValueError, match="weights for"):
         stepped_answers(np.eye(4), np.arange(4), np.ones((1, 3)), np.ones(1))
-    with pytest.raises(ValueError, match="columns and"):
-        products_between(np.eye(3), np.eye(4))
+    for between in (products_between, products_in_order):
+        with pytest.raises(ValueError, match="columns and"):
+            between(np.eye(3), np.eye(4))
     with pytest.raises(ValueError, match="with each other"):
         gaussian_solved(np.ones((3, 4)), 1.0)

@@ -86,6 +86,39 @@ void svm_products_between(Table rows, Table others, const nb::capsule& function,
                 products.data()[i * n + j] = pair(rows.data() + i * d, others.data() + j * d);
 }
 
+// The same of sparse tables: sums over the columns in order, many pairs at once. What is 0 adds nothing,
+// to the last bit. `columns` are those of the other rows, a line each.
+void svm_products_in_order(Table rows, Table columns, bool of_differences,
+                           Output<double, nb::ndim<2>> products) {
+    constexpr std::size_t WIDE = 16;  // sums side by side, each of its own pair
+    const std::size_t m = rows.shape(0), d = rows.shape(1), n = columns.shape(1);
+    nb::gil_scoped_release no_gil;
+    std::vector<std::size_t> starts(1, 0), places;
+    for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t c = 0; c < d; ++c)
+            if (of_differences || rows.data()[i * d + c] != 0.0) places.push_back(c);
+        starts.push_back(places.size());
+    }
+    std::vector<double> part(d * WIDE, 0.0);
+    for (std::size_t first = 0; first < n; first += WIDE) {
+        const std::size_t width = std::min(WIDE, n - first);
+        for (std::size_t c = 0; c < d; ++c)
+            std::copy_n(columns.data() + c * n + first, width, part.data() + c * WIDE);
+        for (std::size_t i = 0; i < m; ++i) {
+            double sums[WIDE] = {};
+            for (std::size_t t = starts[i]; t < starts[i + 1]; ++t) {
+                const double x = rows.data()[i * d + places[t]];
+                const double* const y = part.data() + places[t] * WIDE;
+                if (of_differences)
+                    for (std::size_t k = 0; k < WIDE; ++k) sums[k] += (x - y[k]) * (x - y[k]);
+                else
+                    for (std::size_t k = 0; k < WIDE; ++k) sums[k] += x * y[k];
+            }
+            std::copy_n(sums, width, products.data() + i * n + first);
+        }
+    }
+}
+
 // The Gaussian kernel as SVC solves on it, from inner products, in single precision.
 void svm_gaussian_solved(Table inner, double gamma, Output<float, nb::ndim<2>> solved,
                          Output<double, nb::ndim<1>> diagonal) {
@@ -169,6 +202,7 @@ void svm_answers(Table cells, Input<std::int32_t, nb::ndim<1>> rows, Table beta,
 void register_svm_steps(nb::module_& m) {
     m.def("svm_products", &svm_products);
     m.def("svm_products_between", &svm_products_between);
+    m.def("svm_products_in_order", &svm_products_in_order);
     m.def("svm_gaussian_solved", &svm_gaussian_solved);
     m.def("svm_gaussian_answered", &svm_gaussian_answered);
     m.def("svm_polynomial", &svm_polynomial);

@@ -15,6 +15,7 @@ __all__ = [
     "polynomial",
     "products",
     "products_between",
+    "products_in_order",
     "stepped_answers",
     "steps_of_each",
 ]
@@ -43,12 +44,29 @@ def products_between(
     rows: np.ndarray, others: np.ndarray, *, of_differences: bool = False
 ) -> np.ndarray:
     """The same of rows with other rows: (rows, others)."""
-    rows, others = (np.ascontiguousarray(of, dtype=np.float64) for of in (rows, others))
-    if rows.shape[1] != others.shape[1]:
-        raise ValueError(f"{rows.shape[1]} columns and {others.shape[1]}")
+    rows, others = _alike(rows, others)
     found = np.empty((len(rows), len(others)))
     native().svm_products_between(rows, others, _dot(), of_differences, found)
     return found
+
+
+def products_in_order(
+    rows: np.ndarray, others: np.ndarray, *, of_differences: bool = False
+) -> np.ndarray:
+    """The same by sums over the columns in order, as SVC forms them of the cells of sparse rows."""
+    rows, others = _alike(rows, others)
+    found = np.empty((len(rows), len(others)))
+    columns = np.ascontiguousarray(others.T)
+    native().svm_products_in_order(rows, columns, of_differences, found)
+    return found
+
+
+def _alike(rows: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Doubles line by line, of as many columns."""
+    if rows.shape[1] != others.shape[1]:
+        raise ValueError(f"{rows.shape[1]} columns and {others.shape[1]}")
+    first, second = (np.ascontiguousarray(of, dtype=np.float64) for of in (rows, others))
+    return first, second
 
 
 def gaussian_solved(inner: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,5 @@
 | `agreement.py` | whether its steps are those of the installed releases |
 | `path_answers.py` | scores as answers, and what rounding would decide |
 | `samples.py` | many samples at once: Newton steps in lockstep |
-| `zeros.py` | sparse tables as dense ones |
 | `taken_out.py` | rows taken out of a fit to first order |
 """

@@ -35,10 +35,10 @@ from truerisk.engines.logistic.samples import answer_samples
 from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, stopped
 from truerisk.engines.logistic.taken_out import OwnRows, Penalty
-from truerisk.engines.logistic.zeros import as_dense, is_bearable
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
+from truerisk.engines.templates.zeros import as_dense, is_bearable
 from truerisk.kernels.logistic import column_major, logistic_path
 from truerisk.models.logistic_places import paths_of
 

@@ -9,16 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.support_vectors.setting import uses_gamma
-from truerisk.kernels.svm_steps import (
-    gaussian_answered,
-    gaussian_solved,
-    polynomial,
-    products,
-    products_between,
-)
+from truerisk.engines.support_vectors.sums import Sums, as_called
+from truerisk.kernels.svm_steps import gaussian_answered, gaussian_solved, polynomial
 
-__all__ = ["ROUNDING", "Gram", "Products", "gamma_of", "has_one_minimum"]
+__all__ = ["ROUNDING", "Gram", "Products", "has_one_minimum"]
 
 ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
 LARGEST = float(np.finfo(np.float32).max)
@@ -44,30 +38,30 @@ class Products:
     """Rows to fit on, and the rows asked about where they are others: else they are the same.
 
     With others each line of products is computed when a machine first rests on its row, and most
-    rows are no support vectors. The minimum may be sought on inner products that are rounded as in
-    a product of matrices.
+    rows are no support vectors.
     """
 
     rows: np.ndarray
     others: np.ndarray | None = None
-    exact: bool = True
+    sums: Sums = as_called
     lines: dict[bool, _Lines] = field(default_factory=dict)  # with others: is it of differences?
 
     @cached_property
     def inner(self) -> np.ndarray:
-        return products(self.rows) if self.exact else self.rows @ self.rows.T
+        return self.sums(self.rows, None, of_differences=False)
 
     @cached_property
     def apart(self) -> np.ndarray:
         """Squared distances of rows that are asked about themselves, from differences."""
-        return products(self.rows, of_differences=True)
+        return self.sums(self.rows, None, of_differences=True)
 
     def gram(
         self, setting: Mapping[str, Any], gamma: float, *, of: np.ndarray | None = None
     ) -> Gram:
         """The matrix of one kernel, of all rows or of some; rows asked about keep their places.
 
-        A cell that overflows is not finite, and there is no solution.
+        A cell that overflows is not finite, and there is no solution; nor is there with a negative
+        gamma, which rounding may leave of a variance of 0.
         """
         if setting["kernel"] == "precomputed":  # fitted on rows, and asked by columns
             return _solved_on(self.rows, partial(_cells, self.rows.T))
@@ -82,7 +76,8 @@ class Products:
             return _solved_on(answered(inner), towards)
         single, diagonal = gaussian_solved(inner, gamma)
         # Far from 0 a d² from inner products may be negative, and its exponential overflow.
-        return Gram(single, diagonal, towards, bool(np.isfinite(single.max(initial=0.0))))
+        finite = gamma >= 0 and np.isfinite(single.max(initial=0.0))
+        return Gram(single, diagonal, towards, bool(finite))
 
     def _towards(
         self,
@@ -96,25 +91,22 @@ class Products:
         if self.others is None:
             return answered(_cells(self.apart if apart else self.inner, rows, asked))
         if apart not in self.lines:
-            self.lines[apart] = _Lines(self.rows, self.others, apart, self.exact or apart)
+            self.lines[apart] = _Lines(self.rows, self.others, self.sums, apart)
         return answered(self.lines[apart].of(rows, asked))
 
 
 class _Lines:
     """Products of rows with those asked about, computed a line when it is first needed."""
 
-    def __init__(self, rows: np.ndarray, others: np.ndarray, apart: bool, exact: bool) -> None:
-        self.rows, self.others, self.apart, self.exact = rows, others, apart, exact
+    def __init__(self, rows: np.ndarray, others: np.ndarray, sums: Sums, apart: bool) -> None:
+        self.rows, self.others, self.sums, self.apart = rows, others, sums, apart
         self.cells = np.empty((len(rows), len(others)))
         self.known = np.zeros(len(rows), dtype=bool)
 
     def of(self, rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
         new = rows[~self.known[rows]]
-        if self.exact:
-            found = products_between(self.rows[new], self.others, of_differences=self.apart)
-        else:
-            found = self.rows[new] @ self.others.T
-        self.cells[new], self.known[new] = found, True
+        self.cells[new] = self.sums(self.rows[new], self.others, of_differences=self.apart)
+        self.known[new] = True
         return _cells(self.cells, rows, asked)
 
 
@@ -136,18 +128,6 @@ def _solved_on(cells: np.ndarray, towards: Callable[[np.ndarray, np.ndarray], np
 
 def _cells(table: np.ndarray, rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(table[np.ix_(rows, asked)])
-
-
-def gamma_of(setting: Mapping[str, Any], X: np.ndarray, times: np.ndarray | None) -> float:
-    """The number that gamma stands for on these training rows, copies and all."""
-    gamma = setting["gamma"]
-    if not uses_gamma(setting["kernel"]) or gamma == "auto":
-        return 1.0 / float(X.shape[1])
-    if gamma != "scale":
-        return float(gamma)
-    every = X if times is None else np.repeat(X, times, axis=0)
-    variance = float(every.var())
-    return float(1.0 / (X.shape[1] * variance)) if variance != 0 else 1.0
 
 
 def has_one_minimum(gram: np.ndarray) -> bool:

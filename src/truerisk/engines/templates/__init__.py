@@ -10,6 +10,7 @@
 | `left_out.py` | fits that lack one row: which they are |
 | `rounded_ranks.py` | scores that rounding would rank |
 | `prepared.py` | what steps before a learner give, or that they fail |
+| `zeros.py` | sparse tables as dense ones |
 | `magnitude.py` | numbers whose squares, or distances, are numbers |
 | `deciding.py` | scores turned into answers, and which of them rounding would decide |
 """

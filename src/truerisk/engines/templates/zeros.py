@@ -1,7 +1,6 @@
-"""Sparse tables as dense ones, on which the solver of LogisticRegression is followed.
+"""Sparse tables as dense ones, where an engine goes through them so.
 
-scikit-learn takes the same sums of products over fewer cells, so only rounding tells the two apart,
-and that is allowed for (`stops.py`). The kernel leaves out what is 0 of columns that mostly are.
+Which arithmetic the learner has for a sparse table is the engine's business.
 """
 
 from __future__ import annotations

@@ -19,8 +19,6 @@ import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.engines.generic import Generic
 from truerisk.engines.logistic.paths import LogisticPaths
-from truerisk.engines.logistic.zeros import as_dense, is_bearable
-from truerisk.engines.templates.prepared import OwnArithmetic
 from truerisk.methods import Bootstrap
 from truerisk.models import LogisticPath
 
@@ -150,18 +148,3 @@ def test_a_table_of_zeros_alone_nearly_is_left_to_the_learner(monkeypatch):
     with counted(monkeypatch) as seen:
         ENGINE.run(family, data, plan, Request("label"), RunOptions())
     assert seen["asked"] == 2
-
-
-def test_what_is_bearable_depends_on_size_and_on_what_is_in_it():
-    """A dense table is as it is."""
-    dense = np.eye(2)
-    assert is_bearable(dense)
-    assert as_dense(dense) is dense
-    assert is_bearable(sparse.csr_array((1000, 1000)))  # empty, but small
-    assert not is_bearable(sparse.csr_array((1000, 10_000)))
-    tenth = sparse.random_array((1000, 10_000), density=0.1, random_state=0)
-    assert is_bearable(tenth)
-    assert not is_bearable(sparse.block_array([[tenth] * 4]))  # half a gigabyte of cells
-    np.testing.assert_array_equal(as_dense(sparse.eye_array(2)), np.eye(2))
-    with pytest.raises(OwnArithmetic, match="too empty"):
-        as_dense(sparse.csr_array((1000, 10_000)))
