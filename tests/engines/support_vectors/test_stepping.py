@@ -176,7 +176,7 @@ def test_products_with_rows_asked_about_are_those_of_support_vectors(kernel, mon
         seen.append((rows.shape, others.shape))
         return products_between(rows, others, **options)
 
-    monkeypatch.setattr("truerisk.engines.support_vectors.gram.products_between", kept)
+    monkeypatch.setattr("truerisk.engines.support_vectors.sums.products_between", kept)
     found, expected = both(ENGINE, family, data, builder.build(), SCORE)
     np.testing.assert_array_equal(found, expected)
     used = {
@@ -236,6 +236,18 @@ def test_nested_validation_of_breast_cancer_is_that_of_scikit_learn():
     scores = cross_val_score(GridSearchCV(pipe, grid, cv=inner), X, y, cv=outer)
     curve = tr.risk_curve(pipe, grid, X, y, method=tr.methods.Nested(outer, inner), engine="svm")
     assert curve.procedure.value == pytest.approx(1 - scores.mean(), abs=1e-12)
+
+
+def test_equal_rows_of_both_classes_are_ranked_without_svc(monkeypatch):
+    """Where it is followed to the last bit, no rounding is there to rank them."""
+    X, y = drawn(20, 2, 2)
+    X, y = np.repeat(X, 2, axis=0), np.concatenate([y, y[::-1]])
+    data, family = data_of(X, y), family_of(SVC(), {"C": [0.1, 1.0]})
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    with counted(monkeypatch) as seen:
+        found, expected = both(ENGINE, family, data, plan, SCORE)
+    np.testing.assert_array_equal(found, expected)
+    assert seen["asked"] == 0
 
 
 def test_the_minimum_is_another_answer_near_0():

@@ -86,6 +86,9 @@ class SupportVectors(OnePass):
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         return svm_refusal(setting, self.minimiser)
 
+    def rounds(self, group: Group) -> bool:
+        return self.minimiser  # else scores are SVC's to the last bit, ties and all
+
     def table_refusal(self, family: Family, data: Data) -> str | None:
         if not hasattr(data.X, "tocsr") or family.is_piped or _takes_grams(family):
             return super().table_refusal(family, data)
