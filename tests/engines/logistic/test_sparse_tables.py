@@ -134,7 +134,7 @@ def test_logistic_path_after_steps_goes_its_own_way_on_sparse_tables(monkeypatch
 
 def test_a_table_of_zeros_alone_nearly_is_left_to_the_learner(monkeypatch):
     """Writing the zeros would take longer than the fits, or the memory of the machine."""
-    empty = sparse.random_array((200, 20_000), density=1e-4, random_state=0, format="csr")
+    empty = sparse.random(200, 20_000, density=1e-4, random_state=0, format="csr")
     y = np.array(["a", "b"] * 100)
     data, family = data_of(empty, y), family_of(LogisticRegression())
     plan = tr.methods.KFold(3).plan(data, Streams(0))

@@ -17,9 +17,9 @@ def test_what_is_bearable_depends_on_size_and_on_what_is_in_it():
     assert as_dense(dense) is dense
     assert is_bearable(sparse.csr_array((1000, 1000)))  # empty, but small
     assert not is_bearable(sparse.csr_array((1000, 10_000)))
-    tenth = sparse.random_array((1000, 10_000), density=0.1, random_state=0)
+    tenth = sparse.random(1000, 10_000, density=0.1, random_state=0)
     assert is_bearable(tenth)
-    assert not is_bearable(sparse.block_array([[tenth] * 4]))  # half a gigabyte of cells
-    np.testing.assert_array_equal(as_dense(sparse.eye_array(2)), np.eye(2))
+    assert not is_bearable(sparse.hstack([tenth] * 4))  # half a gigabyte of cells
+    np.testing.assert_array_equal(as_dense(sparse.csr_array(np.eye(2))), np.eye(2))
     with pytest.raises(OwnArithmetic, match="too empty"):
         as_dense(sparse.csr_array((1000, 10_000)))

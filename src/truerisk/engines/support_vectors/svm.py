@@ -5,8 +5,8 @@ and every train set is a list of its rows. (gamma='scale' is another number in e
 takes a matrix each.)
 
 The answer is SVC's, to the last bit (decision 22): the kernel takes the very steps of libsvm, on
-numbers by the very arithmetic, and stops where libsvm stops. Once per process it is compared with
-SVC; where they differ the engine refuses.
+numbers by the very arithmetic (another one for sparse rows, `tables.py`), and stops where libsvm
+stops. Once per process it is compared with SVC; where they differ the engine refuses.
 
 `SupportVectors(minimiser=True)` answers with the minimum instead, to a violation of 1e-9. C's are
 solved in ascending order then, each from the one before; once no row is at the end of its box, all
