@@ -49,6 +49,26 @@ def test_it_stops_where_scikit_learn_stops(n_classes, tol):
         assert found.sure.sum() >= (2 if tol >= 1e-4 else 1)
 
 
+def test_columns_of_zeros_and_many_rows_stop_where_scikit_learn_stops():
+    """Of a column that is mostly zeros what is not 0 is kept, some thousand rows at a time."""
+    rng = np.random.default_rng(0)
+    n = 5003
+    level, codes = rng.integers(0, 7, n), rng.integers(0, 2, n)
+    X = np.zeros((n, 10))
+    X[np.arange(n), level] = np.where(level == 6, -2.5, 1.0)  # equal where they are not 0
+    X[:, 7] = rng.normal(size=n) * (rng.random(n) < 0.1)  # few and unequal
+    X[:, 8] = rng.normal(size=n) + codes
+    X[4000:, 9] = rng.normal(size=n - 4000)  # of some thousand rows none, of others all
+    found = followed(X, codes, [0.01, 1.0])
+    full = followed(np.where(X == 0, 1e-290, X), codes, [0.01, 1.0])  # no cell is 0
+    for place, cost in enumerate((0.01, 1.0)):
+        model = LogisticRegression(C=cost).fit(X, codes)
+        assert found.sure[place]
+        assert found.iterations[place, 0] == full.iterations[place, 0] == model.n_iter_[0]
+        assert np.abs(found.coefficients[place, 0] - model.coef_).max() < 1e-10
+        assert np.abs(found.coefficients[place] - full.coefficients[place]).max() < 1e-10
+
+
 def test_a_loose_bound_stops_far_from_the_minimum():
     """That is what is followed: the minimum is elsewhere, in the third digit."""
     X, codes = problem(2)

@@ -7,9 +7,12 @@ import pytest
 from sklearn.svm import SVC
 
 from truerisk.kernels.svm_steps import (
-    gaussian,
-    inner_products,
+    gaussian_answered,
+    gaussian_solved,
     polynomial,
+    products,
+    products_between,
+    products_in_order,
     stepped_answers,
     steps_of_each,
 )
@@ -18,15 +21,13 @@ from truerisk.kernels.svm_steps import (
 def solved(X, first, C, gamma, **options):
     """β of the rows, those of the first class first, the intercept, and the matrix to answer by."""
     n = len(X)
-    inner, apart = inner_products(X, n), inner_products(X, n, of_differences=True)
-    room = np.empty((n, n), dtype=np.float32), np.empty(n), np.empty((n, n))
-    gaussian(inner, apart, gamma, room)
+    matrix = gaussian_solved(products(X), gamma)
     order = np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)])
     sign, ones = np.where(first[order], 1.0, -1.0), np.ones(n)
     beta, intercept = steps_of_each(
-        room[0], room[1], order, np.array([0, n]), sign, (ones, ones), np.array([C]), **options
+        *matrix, order, np.array([0, n]), sign, (ones, ones), np.array([C]), **options
     )
-    return order, beta, intercept[0], room[2]
+    return order, beta, intercept[0], gaussian_answered(products(X, of_differences=True), gamma)
 
 
 @pytest.mark.parametrize("shrinking", [True, False])
@@ -44,19 +45,38 @@ def test_every_number_is_that_of_svc(shrinking, tolerance, columns):
     theirs[model.support_] = -model.dual_coef_[0]
     np.testing.assert_array_equal(beta, theirs[order])
     assert intercept[0] == -model.intercept_[0]
-    values = stepped_answers(cells, order, np.arange(90), beta[None], intercept)
+    values = stepped_answers(cells, order, beta[None], intercept)
     np.testing.assert_array_equal(-values[0], model.decision_function(X))
 
 
 def test_products_are_the_sums_of_the_definition():
-    """Inner products with rows after the others, squared distances, powers."""
+    """Inner products with other rows, squared distances, powers."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(9, 4))
-    inner = inner_products(X, 6)
-    np.testing.assert_allclose(inner, X[:6] @ X.T, rtol=1e-12)
-    apart = inner_products(X, 6, of_differences=True)
-    np.testing.assert_allclose(apart, ((X[:6, None] - X) ** 2).sum(axis=2), rtol=1e-12)
+    X, others = rng.normal(size=(6, 4)), rng.normal(size=(3, 4))
+    inner = products_between(X, others)
+    np.testing.assert_allclose(inner, X @ others.T, rtol=1e-12)
+    apart = products_between(X, others, of_differences=True)
+    np.testing.assert_allclose(apart, ((X[:, None] - others) ** 2).sum(axis=2), rtol=1e-12)
     np.testing.assert_allclose(polynomial(inner, 0.5, -1.0, 3), (0.5 * inner - 1) ** 3, rtol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [1, 3, 8, 30, 33, 70, 500])
+@pytest.mark.parametrize("of_differences", [True, False])
+def test_a_product_is_the_same_to_the_last_bit_either_way_round(columns, of_differences):
+    """So half of the square is computed: x'y and y'x are the same products in the same order."""
+    X = np.random.default_rng(columns).normal(size=(100, columns))  # more than one block of them
+    square = products(X, of_differences=of_differences)
+    np.testing.assert_array_equal(square, square.T)
+    both_ways = products_between(X, X, of_differences=of_differences)
+    np.testing.assert_array_equal(square, both_ways)
+
+
+def test_cells_that_lie_in_another_order_are_the_same():
+    """A part of a table of products may be stored by columns."""
+    cells = np.random.default_rng(0).uniform(size=(4, 3))
+    stored = np.asfortranarray(cells)
+    np.testing.assert_array_equal(gaussian_answered(stored, 0.7), gaussian_answered(cells, 0.7))
+    np.testing.assert_array_equal(polynomial(stored, 0.7, 1.0, 2), polynomial(cells, 0.7, 1.0, 2))
 
 
 def test_what_would_be_read_out_of_bounds_is_refused():
@@ -82,8 +102,11 @@ def test_what_would_be_read_out_of_bounds_is_refused():
     with pytest.raises(ValueError, match="square"):
         steps_of_each(gram[:3], diagonal, **good, tolerance=1e-3, shrinking=True)
     with pytest.raises(ValueError, match="outside"):
-        stepped_answers(np.eye(4), np.arange(4), np.array([4]), np.ones((1, 4)), np.ones(1))
-    with pytest.raises(ValueError, match="rows of"):
-        inner_products(np.eye(3), 4)
-    with pytest.raises(ValueError, match="room"):
-        gaussian(np.eye(3), np.eye(3), 1.0, (np.eye(3), np.ones(3), np.ones((3, 4))))
+        stepped_answers(np.eye(4), np.array([4]), np.ones((1, 1)), np.ones(1))
+    with pytest.raises(ValueError, match="weights for"):
+        stepped_answers(np.eye(4), np.arange(4), np.ones((1, 3)), np.ones(1))
+    for between in (products_between, products_in_order):
+        with pytest.raises(ValueError, match="columns and"):
+            between(np.eye(3), np.eye(4))
+    with pytest.raises(ValueError, match="with each other"):
+        gaussian_solved(np.ones((3, 4)), 1.0)

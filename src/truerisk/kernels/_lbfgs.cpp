@@ -25,14 +25,99 @@ using lbfgs::Vector;
 
 constexpr std::size_t WAYS = 2;  // as the numbers are, and with noise of the size of rounding
 
-// Rows of a fit, column by column, filled up to whole blocks with rows of weight 0.
+// Some rows, column by column. Of a column that is mostly zeros the other cells are kept, with their
+// places; if these are all equal, as those that say whether a word is the level, the places alone:
+// what is read takes the time.
+class Rows {
+  public:
+    std::size_t first, length;
+
+    Rows(std::size_t begin, std::size_t n_rows) : first(begin), length(n_rows) {}
+
+    // The next column, of `length` cells.
+    void append(const double* cells) {
+        Column own{ALL, cells_.size(), places_.size(), 0, 0.0};
+        for (std::size_t i = 0; i < length; ++i) own.size += cells[i] != 0.0;
+        if (own.size * FEW > length) {
+            cells_.insert(cells_.end(), cells, cells + length);
+            columns_.push_back(own);
+            return;
+        }
+        own.kind = EQUAL;
+        for (std::size_t i = 0; i < length; ++i) {
+            if (cells[i] == 0.0) continue;
+            if (own.same == 0.0) own.same = cells[i];
+            if (cells[i] != own.same) own.kind = SOME;
+            places_.push_back(static_cast<std::uint32_t>(i));
+        }
+        for (std::size_t t = own.place; own.kind == SOME && t < places_.size(); ++t)
+            cells_.push_back(cells[places_[t]]);
+        columns_.push_back(own);
+    }
+
+    // y += d x of a column x
+    void add(std::size_t j, double d, double* y) const {
+        const Column& own = columns_[j];
+        const double* const x = cells_.data() + own.cell;
+        const std::uint32_t* const at = places_.data() + own.place;
+        if (own.kind == ALL) {
+            logistic::add(y, x, d, length);
+        } else if (own.kind == SOME) {
+            for (std::size_t t = 0; t < own.size; ++t) y[at[t]] += d * x[t];
+        } else {
+            const double step = d * own.same;
+            for (std::size_t t = 0; t < own.size; ++t) y[at[t]] += step;
+        }
+    }
+
+    // Σ x r of a column x
+    double dot(std::size_t j, const double* r) const {
+        const Column& own = columns_[j];
+        const double* const x = cells_.data() + own.cell;
+        const std::uint32_t* const at = places_.data() + own.place;
+        if (own.kind == ALL) return logistic::dot(x, r, length);
+        if (own.kind == EQUAL)
+            return own.same * summed(own.size, [&](std::size_t t) { return r[at[t]]; });
+        return summed(own.size, [&](std::size_t t) { return x[t] * r[at[t]]; });
+    }
+
+  private:
+    static constexpr std::size_t FEW = 4;    // of so many cells one: picking them out is quicker then
+    static constexpr std::size_t LANES = 4;  // sums at a time, that none waits for the one before
+
+    enum Kind : std::uint8_t { ALL, SOME, EQUAL };
+
+    struct Column {
+        Kind kind;
+        std::size_t cell, place, size;  // where its cells and their places begin, how many are not 0
+        double same;
+    };
+
+    template <typename Part>
+    static double summed(std::size_t n, const Part& part) {
+        double sums[LANES] = {}, total = 0.0;
+        std::size_t t = 0;
+        for (; t + LANES <= n; t += LANES)
+            for (std::size_t k = 0; k < LANES; ++k) sums[k] += part(t + k);
+        for (; t < n; ++t) total += part(t);
+        for (const double sum : sums) total += sum;
+        return total;
+    }
+
+    std::vector<Column> columns_;
+    Vector cells_;
+    std::vector<std::uint32_t> places_;
+};
+
+constexpr std::size_t AT_ONCE = 2048;  // rows whose scores stay in the nearest cache for all columns
+
+// Rows of a fit, filled up to whole blocks with rows of weight 0.
 struct Table {
     std::size_t length, p;
-    std::vector<double> cells;
-    std::vector<double> weight;  // they add up to one
+    std::vector<Rows> parts;
+    Vector most;    // the largest cell of each column
+    Vector weight;  // they add up to one
     std::vector<std::int32_t> code;
-
-    const double* column(std::size_t j) const { return cells.data() + j * length; }
 };
 
 // The mean deviance (halved) and λ/2 times the squares of the coefficients. One function for two
@@ -43,12 +128,7 @@ public:
 
     Objective(const Table& rows, std::size_t classes)
         : table(rows), functions(classes == 2 ? 1 : classes), eta(functions * rows.length),
-          left(functions * rows.length), second(rows.length), most(rows.p, 0.0) {
-        for (std::size_t j = 0; j < rows.p; ++j) {
-            for (std::size_t i = 0; i < rows.length; ++i) {
-                most[j] = std::max(most[j], std::fabs(rows.column(j)[i]));
-            }
-        }
+          left(functions * rows.length), second(rows.length) {
         for (std::size_t i = 0; i < second.size(); ++i) second[i] = table.code[i] == 1 ? 1.0 : 0.0;
     }
 
@@ -60,7 +140,7 @@ public:
         for (std::size_t f = 0; f < functions; ++f) {
             const double* const own = d.data() + f * (table.p + 1);
             double sum = std::fabs(own[table.p]);
-            for (std::size_t j = 0; j < table.p; ++j) sum += std::fabs(own[j]) * most[j];
+            for (std::size_t j = 0; j < table.p; ++j) sum += std::fabs(own[j]) * table.most[j];
             farthest = std::max(farthest, sum);
         }
         return farthest;
@@ -77,10 +157,12 @@ public:
         for (std::size_t f = 0; f < functions; ++f) {
             const double* const own = x.data() + f * width;
             std::fill_n(eta.begin() + static_cast<std::ptrdiff_t>(f * n), n, own[table.p]);
-            for (std::size_t j = 0; j < table.p; ++j) {
-                if (own[j] != 0.0) logistic::add(eta.data() + f * n, table.column(j), own[j], n);
-                squares += own[j] * own[j];
+            for (const Rows& part : table.parts) {
+                double* const scores = eta.data() + f * n + part.first;
+                for (std::size_t j = 0; j < table.p; ++j)
+                    if (own[j] != 0.0) part.add(j, own[j], scores);
             }
+            for (std::size_t j = 0; j < table.p; ++j) squares += own[j] * own[j];
         }
         if (shaking.on) {
             const double size = reach(x);
@@ -97,11 +179,13 @@ public:
                 sum += own[i];
                 size += std::fabs(own[i]);
             }
-            for (std::size_t j = 0; j < table.p; ++j) {
-                const double slope = logistic::dot(table.column(j), own, n) + size * most[j] * shaking();
-                gradient[f * width + j] = slope + penalty * x[f * width + j];
-            }
-            gradient[f * width + table.p] = sum + size * shaking();
+            double* const slope = gradient.data() + f * width;
+            std::fill_n(slope, table.p, 0.0);
+            for (const Rows& part : table.parts)
+                for (std::size_t j = 0; j < table.p; ++j) slope[j] += part.dot(j, own + part.first);
+            for (std::size_t j = 0; j < table.p; ++j)
+                slope[j] = slope[j] + size * table.most[j] * shaking() + penalty * x[f * width + j];
+            slope[table.p] = sum + size * shaking();
         }
         return value + 0.5 * penalty * squares + value_size(x, value) * shaking();
     }
@@ -110,7 +194,7 @@ private:
     const Table& table;
     std::size_t functions;
     mutable Vector eta, left;
-    Vector second, most;  // 1 for the second class; the largest cell of each column
+    Vector second;  // 1 for the second class
 
     // Σ w (log Σ e^η − η of its class), and w (share − whether it is the class)
     double of_many() const {
@@ -146,19 +230,23 @@ Table table_of(const double* X, std::size_t stride, std::size_t p, const std::in
     const std::size_t blocks = (n + logistic::BLOCK - 1) / logistic::BLOCK;
     table.length = blocks * logistic::BLOCK;
     table.p = p;
-    table.cells.assign(table.length * p, 0.0);
+    table.most.assign(p, 0.0);
     table.weight.assign(table.length, 0.0);
     table.code.assign(table.length, 0);
+    for (std::size_t first = 0; first < table.length; first += AT_ONCE)
+        table.parts.emplace_back(first, std::min(AT_ONCE, table.length - first));
     double total = 0.0;
     for (std::size_t i = 0; i < n; ++i) total += weights[i];
     for (std::size_t i = 0; i < n; ++i) {
         table.weight[i] = weights[i] / total;
         table.code[i] = codes[i];
     }
+    Vector own(table.length, 0.0);
     for (std::size_t j = 0; j < p; ++j) {
         const double* const column = X + j * stride;
-        double* const own = table.cells.data() + j * table.length;
         for (std::size_t i = 0; i < n; ++i) own[i] = column[rows[i]];
+        for (const double cell : own) table.most[j] = std::max(table.most[j], std::fabs(cell));
+        for (Rows& part : table.parts) part.append(own.data() + part.first);
     }
     return table;
 }

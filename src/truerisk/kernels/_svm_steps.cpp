@@ -41,49 +41,105 @@ class Inner {
 
 constexpr std::size_t IN_CACHE = 1 << 15;  // numbers of the rows that others are multiplied with
 
-// Inner products of the first rows with all, or of their differences with themselves.
-void svm_products(Table every, const nb::capsule& function, bool of_differences,
+// What is summed for a pair of rows: their products, or the squares of their differences.
+class Pair {
+  public:
+    Pair(const nb::capsule& function, std::size_t width, bool of_differences)
+        : dot_(function, width), of_differences_(of_differences), difference_(width) {}
+    double operator()(const double* a, const double* b) {
+        if (!of_differences_) return dot_(a, b);
+        for (std::size_t c = 0; c < difference_.size(); ++c) difference_[c] = a[c] - b[c];
+        return dot_(difference_.data(), difference_.data());
+    }
+
+  private:
+    Inner dot_;
+    bool of_differences_;
+    std::vector<double> difference_;
+};
+
+// Products of all rows with each other: either way round they are the same to the last bit.
+void svm_products(Table rows, const nb::capsule& function, bool of_differences,
                   Output<double, nb::ndim<2>> products) {
-    const std::size_t m = products.shape(0), n = every.shape(0), d = every.shape(1);
-    const Inner dot(function, d);
+    const std::size_t n = rows.shape(0), d = rows.shape(1);
+    Pair pair(function, d, of_differences);
     nb::gil_scoped_release no_gil;
-    std::vector<double> difference(d);
+    const double* const x = rows.data();
     double* const out = products.data();
     const std::size_t block = std::max<std::size_t>(1, IN_CACHE / std::max<std::size_t>(d, 1));
-    const auto pair = [&](std::size_t i, std::size_t j) {
-        const double* const a = every.data() + i * d;
-        const double* b = every.data() + j * d;
-        if (of_differences) {
-            for (std::size_t c = 0; c < d; ++c) difference[c] = a[c] - b[c];
-            b = difference.data();
-        }
-        out[i * n + j] = dot(of_differences ? b : a, b);
-        if (j < m) out[j * n + i] = out[i * n + j];  // either way round, but for the signs
-    };
-    for (std::size_t first = 0; first < m; first += block)
+    for (std::size_t first = 0; first < n; first += block)
         for (std::size_t j = first; j < n; ++j)
-            for (std::size_t i = first; i < std::min({first + block, m, j + 1}); ++i) pair(i, j);
+            for (std::size_t i = first; i < std::min(first + block, j + 1); ++i)
+                out[i * n + j] = out[j * n + i] = pair(x + i * d, x + j * d);
 }
 
-// The Gaussian kernel as SVC solves on it (from inner products), in single precision, and as it
-// answers by it (from differences).
-void svm_gaussian(Table inner, Table apart, Input<double, nb::ndim<1>> squares, double gamma,
-                  Output<float, nb::ndim<2>> solved, Output<double, nb::ndim<1>> diagonal,
-                  Output<double, nb::ndim<2>> answered) {
-    const std::size_t m = inner.shape(0), n = inner.shape(1);
+// Products of rows with other rows.
+void svm_products_between(Table rows, Table others, const nb::capsule& function,
+                          bool of_differences, Output<double, nb::ndim<2>> products) {
+    const std::size_t m = rows.shape(0), n = others.shape(0), d = rows.shape(1);
+    Pair pair(function, d, of_differences);
     nb::gil_scoped_release no_gil;
-    const double* const square = squares.data();
+    const std::size_t block = std::max<std::size_t>(1, IN_CACHE / std::max<std::size_t>(d, 1));
+    for (std::size_t first = 0; first < n; first += block)
+        for (std::size_t i = 0; i < m; ++i)
+            for (std::size_t j = first; j < std::min(first + block, n); ++j)
+                products.data()[i * n + j] = pair(rows.data() + i * d, others.data() + j * d);
+}
+
+// The same of sparse tables: sums over the columns in order, many pairs at once. What is 0 adds nothing,
+// to the last bit. `columns` are those of the other rows, a line each.
+void svm_products_in_order(Table rows, Table columns, bool of_differences,
+                           Output<double, nb::ndim<2>> products) {
+    constexpr std::size_t WIDE = 16;  // sums side by side, each of its own pair
+    const std::size_t m = rows.shape(0), d = rows.shape(1), n = columns.shape(1);
+    nb::gil_scoped_release no_gil;
+    std::vector<std::size_t> starts(1, 0), places;
     for (std::size_t i = 0; i < m; ++i) {
-        for (std::size_t j = 0; j < m; ++j) {
-            const double cell = square[i] + square[j] - 2 * inner.data()[i * n + j];
-            const double value = j < i ? solved.data()[j * m + i] : std::exp(-gamma * cell);
-            if (j == i) diagonal.data()[i] = value;
-            solved.data()[i * m + j] = static_cast<float>(value);
-        }
-        for (std::size_t j = 0; j < n; ++j)
-            answered.data()[i * n + j] =
-                j < i ? answered.data()[j * n + i] : std::exp(-gamma * apart.data()[i * n + j]);
+        for (std::size_t c = 0; c < d; ++c)
+            if (of_differences || rows.data()[i * d + c] != 0.0) places.push_back(c);
+        starts.push_back(places.size());
     }
+    std::vector<double> part(d * WIDE, 0.0);
+    for (std::size_t first = 0; first < n; first += WIDE) {
+        const std::size_t width = std::min(WIDE, n - first);
+        for (std::size_t c = 0; c < d; ++c)
+            std::copy_n(columns.data() + c * n + first, width, part.data() + c * WIDE);
+        for (std::size_t i = 0; i < m; ++i) {
+            double sums[WIDE] = {};
+            for (std::size_t t = starts[i]; t < starts[i + 1]; ++t) {
+                const double x = rows.data()[i * d + places[t]];
+                const double* const y = part.data() + places[t] * WIDE;
+                if (of_differences)
+                    for (std::size_t k = 0; k < WIDE; ++k) sums[k] += (x - y[k]) * (x - y[k]);
+                else
+                    for (std::size_t k = 0; k < WIDE; ++k) sums[k] += x * y[k];
+            }
+            std::copy_n(sums, width, products.data() + i * n + first);
+        }
+    }
+}
+
+// The Gaussian kernel as SVC solves on it, from inner products, in single precision.
+void svm_gaussian_solved(Table inner, double gamma, Output<float, nb::ndim<2>> solved,
+                         Output<double, nb::ndim<1>> diagonal) {
+    const std::size_t m = inner.shape(0);
+    nb::gil_scoped_release no_gil;
+    std::vector<double> square(m);
+    for (std::size_t i = 0; i < m; ++i) square[i] = inner.data()[i * m + i];
+    for (std::size_t i = 0; i < m; ++i)
+        for (std::size_t j = i; j < m; ++j) {
+            const double cell = square[i] + square[j] - 2 * inner.data()[i * m + j];
+            const double value = std::exp(-gamma * cell);
+            if (j == i) diagonal.data()[i] = value;
+            solved.data()[i * m + j] = solved.data()[j * m + i] = static_cast<float>(value);
+        }
+}
+
+// The Gaussian kernel as SVC answers by it, from squared distances.
+void svm_gaussian_answered(Table apart, double gamma, Output<double, nb::ndim<2>> answered) {
+    nb::gil_scoped_release no_gil;
+    for (std::size_t t = 0; t < apart.size(); ++t)
+        answered.data()[t] = std::exp(-gamma * apart.data()[t]);
 }
 
 void svm_polynomial(Table inner, double gamma, double coef0, std::int64_t degree,
@@ -124,10 +180,9 @@ void svm_steps_of_each(Input<float, nb::ndim<2>> gram, Input<double, nb::ndim<1>
 }
 
 // Decision values by the sums that SVC forms: rows in order, one after the other, the intercept last.
-void svm_answers(Table cells, Input<std::int32_t, nb::ndim<1>> rows,
-                 Input<std::int32_t, nb::ndim<1>> asked, Table beta,
+void svm_answers(Table cells, Input<std::int32_t, nb::ndim<1>> rows, Table beta,
                  Input<double, nb::ndim<1>> intercept, Output<double, nb::ndim<2>> values) {
-    const std::size_t width = cells.shape(1), m = rows.shape(0), n = asked.shape(0);
+    const std::size_t m = rows.shape(0), n = cells.shape(1);
     nb::gil_scoped_release no_gil;
     for (std::size_t c = 0; c < beta.shape(0); ++c) {
         double* const out = values.data() + c * n;
@@ -135,8 +190,8 @@ void svm_answers(Table cells, Input<std::int32_t, nb::ndim<1>> rows,
         for (std::size_t t = 0; t < m; ++t) {
             const double by = beta.data()[c * m + t];
             if (by == 0.0) continue;
-            const double* const cell = cells.data() + static_cast<std::size_t>(rows.data()[t]) * width;
-            for (std::size_t a = 0; a < n; ++a) out[a] += by * cell[asked.data()[a]];
+            const double* const cell = cells.data() + static_cast<std::size_t>(rows.data()[t]) * n;
+            for (std::size_t a = 0; a < n; ++a) out[a] += by * cell[a];
         }
         for (std::size_t a = 0; a < n; ++a) out[a] += intercept.data()[c];
     }
@@ -146,7 +201,10 @@ void svm_answers(Table cells, Input<std::int32_t, nb::ndim<1>> rows,
 
 void register_svm_steps(nb::module_& m) {
     m.def("svm_products", &svm_products);
-    m.def("svm_gaussian", &svm_gaussian);
+    m.def("svm_products_between", &svm_products_between);
+    m.def("svm_products_in_order", &svm_products_in_order);
+    m.def("svm_gaussian_solved", &svm_gaussian_solved);
+    m.def("svm_gaussian_answered", &svm_gaussian_answered);
     m.def("svm_polynomial", &svm_polynomial);
     m.def("svm_steps_of_each", &svm_steps_of_each,
           "The solutions of many problems for many C by libsvm's own steps.");

@@ -9,7 +9,16 @@ import numpy as np
 
 from truerisk.kernels.loading import native
 
-__all__ = ["gaussian", "inner_products", "polynomial", "stepped_answers", "steps_of_each"]
+__all__ = [
+    "gaussian_answered",
+    "gaussian_solved",
+    "polynomial",
+    "products",
+    "products_between",
+    "products_in_order",
+    "stepped_answers",
+    "steps_of_each",
+]
 
 
 @cache
@@ -20,42 +29,69 @@ def _dot() -> Any:
     return cython_blas.__pyx_capi__["ddot"]
 
 
-def inner_products(every: np.ndarray, n_rows: int, *, of_differences: bool = False) -> np.ndarray:
-    """Inner products of the first `n_rows` rows with all, or of differences with themselves.
+def products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
+    """Inner products of all rows with each other, or of their differences with themselves.
 
     One call of BLAS for each pair, as in SVC: a product of matrices rounds otherwise.
     """
-    every = np.ascontiguousarray(every, dtype=np.float64)
-    if not 0 <= n_rows <= len(every):
-        raise ValueError(f"{n_rows} rows of {len(every)}")
-    found = np.empty((n_rows, len(every)))
-    native().svm_products(every, _dot(), of_differences, found)
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    found = np.empty((len(rows), len(rows)))
+    native().svm_products(rows, _dot(), of_differences, found)
     return found
 
 
-def gaussian(
-    inner: np.ndarray,
-    apart: np.ndarray,
-    gamma: float,
-    room: tuple[np.ndarray, np.ndarray, np.ndarray],
-) -> None:
-    """Write exp(−γ d²) into `room`: the square part rounded to single, its diagonal, all of it.
+def products_between(
+    rows: np.ndarray, others: np.ndarray, *, of_differences: bool = False
+) -> np.ndarray:
+    """The same of rows with other rows: (rows, others)."""
+    rows, others = _alike(rows, others)
+    found = np.empty((len(rows), len(others)))
+    native().svm_products_between(rows, others, _dot(), of_differences, found)
+    return found
 
-    SVC solves on d² from inner products, and answers by d² from differences.
+
+def products_in_order(
+    rows: np.ndarray, others: np.ndarray, *, of_differences: bool = False
+) -> np.ndarray:
+    """The same by sums over the columns in order, as SVC forms them of the cells of sparse rows."""
+    rows, others = _alike(rows, others)
+    found = np.empty((len(rows), len(others)))
+    columns = np.ascontiguousarray(others.T)
+    native().svm_products_in_order(rows, columns, of_differences, found)
+    return found
+
+
+def _alike(rows: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Doubles line by line, of as many columns."""
+    if rows.shape[1] != others.shape[1]:
+        raise ValueError(f"{rows.shape[1]} columns and {others.shape[1]}")
+    first, second = (np.ascontiguousarray(of, dtype=np.float64) for of in (rows, others))
+    return first, second
+
+
+def gaussian_solved(inner: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
+    """exp(−γ d²) of rows with each other as SVC solves on it, and its diagonal before rounding.
+
+    d² is from inner products, and the matrix is rounded to single precision.
     """
-    single, diagonal, double = room
-    m, n = inner.shape
-    if apart.shape != (m, n) or m > n or double.shape != (m, n):
-        raise ValueError(f"products of shapes {inner.shape} and {apart.shape}, room {double.shape}")
-    if single.shape != (m, m) or diagonal.shape != (m,):
-        raise ValueError(f"room of shapes {single.shape} and {diagonal.shape} for {m} rows")
-    squares = np.ascontiguousarray(np.diagonal(inner))
-    native().svm_gaussian(inner, apart, squares, float(gamma), single, diagonal, double)
+    m = len(inner)
+    if inner.shape != (m, m):
+        raise ValueError(f"inner products of shape {inner.shape} are not of rows with each other")
+    single, diagonal = np.empty((m, m), dtype=np.float32), np.empty(m)
+    native().svm_gaussian_solved(inner, float(gamma), single, diagonal)
+    return single, diagonal
+
+
+def gaussian_answered(apart: np.ndarray, gamma: float) -> np.ndarray:
+    """exp(−γ d²) as SVC answers by it, from d² by differences."""
+    found = np.empty(apart.shape)
+    native().svm_gaussian_answered(np.ascontiguousarray(apart), float(gamma), found)
+    return found
 
 
 def polynomial(inner: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
     """(γ xᵢ'xⱼ + c)ᵈ, the power by repeated squares."""
-    found = np.empty_like(inner)
+    inner, found = np.ascontiguousarray(inner), np.empty(inner.shape)
     native().svm_polynomial(inner, float(gamma), float(coef0), int(degree), found)
     return found
 
@@ -94,19 +130,17 @@ def steps_of_each(
 
 
 def stepped_answers(
-    cells: np.ndarray, rows: np.ndarray, asked: np.ndarray, beta: np.ndarray, intercept: np.ndarray
+    cells: np.ndarray, rows: np.ndarray, beta: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
-    """Decision values (C, asked) by sums in SVC's order; `cells` is (row, asked)."""
-    for places, below in ((rows, cells.shape[0]), (asked, cells.shape[1])):
-        if len(places) and not 0 <= places.min() <= places.max() < below:
-            raise ValueError(f"rows name some outside 0 ... {below - 1}")
+    """Decision values (C, asked) by sums in SVC's order; `rows` are lines of `cells`."""
+    if len(rows) and not 0 <= rows.min() <= rows.max() < len(cells):
+        raise ValueError(f"rows name some outside 0 ... {len(cells) - 1}")
     if beta.shape != (len(intercept), len(rows)):
         raise ValueError(f"{beta.shape} weights for {len(intercept)} C and {len(rows)} rows")
-    found = np.empty((len(beta), len(asked)))
+    found = np.empty((len(beta), cells.shape[1]))
     native().svm_answers(
         cells,
         np.ascontiguousarray(rows, dtype=np.int32),
-        np.ascontiguousarray(asked, dtype=np.int32),
         np.ascontiguousarray(beta),
         np.ascontiguousarray(intercept),
         found,

@@ -19,7 +19,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
 from truerisk.engines.support_vectors import agreement
 from truerisk.engines.support_vectors.svm import SupportVectors
-from truerisk.kernels.svm_steps import steps_of_each
+from truerisk.kernels.svm_steps import products_between, steps_of_each
 from truerisk.testing import engine_checks
 
 ENGINE = SupportVectors()
@@ -145,6 +145,49 @@ def test_a_matrix_that_overflows_far_from_0_is_left_to_svc(engine):
         tr.risk_curve(SVC(gamma=1.0), None, X + 1e9, y, method="4-fold", engine=engine)
 
 
+def test_an_answer_that_overflows_is_left_to_svc(monkeypatch):
+    """The rows that are fitted on are of usual size; one that is asked about is not."""
+    X, y = drawn(40, 2, 2)
+    X[0] = 1e55, -1e55
+    model = make_pipeline(StandardScaler(), SVC(kernel="poly", degree=6, gamma=1.0, coef0=1.0))
+    data, family = data_of(X, y), family_of(model)
+    builder = PlanBuilder(40)
+    train, test = builder.block(np.arange(10, 40)), builder.block(np.arange(10))
+    builder.ask((train, ()), (test, ()))
+    with counted(monkeypatch) as seen:
+        found, expected = both(ENGINE, family, data, builder.build(), LABEL)
+    np.testing.assert_array_equal(found, expected)
+    assert seen["asked"] == 1
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+def test_products_with_rows_asked_about_are_those_of_support_vectors(kernel, monkeypatch):
+    """Of the others no decision value has a part, whatever C."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:150, :5], y[:150]
+    model = make_pipeline(StandardScaler(), SVC(kernel=kernel))
+    data, family = data_of(X, y), family_of(model, {"svc__C": [1.0, 30.0]})
+    builder = PlanBuilder(150)
+    train, test = builder.block(np.arange(100)), builder.block(np.arange(100, 150))
+    builder.ask((train, ()), (test, ()))
+    seen = []
+
+    def kept(rows, others, **options):
+        seen.append((rows.shape, others.shape))
+        return products_between(rows, others, **options)
+
+    monkeypatch.setattr("truerisk.engines.support_vectors.sums.products_between", kept)
+    found, expected = both(ENGINE, family, data, builder.build(), SCORE)
+    np.testing.assert_array_equal(found, expected)
+    used = {
+        row
+        for C in (1.0, 30.0)
+        for row in model.set_params(svc__C=C).fit(X[:100], y[:100])[-1].support_
+    }
+    assert len(used) < 60
+    assert seen == [((len(used), 5), (50, 5))]
+
+
 def test_a_step_that_overflows_ends_without_a_number():
     """Nothing compared with what is not a number would ever end."""
     gram = np.full((4, 4), np.inf, dtype=np.float32)
@@ -193,6 +236,18 @@ def test_nested_validation_of_breast_cancer_is_that_of_scikit_learn():
     scores = cross_val_score(GridSearchCV(pipe, grid, cv=inner), X, y, cv=outer)
     curve = tr.risk_curve(pipe, grid, X, y, method=tr.methods.Nested(outer, inner), engine="svm")
     assert curve.procedure.value == pytest.approx(1 - scores.mean(), abs=1e-12)
+
+
+def test_equal_rows_of_both_classes_are_ranked_without_svc(monkeypatch):
+    """Where it is followed to the last bit, no rounding is there to rank them."""
+    X, y = drawn(20, 2, 2)
+    X, y = np.repeat(X, 2, axis=0), np.concatenate([y, y[::-1]])
+    data, family = data_of(X, y), family_of(SVC(), {"C": [0.1, 1.0]})
+    plan = tr.methods.KFold(3).plan(data, Streams(0))
+    with counted(monkeypatch) as seen:
+        found, expected = both(ENGINE, family, data, plan, SCORE)
+    np.testing.assert_array_equal(found, expected)
+    assert seen["asked"] == 0
 
 
 def test_the_minimum_is_another_answer_near_0():

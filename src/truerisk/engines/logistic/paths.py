@@ -35,6 +35,7 @@ from truerisk.engines.logistic.samples import answer_samples
 from truerisk.engines.logistic.setting import l1_ratio_of, path_refusal, regression_refusal
 from truerisk.engines.logistic.stops import Stopped, stopped
 from truerisk.engines.logistic.taken_out import OwnRows, Penalty
+from truerisk.engines.preparation.zeros import as_dense, is_bearable
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
@@ -101,14 +102,19 @@ class LogisticPaths(OnePass):
 
     def table(self, group: Group, data: Data) -> Any:
         if group.rowwise is None:
-            return column_major(data.X)
+            regression = "C" in group.settings[0] and not self.minimiser
+            return column_major(as_dense(data.X) if regression else data.X)
         X = super().table(group, data)
         return None if X is None else column_major(X)
 
+    def read(self, group: Group, table: Any) -> np.ndarray:
+        regression = "C" in group.settings[0]  # LogisticPath goes other ways on sparse tables
+        return super().read(group, as_dense(table) if regression else table)
+
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         regression = "C" in settings_of(family)[0] and not self.minimiser
-        if regression and hasattr(data.X, "tocsr"):
-            return "X is sparse, and the solver of LogisticRegression is followed on dense X only."
+        if regression and not is_bearable(data.X):
+            return "X is sparse, and too large, or too empty, to be made a dense table."
         if regression and not follows_the_solver():
             return "the installed SciPy or scikit-learn takes other steps than those it follows."
         reason = _asked_refusal(family, data, plan, self.minimiser)

@@ -4,6 +4,7 @@
 |---|---|
 | `fitted.py` | steps fitted on one train set: what they give of it, and of asked rows |
 | `prepared.py` | a table as one block of doubles, or the learner's own business |
+| `zeros.py` | sparse tables as dense ones |
 | `chance.py` | whether fitted steps drew random numbers |
 | `magnitude.py` | numbers whose squares, or distances, are numbers |
 """

@@ -18,10 +18,12 @@ from truerisk.engines.settings import Group
 from truerisk.engines.support_vectors.gram import Products
 from truerisk.engines.support_vectors.solving import GramRows
 from truerisk.engines.support_vectors.stepping import stepped
+from truerisk.engines.support_vectors.sums import as_called, in_order
 
-__all__ = ["takes_the_same_steps"]
+__all__ = ["takes_the_same_steps", "takes_the_same_steps_on_sparse"]
 
 N_CLASSES = 3
+GAPS = 0.4  # of the cells of a sparse table
 SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
     ({"kernel": "rbf", "gamma": 0.3, "C": 30.0}, 3),
     ({"kernel": "rbf", "gamma": 0.01, "C": 200.0, "shrinking": False}, 37),
@@ -37,21 +39,31 @@ def takes_the_same_steps() -> bool:
     return agrees_on_all(lambda one: _agree(*one), SETTINGS)
 
 
-def _agree(params: dict[str, Any], columns: int) -> bool:
+@cache
+def takes_the_same_steps_on_sparse() -> bool:
+    """The same of sparse rows, of which SVC forms its sums otherwise."""
+    return agrees_on_all(lambda one: _agree(*one, sparse=True), SETTINGS)
+
+
+def _agree(params: dict[str, Any], columns: int, *, sparse: bool = False) -> bool:
     """Every decision value of every pair of classes, on rows with copies, weights and ties."""
+    from scipy.sparse import csr_array
     from sklearn.svm import SVC
 
     rng = np.random.default_rng(columns)
     X = np.round(rng.normal(size=(140, columns)), columns % 2)
+    if sparse:
+        X = np.where(rng.random(X.shape) < GAPS, 0.0, X)
+    table = csr_array(X) if sparse else X
     codes = (X[:, 0] + X[:, 1] + rng.normal(size=140) > 0).astype(np.int64)
     codes[rng.random(140) < 0.3] = 2
     rows, times = np.unique(rng.integers(0, 110, 110), return_counts=True)
     weights = rng.choice([0.5, 1.0, 2.3], 140)
     every = np.repeat(rows, times)
     theirs = SVC(decision_function_shape="ovo", **params)
-    theirs.fit(X[every], codes[every], sample_weight=weights[every])
+    theirs.fit(table[every], codes[every], sample_weight=weights[every])
     setting = theirs.get_params()
-    gram = Products(X).gram(setting, setting["gamma"])
+    gram = Products(X, sums=in_order if sparse else as_called).gram(setting, setting["gamma"])
     ours = stepped(
         gram,
         GramRows(rows, codes[rows], times, weights[rows]),
@@ -63,6 +75,6 @@ def _agree(params: dict[str, Any], columns: int) -> bool:
         return False
     labels, _ = ours.answers(Request("label"), N_CLASSES)
     values = -ours.values[:, 0].T
-    return np.array_equal(values, theirs.decision_function(X)) and np.array_equal(
-        labels[0], theirs.predict(X)
+    return np.array_equal(values, theirs.decision_function(table)) and np.array_equal(
+        labels[0], theirs.predict(table)
     )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from truerisk.engines.support_vectors.setting import uses_gamma
-from truerisk.kernels.svm_steps import gaussian, inner_products, polynomial
+from truerisk.engines.support_vectors.sums import Sums, as_called
+from truerisk.kernels.svm_steps import gaussian_answered, gaussian_solved, polynomial
 
-__all__ = ["ROUNDING", "Gram", "Products", "gamma_of", "has_one_minimum"]
+__all__ = ["ROUNDING", "Gram", "Products", "has_one_minimum"]
 
 ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
 LARGEST = float(np.finfo(np.float32).max)
@@ -20,92 +20,114 @@ LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True, eq=False)
 class Gram:
-    """A kernel between m rows and the same rows with others after them, (m, M).
+    """A kernel between m rows, and between these and the rows that may be asked about.
 
-    `single` is the square part in single precision: libsvm keeps the matrix that it solves on so,
-    but for its `diagonal`, and reads decision values off one in double precision.
+    `single` is the first in single precision: libsvm keeps the matrix that it solves on so, but
+    for its `diagonal`. It reads decision values off the second in double precision: `towards` gives
+    the cells of some of the m rows, by their places, with some of those asked about, by theirs.
     """
 
-    double: np.ndarray
     single: np.ndarray
     diagonal: np.ndarray
+    towards: Callable[[np.ndarray, np.ndarray], np.ndarray]
     finite: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Rows to fit on, and the rows asked about after them where they are others.
+    """Rows to fit on, and the rows asked about where they are others: else they are the same.
 
-    The minimum may be sought on inner products that are rounded as in a product of matrices.
+    With others each line of products is computed when a machine first rests on its row, and most
+    rows are no support vectors.
     """
 
     rows: np.ndarray
     others: np.ndarray | None = None
-    exact: bool = True
-
-    @cached_property
-    def every(self) -> np.ndarray:
-        every = self.rows if self.others is None else np.vstack([self.rows, self.others])
-        return np.ascontiguousarray(every, dtype=np.float64)
+    sums: Sums = as_called
+    lines: dict[bool, _Lines] = field(default_factory=dict)  # with others: is it of differences?
 
     @cached_property
     def inner(self) -> np.ndarray:
-        if not self.exact:
-            return self.every[: len(self.rows)] @ self.every.T
-        return inner_products(self.every, len(self.rows))
+        return self.sums(self.rows, None, of_differences=False)
 
     @cached_property
     def apart(self) -> np.ndarray:
-        """Squared distances, from differences."""
-        return inner_products(self.every, len(self.rows), of_differences=True)
+        """Squared distances of rows that are asked about themselves, from differences."""
+        return self.sums(self.rows, None, of_differences=True)
 
-    @cached_property
-    def passing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Room for a Gaussian matrix that the next one overwrites."""
-        return self._room()
+    def gram(
+        self, setting: Mapping[str, Any], gamma: float, *, of: np.ndarray | None = None
+    ) -> Gram:
+        """The matrix of one kernel, of all rows or of some; rows asked about keep their places.
 
-    def _room(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        n = len(self.rows)
-        return np.empty((n, n), dtype=np.float32), np.empty(n), np.empty((n, len(self.every)))
-
-    def gram(self, setting: Mapping[str, Any], gamma: float, *, passing: bool = False) -> Gram:
-        """The matrix of one kernel; one that is `passing` is overwritten by the next such.
-
-        A cell that overflows is not finite, and there is no solution.
+        A cell that overflows is not finite, and there is no solution; nor is there with a negative
+        gamma, which rounding may leave of a variance of 0.
         """
-        if setting["kernel"] == "rbf":
-            single, diagonal, double = room = self.passing if passing else self._room()
-            gaussian(self.inner, self.apart, gamma, room)
-            # Far from 0 a d² from inner products may be negative, and its exponential overflow.
-            finite = np.isfinite(double.sum()) and np.isfinite(single.max(initial=0.0))
-            return Gram(double, single, diagonal, bool(finite))
-        return self._gram(setting, gamma)
-
-    def _gram(self, setting: Mapping[str, Any], gamma: float) -> Gram:
-        n = len(self.rows)
         if setting["kernel"] == "precomputed":  # fitted on rows, and asked by columns
-            solved, double = self.rows, np.ascontiguousarray(self.rows.T)
-        elif setting["kernel"] == "linear":
-            solved = double = self.inner
+            return _solved_on(self.rows, partial(_cells, self.rows.T))
+        inner = self.inner if of is None else self.inner[np.ix_(of, of)]
+        answered = partial(_answered, setting, gamma)
+        if of is None and self.others is None:  # many fits are asked by these cells
+            far = self.apart if setting["kernel"] == "rbf" else inner
+            towards = partial(_cells, answered(far))
         else:
-            degree = int(setting["degree"])
-            solved = double = polynomial(self.inner, gamma, setting["coef0"], degree)
-        with np.errstate(over="ignore"):
-            single = np.ascontiguousarray(solved[:, :n], dtype=np.float32)
-        diagonal = np.ascontiguousarray(np.diagonal(solved))
-        return Gram(double, single, diagonal, bool(np.abs(double).max() <= LARGEST))
+            towards = partial(self._towards, answered, setting["kernel"] == "rbf", of)
+        if setting["kernel"] != "rbf":
+            return _solved_on(answered(inner), towards)
+        single, diagonal = gaussian_solved(inner, gamma)
+        # Far from 0 a d² from inner products may be negative, and its exponential overflow.
+        finite = gamma >= 0 and np.isfinite(single.max(initial=0.0))
+        return Gram(single, diagonal, towards, bool(finite))
+
+    def _towards(
+        self,
+        answered: Callable[[np.ndarray], np.ndarray],
+        apart: bool,
+        of: np.ndarray | None,
+        rows: np.ndarray,
+        asked: np.ndarray,
+    ) -> np.ndarray:
+        rows = rows if of is None else of[rows]
+        if self.others is None:
+            return answered(_cells(self.apart if apart else self.inner, rows, asked))
+        if apart not in self.lines:
+            self.lines[apart] = _Lines(self.rows, self.others, self.sums, apart)
+        return answered(self.lines[apart].of(rows, asked))
 
 
-def gamma_of(setting: Mapping[str, Any], X: np.ndarray, times: np.ndarray | None) -> float:
-    """The number that gamma stands for on these training rows, copies and all."""
-    gamma = setting["gamma"]
-    if not uses_gamma(setting["kernel"]) or gamma == "auto":
-        return 1.0 / float(X.shape[1])
-    if gamma != "scale":
-        return float(gamma)
-    every = X if times is None else np.repeat(X, times, axis=0)
-    variance = float(every.var())
-    return float(1.0 / (X.shape[1] * variance)) if variance != 0 else 1.0
+class _Lines:
+    """Products of rows with those asked about, computed a line when it is first needed."""
+
+    def __init__(self, rows: np.ndarray, others: np.ndarray, sums: Sums, apart: bool) -> None:
+        self.rows, self.others, self.sums, self.apart = rows, others, sums, apart
+        self.cells = np.empty((len(rows), len(others)))
+        self.known = np.zeros(len(rows), dtype=bool)
+
+    def of(self, rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        new = rows[~self.known[rows]]
+        self.cells[new] = self.sums(self.rows[new], self.others, of_differences=self.apart)
+        self.known[new] = True
+        return _cells(self.cells, rows, asked)
+
+
+def _answered(setting: Mapping[str, Any], gamma: float, cells: np.ndarray) -> np.ndarray:
+    """The kernel in double precision, from inner products or, of a Gaussian one, distances."""
+    if setting["kernel"] == "rbf":
+        return gaussian_answered(cells, gamma)
+    if setting["kernel"] == "linear":
+        return cells
+    return polynomial(cells, gamma, setting["coef0"], int(setting["degree"]))
+
+
+def _solved_on(cells: np.ndarray, towards: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Gram:
+    with np.errstate(over="ignore"):
+        single = np.ascontiguousarray(cells, dtype=np.float32)
+    diagonal = np.ascontiguousarray(np.diagonal(cells))
+    return Gram(single, diagonal, towards, bool(np.abs(cells).max() <= LARGEST))
+
+
+def _cells(table: np.ndarray, rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(table[np.ix_(rows, asked)])
 
 
 def has_one_minimum(gram: np.ndarray) -> bool:

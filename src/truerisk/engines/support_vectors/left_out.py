@@ -76,7 +76,8 @@ def _each_left_out(
     group = task.group
     Cs, back = np.unique(group.values("C").astype(np.float64), return_inverse=True)
     every = machines(gram, pair, Cs, group.settings[0])
-    told = every.beta @ gram.double[pair.rows] + every.intercept[:, None]
+    told = every.beta @ gram.towards(pair.rows, np.arange(task.data.n_rows))
+    told += every.intercept[:, None]
     gap = largest_gap(every)
     doubt = np.repeat(pair.off(every)[:, None], told.shape[1], axis=1)
     wide = np.repeat(every.loose[:, None], told.shape[1], axis=1)
@@ -95,8 +96,8 @@ def _each_left_out(
         start = np.array([_without(every, int(c), Cs[c], at, told[c], pair) for c in needed])
         found = machines(gram, less, Cs[needed], group.settings[0], start)
         gap = max(gap, largest_gap(found))
-        told[needed, i] = np.einsum("cr,r->c", found.beta, gram.double[less.rows, i])
-        told[needed, i] += found.intercept
+        cells = gram.towards(less.rows, np.array([i]))
+        told[needed, i] = np.einsum("cr,r->c", found.beta, cells[:, 0]) + found.intercept
         doubt[needed, i] = less.off(found)
         wide[needed, i] = found.loose
     values[:], off[:], loose[:] = told[back], doubt[back], wide[back]

@@ -136,7 +136,7 @@ def decisions(
         max_steps=most_steps(np.diff(starts)),
         **_until(group.settings[0]),
     )
-    columns = gram.double[np.ix_(rows.places, asked)]
+    columns = gram.towards(rows.places, asked)
     values = np.empty((len(pairs), len(Cs), len(asked)))
     with np.errstate(invalid="ignore"):  # of a matrix that overflows: off by NaN
         for p, (start, end) in enumerate(pairwise(starts)):

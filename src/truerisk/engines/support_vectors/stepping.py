@@ -43,7 +43,8 @@ def stepped(
 ) -> Stepped | None:
     """Decision values of the asked columns of the Gram matrix; None where SVC must be asked.
 
-    It is where one class is left, a row counts for nothing, or the matrix or a step overflows.
+    It is where one class is left, a row counts for nothing, or the matrix, a step or an answer
+    overflows.
     """
     copies = np.arange(len(rows.codes))
     copies = copies if rows.times is None else np.repeat(copies, rows.times)
@@ -77,9 +78,21 @@ def stepped(
     )
     if not np.isfinite(beta).all():
         return None
+    resting = _resting_on(beta, starts, len(Cs))
+    used = np.unique(places[resting])
+    cells = gram.towards(used, asked)
     values = np.empty((len(pairs), len(Cs), len(asked)))
     for p, (start, end) in enumerate(pairwise(starts)):
-        own = beta[len(Cs) * start : len(Cs) * end].reshape(len(Cs), -1)
-        found = stepped_answers(gram.double, places[start:end], asked, own, intercept[p])
-        np.negative(found, out=values[p])
-    return Stepped(pairs, values)
+        own = beta[len(Cs) * start : len(Cs) * end].reshape(len(Cs), -1)[:, resting[start:end]]
+        lines = np.searchsorted(used, places[start:end][resting[start:end]])
+        np.negative(stepped_answers(cells, lines, own, intercept[p]), out=values[p])
+    return Stepped(pairs, values) if np.isfinite(values).all() else None
+
+
+def _resting_on(beta: np.ndarray, starts: np.ndarray, n_Cs: int) -> np.ndarray:
+    """Which rows are support vectors of their problem at some C: the others add nothing."""
+    parts = [
+        (beta[n_Cs * start : n_Cs * end].reshape(n_Cs, -1) != 0.0).any(axis=0)
+        for start, end in pairwise(starts)
+    ]
+    return np.concatenate(parts)

@@ -5,8 +5,8 @@ and every train set is a list of its rows. (gamma='scale' is another number in e
 takes a matrix each.)
 
 The answer is SVC's, to the last bit (decision 22): the kernel takes the very steps of libsvm, on
-numbers by the very arithmetic, and stops where libsvm stops. Once per process it is compared with
-SVC; where they differ the engine refuses.
+numbers by the very arithmetic (another one for sparse rows, `tables.py`), and stops where libsvm
+stops. Once per process it is compared with SVC; where they differ the engine refuses.
 
 `SupportVectors(minimiser=True)` answers with the minimum instead, to a violation of 1e-9. C's are
 solved in ascending order then, each from the one before; once no row is at the end of its box, all
@@ -30,19 +30,20 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.prepared import OwnArithmetic
+from truerisk.engines.preparation.zeros import as_dense, is_bearable
 from truerisk.engines.settings import Group, settings_of
-from truerisk.engines.support_vectors.agreement import takes_the_same_steps
-from truerisk.engines.support_vectors.gram import (
-    ROUNDING,
-    Gram,
-    Products,
-    gamma_of,
-    has_one_minimum,
+from truerisk.engines.support_vectors.agreement import (
+    takes_the_same_steps,
+    takes_the_same_steps_on_sparse,
 )
+from truerisk.engines.support_vectors.gram import ROUNDING, Gram, Products, has_one_minimum
 from truerisk.engines.support_vectors.left_out import left_out_decisions
 from truerisk.engines.support_vectors.setting import svm_refusal, uses_gamma
 from truerisk.engines.support_vectors.solving import Decisions, GramRows, decisions
 from truerisk.engines.support_vectors.stepping import Stepped, stepped
+from truerisk.engines.support_vectors.sums import Sums, as_called, in_order, rough
+from truerisk.engines.support_vectors.tables import Gapped, cells_of, gamma_of, stacked
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 
@@ -85,12 +86,46 @@ class SupportVectors(OnePass):
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         return svm_refusal(setting, self.minimiser)
 
+    def rounds(self, group: Group) -> bool:
+        return self.minimiser  # else scores are SVC's to the last bit, ties and all
+
+    def table_refusal(self, family: Family, data: Data) -> str | None:
+        if not hasattr(data.X, "tocsr") or family.is_piped or _takes_grams(family):
+            return super().table_refusal(family, data)
+        if data.X.dtype.kind not in "biuf" or len(data.X.shape) != 2 or not data.X.shape[1]:
+            return "X is no table of numbers."
+        if data.X.dtype.kind == "f" and data.X.dtype.itemsize < 8:
+            return self.single_refusal(family)
+        if data.non_finite:
+            return "X has cells that are not finite."
+        if not is_bearable(data.X):
+            return "X is sparse, and too large, or too empty, to be made a dense table."
+        if not (self.minimiser or takes_the_same_steps_on_sparse()):
+            return "X is sparse, and this scikit-learn's libsvm takes other steps than the engine."
+        return None
+
+    def fits(self, numbers: Any) -> bool:
+        return super().fits(cells_of(numbers))
+
+    def read(self, group: Group, table: Any) -> Any:
+        if not hasattr(table, "toarray"):
+            return super().read(group, table)
+        if self.minimiser:
+            return super().read(group, as_dense(table))
+        if not takes_the_same_steps_on_sparse():
+            raise OwnArithmetic("sparse")
+        return Gapped.of(table)
+
+    def table(self, group: Group, data: Data) -> Any:
+        sparse = group.rowwise is None and hasattr(data.X, "toarray")
+        return self.read(group, data.X) if sparse else super().table(group, data)
+
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.codes is None or data.codes.ndim != 1:
             return "y is not one class per row."
         if data.n_rows > MOST_ROWS:
             return f"the Gram matrix of {data.n_rows} rows is too large (at most {MOST_ROWS})."
-        if any(setting["kernel"] == "precomputed" for setting in settings_of(family)):
+        if _takes_grams(family):
             reason = _given_gram_refusal(family, data)
             if reason is not None:
                 return reason
@@ -109,7 +144,7 @@ class SupportVectors(OnePass):
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
             return done
-        products = Products(task.X, exact=not self.minimiser)
+        products = Products(cells_of(task.X), sums=self._sums(task.X))
         for part in _by_kernel(task.group):
             own = replace(task, group=part)
             kernel = part.settings[0]["kernel"]
@@ -144,11 +179,12 @@ class SupportVectors(OnePass):
         if told is None:
             rows, times = task.plan.train_rows(fit)
             setting = group.settings[0]
-            if gram is None:
+            places = rows
+            if gram is None:  # a gamma of its own, and a matrix of its own rows
                 gamma = gamma_of(setting, task.X[rows], times)
-                gram = products.gram(setting, gamma, passing=True)
+                gram, places = products.gram(setting, gamma, of=rows), np.arange(len(rows))
             weights = None if task.weights is None else task.weights[rows]
-            shown = GramRows(rows, task.labels(fit)[rows], times, weights)
+            shown = GramRows(places, task.labels(fit)[rows], times, weights)
             told = self._told(task, gram, shown, group, np.concatenate(asked))
         if told is None:
             task.leave_open(fit, group.candidates)
@@ -162,6 +198,11 @@ class SupportVectors(OnePass):
         for question, part in zip(task.questions(fit), np.split(answers, cuts, 1), strict=True):
             task.place(int(question), group, part)
 
+    def _sums(self, X: Any) -> Sums:
+        if self.minimiser:
+            return rough
+        return in_order if isinstance(X, Gapped) else as_called
+
     def _told(
         self, task: Task, gram: Gram, rows: GramRows, group: Group, asked: np.ndarray
     ) -> Decisions | Stepped | None:
@@ -171,10 +212,12 @@ class SupportVectors(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        asked = np.vstack(tests)
-        products = Products(shown.X, asked, exact=not self.minimiser)
+        if any(isinstance(test, Gapped) is not isinstance(shown.X, Gapped) for test in tests):
+            return None  # SVC that was fitted on the one may not take the other
+        asked = stacked(tests)
+        products = Products(cells_of(shown.X), asked, self._sums(shown.X))
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
-        columns = len(shown.rows) + np.arange(len(asked))
+        columns = np.arange(len(asked))
         found: list[tuple[np.ndarray, np.ndarray]] = []
         for part in _by_kernel(group):
             setting = part.settings[0]
@@ -196,6 +239,10 @@ class SupportVectors(OnePass):
 def _measure(task: Task, told: Decisions | Stepped) -> None:
     if isinstance(told, Decisions):
         task.measure(GAP, told.gap)
+
+
+def _takes_grams(family: Family) -> bool:
+    return any(setting["kernel"] == "precomputed" for setting in settings_of(family))
 
 
 def _given_gram_refusal(family: Family, data: Data) -> str | None:
