@@ -12,13 +12,12 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.fitted import fitted_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic
+from truerisk.engines.preparation.zeros import as_dense, is_bearable
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.settings import Group, family_refusal
 from truerisk.kernels.trees import TreeTable
 
 __all__ = ["in_single_precision", "may_step", "stands_alone", "tables_after_steps"]
-
-MOST_CELLS = 50_000_000  # of a sparse table that is written out
 
 
 def stands_alone(family: Family) -> bool:
@@ -93,8 +92,8 @@ def in_single_precision(X: Any) -> np.ndarray | None:
 
     Of a sparse table scikit-learn grows the tree that it grows of the dense one.
     """
-    if hasattr(X, "toarray") and np.prod(X.shape) <= MOST_CELLS:
-        X = X.toarray()
+    if is_bearable(X):
+        X = as_dense(X)
     if type(X) is not np.ndarray:
         X = _of_frame(X)
     if X is None or X.ndim != 2 or not X.size or X.dtype.kind not in "biuf" or X.itemsize > 8:
