@@ -3,6 +3,7 @@
 | file | what it holds |
 |---|---|
 | `fitted.py` | steps fitted on one train set: what they give of it, and of asked rows |
+| `by_rows.py` | steps that give a row the same cells, whichever rows come with it |
 | `prepared.py` | a table as one block of doubles, or the learner's own business |
 | `zeros.py` | sparse tables as dense ones |
 | `chance.py` | whether fitted steps drew random numbers |

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.by_rows import is_by_rows
 from truerisk.engines.preparation.chance import drew
 from truerisk.engines.preparation.prepared import OwnArithmetic
 
@@ -45,7 +47,7 @@ def fitted_steps(
         raise OwnArithmetic("drawn at random")
     if times is not None and len(X) == len(every):  # equal rows stay equal
         X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
-    tests = [read(_transformed(steps, data.rows(a))) for a in asked]
+    tests = _asked(steps, data, asked, read)
     if [len(X), *map(len, tests)] != [len(rows), *map(len, asked)]:
         raise OwnArithmetic("other rows than it was given")
     return X, tests
@@ -56,6 +58,19 @@ def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
     if hasattr(step, "fit_transform"):
         return step.fit_transform(X, y)
     return step.fit(X, y).transform(X)
+
+
+def _asked(
+    steps: Sequence[Any], data: Data, asked: Sequence[np.ndarray], read: Callable[[Any], Read]
+) -> list[Read]:
+    """The asked rows, those of all questions at once where that makes no difference."""
+    if len(asked) < 2 or not all(map(is_by_rows, steps)):
+        return [read(_transformed(steps, data.rows(a))) for a in asked]
+    every = read(_transformed(steps, data.rows(np.concatenate(asked))))
+    ends = np.cumsum([0, *map(len, asked)])
+    if len(every) != ends[-1]:
+        raise OwnArithmetic("other rows than it was given")
+    return [every[np.arange(*ends_of)] for ends_of in pairwise(ends)]
 
 
 def _transformed(steps: Sequence[Any], X: Any) -> Any:

@@ -98,6 +98,8 @@ class OnePass(Engine):
             return reason
         if dtype.kind not in "biuf" and not family.is_piped:
             return "X holds more than numbers."
+        if any(_is_prepared(step) for step in _steps_before(family)):
+            return None  # a step may fill the gaps; what it gives out is looked at
         return "X has cells that are not finite." if data.non_finite else None
 
     def single_refusal(self, family: Family) -> str | None:
@@ -206,6 +208,8 @@ class OnePass(Engine):
             return None, True
         if group.preparation is not None:
             return None, False
+        if group.rowwise is None and data.non_finite:  # the grid takes the steps away
+            return None, True
         X = unless_it_fails(lambda: self.table(group, data))
         return (X, False) if X is not None and self.fits(X) else (None, True)
 
@@ -223,6 +227,14 @@ class OnePass(Engine):
         task.warned.extend(warned * sum(int(c) not in asked for c in group.candidates))
         for question, answer in zip(task.questions(fit), answers, strict=True):
             task.place(int(question), group, answer)
+
+
+def _steps_before(family: Family) -> list[Any]:
+    return [step for _, step in family.estimator.steps[:-1]] if family.is_piped else []
+
+
+def _is_prepared(step: Any) -> bool:
+    return step is not None and not isinstance(step, str)
 
 
 def _weights(data: Data) -> np.ndarray | None:
