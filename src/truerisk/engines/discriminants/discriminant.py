@@ -23,12 +23,14 @@ from truerisk.engines.discriminants.left_out import Without
 from truerisk.engines.discriminants.rule import DiscriminantRule, setting_refusal, shrinkage_of
 from truerisk.engines.discriminants.samples import answer_samples
 from truerisk.engines.discriminants.scatter import Classes
+from truerisk.engines.discriminants.wide import answer_wide
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.prepared import OwnArithmetic, dense
 from truerisk.engines.templates.task import Shown, Task
+from truerisk.engines.templates.turned import is_wide
 
 __all__ = ["LinearDiscriminants"]
 
@@ -89,6 +91,8 @@ class LinearDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
+        if is_wide(shown.X) and any(map(shrinkage_of, group.settings)):
+            return answer_wide(task, group, shown, tests)
         classes = Classes.of(shown.X, shown.y, shown.times)
         rule = DiscriminantRule.of(group.settings[0])
         quiet = rule.has_covariances(classes.sizes) and rule.tells_means(classes.means)

@@ -186,7 +186,7 @@ def shrunk_solution(
 
     None where too few digits are known.
     """
-    added = s * spectrum.trace / len(spectrum.vectors)
+    added = s * spectrum.trace / spectrum.n_features
     shrunk = (1 - s) * spectrum.values + added
     lowest = added if spectrum.has_rest else shrunk.min()
     if not (shrunk.max() < WORST * lowest and (FLAT * farthest) ** 2 <= added):
