@@ -83,7 +83,10 @@ def test_a_discriminant_is_shrunk_where_half_of_the_rows_have_no_inverse(
 ) -> None:
     """The scatter of fewer rows than columns is solved through rounding noise: no such setting."""
     _, grid = learner("lda", "classification", n_rows=n, n_features=p, n_classes=n_classes)
-    assert grid["model__shrinkage"] == [*[0.0] * plain, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
+    shrunk = [0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
+    assert grid["model__shrinkage"] == [*[0.0] * plain, *shrunk]
+    size = {"n_rows": n, "n_features": p, "n_classes": n_classes}
+    assert learner("lda", "classification", text=[1], **size)[1] == {"model__shrinkage": shrunk}
 
 
 def test_what_is_not_shrunk_is_noise_where_columns_outnumber_rows() -> None:

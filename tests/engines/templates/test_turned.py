@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.engines.templates.turned import is_wide, turned
+from truerisk.engines.templates.turned import is_wide, turned, turned_about_mean
 
 
 @pytest.mark.parametrize("kind", ["plain", "copied", "flat", "far", "scales"])
 @pytest.mark.parametrize("p", [14, 300])
-def test_inner_products_about_the_mean_stay(kind: str, p: int) -> None:
+@pytest.mark.parametrize("about", [turned, turned_about_mean])
+def test_inner_products_stay(kind: str, p: int, about) -> None:
     """Of rows shown with all rows and the origin, also of copied rows and columns far from 0."""
     rng = np.random.default_rng(0)
     X, T = rng.normal(size=(12, p)), rng.normal(size=(5, p))
@@ -22,32 +23,36 @@ def test_inner_products_about_the_mean_stay(kind: str, p: int) -> None:
         X, T = X + 1e6, T + 1e6
     if kind == "scales":
         X, T = X * np.logspace(-8, 3, p), T * np.logspace(-8, 3, p)
-    found, centre = turned(X, [T, T[:0]]), X.mean(axis=0)
-    near = {"rtol": 1e-9, "atol": 1e-12 * np.abs(X - centre).max() * np.abs(X).max() * p}
+    found = about(X)
+    centre = X.mean(axis=0) if about is turned_about_mean else np.zeros(p)
+    inside, across = found.turn(T)
     every = np.vstack([X - centre, T - centre, -centre])
-    turned_rows = np.vstack([found.shown, found.asked[0], found.origin])
-    assert turned_rows.shape[1] == 13
-    np.testing.assert_allclose(found.shown @ turned_rows.T, (X - centre) @ every.T, **near)
-    squares = (found.asked[0] ** 2).sum(axis=1) + found.across[0] ** 2
+    here = np.vstack([found.shown, inside, found.origin])
+    assert here.shape[1] == (13 if about is turned_about_mean else 12)
+    largest = np.abs(X - centre).max() * np.abs(X).max() * p
+    near = {"rtol": 1e-9, "atol": 1e-12 * largest}
+    np.testing.assert_allclose(found.shown @ here.T, (X - centre) @ every.T, **near)
+    squares = (inside**2).sum(axis=1) + across**2
     np.testing.assert_allclose(squares, ((T - centre) ** 2).sum(axis=1), rtol=1e-9)
-    assert (found.n_features, found.farthest) == (p, np.abs(X).max())
-    assert found.asked[1].shape == (0, 13)
+    assert found.n_features == p
+    back = found.shown @ found.directions.T
+    np.testing.assert_allclose(back, X - centre, atol=1e-12 * np.abs(X).max())
 
 
 def test_rows_of_the_span_have_nothing_across() -> None:
     """A mean of rows shown lies among them, up to rounding; another row does not."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(6, 40))
-    asked = np.vstack([X[:3].mean(axis=0), rng.normal(size=40)])
-    (across,) = turned(X, [asked]).across
+    _, across = turned_about_mean(X).turn(np.vstack([X[:3].mean(axis=0), rng.normal(size=40)]))
     assert across[0] < 1e-6 < 1 < across[1]
 
 
-def test_the_table_stays_as_it_was() -> None:
+@pytest.mark.parametrize("about", [turned, turned_about_mean])
+def test_the_table_stays_as_it_was(about) -> None:
     """Neither the rows shown nor those asked about are written to."""
     X = np.random.default_rng(2).normal(size=(4, 30))
     before = X.copy()
-    turned(X, [X])
+    about(X).turn(X)
     assert (before == X).all()
 
 

@@ -1,21 +1,20 @@
 """Tables with more columns than rows, turned into as many columns as there are rows.
 
 What a learner makes of rows through their inner products alone sees no difference when they are
-moved to their mean and turned. With V the orthonormal directions that the rows shown span, a row x
-is V'(x − c), and what lies across V is known by its length: no row shown has a part there. The
-directions are taken by Householder's reflections, which lose no digits of a row's length; a product
-XX' would lose half of them.
+turned; many learners see none either when they are moved first. With V the orthonormal directions
+that the rows shown span, a row x is V'x, and what lies across V is known by its length: no row
+shown has a part there. The directions are taken by Householder's reflections, which lose no digits
+of a row's length; a product XX' would lose half of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
 
-__all__ = ["Turned", "is_wide", "turned"]
+__all__ = ["Turned", "is_wide", "turned", "turned_about_mean"]
 
 
 def is_wide(X: np.ndarray) -> bool:
@@ -30,35 +29,40 @@ def is_wide(X: np.ndarray) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Turned:
-    """`shown` are the rows of a fit and `asked` those of its questions, in the new columns.
+    """`shown` are the rows of a fit in the new columns, whose `directions` have unit length.
 
-    `across[q]` are the lengths of the asked rows' parts that no row shown has. `origin` is where
-    the zero of the table as it was lies now. `n_features` columns it had, and no cell of the rows
-    shown was larger than `farthest`.
+    `origin` is where the zero of the table as it was lies now; its columns had `centre` there.
     """
 
     shown: np.ndarray
-    asked: list[np.ndarray]
-    across: list[np.ndarray]
+    directions: np.ndarray
+    centre: np.ndarray
     origin: np.ndarray
-    n_features: int
-    farthest: float
 
+    @property
+    def n_features(self) -> int:
+        """Columns of the table as it was."""
+        return len(self.directions)
 
-def turned(X: np.ndarray, tests: Sequence[np.ndarray]) -> Turned:
-    """Turn the rows of a fit, and with them those that it is asked about."""
-    centre = X.mean(axis=0)
-    spanning = np.concatenate([X - centre, -centre[None]])
-    upper, directions = _decomposed(spanning)
-    asked, across = [], []
-    for rows in tests:
-        moved = rows - centre
-        inside = moved @ directions
+    def turn(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Other rows in the new columns, and the lengths of their parts that no row shown has."""
+        moved = rows - self.centre
+        inside = moved @ self.directions
         rest = np.einsum("ij,ij->i", moved, moved) - np.einsum("ij,ij->i", inside, inside)
-        asked.append(inside)
-        across.append(np.sqrt(np.maximum(rest, 0.0)))
-    farthest = float(np.abs(X).max(initial=0.0))
-    return Turned(upper[:-1], asked, across, upper[-1], X.shape[1], farthest)
+        return inside, np.sqrt(np.maximum(rest, 0.0))
+
+
+def turned(X: np.ndarray) -> Turned:
+    """The rows of a fit, turned about the zero of the table."""
+    shown, directions = _decomposed(X.copy())
+    return Turned(shown, directions, np.zeros(X.shape[1]), np.zeros(len(X)))
+
+
+def turned_about_mean(X: np.ndarray) -> Turned:
+    """The rows of a fit, moved to their mean and turned together with the zero of the table."""
+    centre = X.mean(axis=0)
+    both, directions = _decomposed(np.concatenate([X - centre, -centre[None]]))
+    return Turned(both[:-1], directions, centre, both[-1])
 
 
 def _decomposed(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Shrunk discriminants of more columns than rows equal scikit-learn's, and make no p x p matrix."""
+"""Shrunk discriminants, above all of more columns than rows, equal scikit-learn's."""
 
 from __future__ import annotations
 
@@ -23,8 +23,12 @@ from tests.engines.closed_forms import (
 )
 
 from truerisk.core.contracts import Request, RunOptions, Streams
-from truerisk.engines.discriminants import wide
+from truerisk.engines.discriminants import scatter
 from truerisk.engines.discriminants.discriminant import LinearDiscriminants
+from truerisk.engines.discriminants.rule import DiscriminantRule
+from truerisk.engines.discriminants.scatter import Classes
+from truerisk.engines.discriminants.shrunk import SHARE, ShrunkFit
+from truerisk.engines.templates.turned import turned_about_mean
 from truerisk.methods.pairs import Pairs
 from truerisk.models import LinearDiscriminant
 
@@ -160,29 +164,43 @@ def test_scores_of_which_digits_are_lost_are_asked_of_the_learner(monkeypatch) -
     require_equal(ENGINE, family, data, FOLDS, [LABEL])
 
 
-def test_the_bound_is_above_what_rounding_did() -> None:
-    """Scores of columns in another order, which is another rounding, move by less."""
-    from truerisk.engines.discriminants.rule import DiscriminantRule
-    from truerisk.engines.templates.task import Shown
-    from truerisk.engines.templates.turned import turned
+def fitted(X, codes, s, *, turn):
+    """One fit with one shrinkage, on turned rows or on rows as they are."""
+    table = turned_about_mean(X) if turn else None
+    classes = Classes.of(X if table is None else table.shown, codes)
+    rule = DiscriminantRule.of(LinearDiscriminantAnalysis(solver="lsqr").get_params())
+    return ShrunkFit.of(X, table, classes, rule, s)
 
+
+@pytest.mark.parametrize(("n", "p", "turn"), [(36, 300, True), (200, 60, False)])
+def test_the_bound_is_above_what_rounding_did(n, p, turn, monkeypatch) -> None:
+    """Scores of columns in another order, which is another rounding, move by less."""
+    monkeypatch.setattr(DiscriminantRule, "rounds_little", lambda *_: False)  # which asks no row
     rng = np.random.default_rng(0)
-    X, y = wide_rows(40, 300)
-    codes, rows, asked = (y == "b").astype(int), X[:36], X[36:]
-    for s in (1e-4, 1e-2):
+    X, y = wide_rows(n + 4, p)
+    X += 30.0  # where rows lie far from 0 the bound counts, also of few columns
+    codes, rows, asked = (y == "b").astype(int)[:n], X[:n], X[n:]
+    for s in (1e-3, 1e-2):
         model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=s)
-        table = turned(rows, [asked])
-        shown = Shown(0, np.arange(36), rows, codes[:36], None, None)
-        fit = wide._WideFit.of(table, shown, DiscriminantRule.of(model.get_params()))
-        assert fit is not None
-        scores, doubts = fit.scores(table.asked[0], table.across[0], s) or (None, None)
+        scores, doubts = fitted(rows, codes, s, turn=turn).scores(asked, s)
         for _ in range(3):
-            order = rng.permutation(300)
-            said = model.fit(rows[:, order], codes[:36]).decision_function(asked[:, order])
+            order = rng.permutation(p)
+            said = model.fit(rows[:, order], codes).decision_function(asked[:, order])
             off = np.abs(scores[:, 1] - scores[:, 0] - said)
-            assert (off < doubts).all()
-            assert (off < wide.SHARE / 300**0.5 * doubts).all()
-            assert off.max() > 1e-4 * doubts.max()  # and no bound that refuses everything
+            assert (off < min(1.0, SHARE / p**0.5) * doubts).all()
+            assert off.max() > 1e-5 * doubts.max()  # and no bound that refuses everything
+
+
+def test_indicators_are_shrunk_without_the_learner(monkeypatch) -> None:
+    """Collinear columns, of which a product tells no rank: what is added to them is enough."""
+    rng = np.random.default_rng(1)
+    levels, y = rng.integers(0, 5, (400, 12)), np.array(["a", "b"])[(np.arange(400) % 9 == 0) * 1]
+    X = np.concatenate([np.eye(5)[column] for column in levels.T], axis=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(scatter, "svd", None)  # which would take many times longer
+        with counted(monkeypatch) as seen:
+            require_equal(ENGINE, learner(), data_of(X, y), FOLDS, RESPONSES[:2])
+    assert seen["asked"] == 0
 
 
 def test_no_matrix_of_the_columns_is_made() -> None:
