@@ -203,7 +203,7 @@ def test_short_single_fits_are_timed_in_every_pass():
     assert clock.now > spent
 
 
-@pytest.mark.parametrize(("each", "fits"), [(0.3, 2), (1.9, 2), (8.0, 1)])
+@pytest.mark.parametrize(("each", "fits"), [(0.03, 2), (0.3, 2), (1.9, 2), (8.0, 1)])
 def test_fits_that_share_nothing_are_timed_once(each, fits, monkeypatch):
     """And once before, without its seconds, where imports may be in it."""
     clock = Clock()
@@ -235,3 +235,13 @@ def test_engines_say_whether_fits_share_work(word):
         plan = as_method("5-fold").plan(asked.data, Streams(0))
         engine = asked.asking().choose(plan, Request.of(asked.loss, plan))
         assert _shares_nothing(engine, asked) == (scaled and not shares)
+
+
+def test_the_share_of_the_pass_before_makes_one_timing_enough():
+    """What is done once was told by several timings, and takes the same part of the next pass."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, 0.05, 0.01))
+    first, spent = pace_of(asked, plan, clock=clock), clock.now
+    second = pace_of(asked, plan, like=first, clock=clock)
+    assert clock.now - spent == pytest.approx(0.06)
+    assert (second.once, second.each) == pytest.approx((0.05, 0.01))

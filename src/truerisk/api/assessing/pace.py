@@ -30,6 +30,7 @@ from truerisk.engines.templates.one_pass import OnePass
 __all__ = ["Pace", "line_of", "mean_of", "pace_of"]
 
 ENOUGH = 0.25  # seconds; a longer timing is not repeated with more fits
+FAIR = 0.02  # seconds; one timing of so many is enough where it is known what is done once
 LONG = 2.0  # seconds; so long a timing is not repeated to be rid of imports
 LONGEST = 10.0  # seconds; so long a fit is not made again for the next pass
 FEWEST = 3  # single fits of an engine that makes one per setting: cheap, middling and dear ones
@@ -130,9 +131,10 @@ def line_of(
     (5.0, 2.0)
     """
     n, seconds = 1, timing(1)
-    if seconds < ENOUGH or (first and share is not None and seconds < LONG):
+    known = FAIR if not first else LONG
+    if seconds < (ENOUGH if share is None else known):
         seconds = timing(1)  # without imports and caches
-    if share is not None and seconds >= ENOUGH:
+    if share is not None and seconds >= FAIR:
         return share * seconds, (1 - share) * seconds
     while n < most:
         before, n = (n, seconds), min(most, n * (FACTOR if seconds < ENOUGH else 2))
