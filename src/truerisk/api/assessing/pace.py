@@ -30,7 +30,7 @@ from truerisk.engines.templates.one_pass import OnePass
 __all__ = ["Pace", "line_of", "mean_of", "pace_of"]
 
 ENOUGH = 0.25  # seconds; a longer timing is not repeated with more fits
-FAIR = 0.02  # seconds; one timing of so many is enough where it is known what is done once
+FAIR = 0.02  # seconds; one timing of so many is enough where the pass before told what is once
 LONG = 2.0  # seconds; so long a timing is not repeated to be rid of imports
 LONGEST = 10.0  # seconds; so long a fit is not made again for the next pass
 FEWEST = 3  # single fits of an engine that makes one per setting: cheap, middling and dear ones
@@ -90,7 +90,8 @@ def pace_of(
         def single(n: int) -> float:
             return _timed(problem, plan, _spread(n, plan.n_fits), _spread(n, settings), clock)
 
-        each = times * mean_of(single, plan.n_fits * settings, min(FEWEST, settings))
+        least = ENOUGH if like is None else FAIR
+        each = times * mean_of(single, plan.n_fits * settings, min(FEWEST, settings), least)
         return Pace(engine.word, 0.0, each / _workers(problem, engine), rows)
 
     def whole(n: int) -> float:
@@ -103,19 +104,19 @@ def pace_of(
     return Pace(engine.word, once, each / _workers(problem, engine), rows)
 
 
-def mean_of(timing: Timing, most: int, fewest: int) -> float:
+def mean_of(timing: Timing, most: int, fewest: int, enough: float = ENOUGH) -> float:
     """Seconds of one of `most` fits that share nothing, the mean over as many as are quick to make.
 
     >>> mean_of(lambda n: 2.0 * n, 1000, 3)
     2.0
     """
     n, seconds = 1, timing(1)  # imports and caches, too
-    if seconds >= ENOUGH and fewest <= 1:
+    if seconds >= enough and fewest <= 1:
         return seconds
     while True:
         n = min(most, fewest if n < fewest else n * FACTOR)
         seconds = timing(n)
-        if seconds >= ENOUGH or n == most:
+        if seconds >= enough or n == most:
             return seconds / n
 
 
@@ -131,10 +132,10 @@ def line_of(
     (5.0, 2.0)
     """
     n, seconds = 1, timing(1)
-    known = FAIR if not first else LONG
-    if seconds < (ENOUGH if share is None else known):
+    enough = ENOUGH if first else FAIR  # in `share` is what it takes to ask at all
+    if seconds < (LONG if first and share is not None else enough):
         seconds = timing(1)  # without imports and caches
-    if share is not None and seconds >= FAIR:
+    if share is not None and seconds >= enough:
         return share * seconds, (1 - share) * seconds
     while n < most:
         before, n = (n, seconds), min(most, n * (FACTOR if seconds < ENOUGH else 2))
