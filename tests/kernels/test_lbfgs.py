@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from truerisk.engines.templates.turned import turned
 from truerisk.kernels.lbfgs import logistic_lbfgs
 
 
@@ -29,6 +30,24 @@ def followed(X, codes, cost=1.0, tol=1e-4, most=200, weights=None):
         tolerance=tol,
         most=most,
     )
+
+
+def followed_turned(X, codes, cost=1.0, tol=1e-4):
+    """The same on turned rows; where the coefficients then stand among the columns as they were."""
+    table = turned(X)
+    found = logistic_lbfgs(
+        np.column_stack([table.shown, np.zeros(len(X))]),
+        np.arange(len(X)),
+        codes,
+        np.ones(len(X)),
+        n_classes=codes.max() + 1,
+        penalties=1 / (np.atleast_1d(cost) * len(X)),
+        tolerance=tol,
+        most=200,
+        directions=table.directions,
+        size_of_columns=float(np.linalg.norm(np.abs(X).max(axis=0))),
+    )
+    return found, found.coefficients[..., :-1] @ table.directions.T
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 6])
@@ -115,3 +134,44 @@ def test_what_the_kernel_would_read_out_of_bounds_is_refused(change, words):
     more = {"n_classes": 2, "penalties": np.ones(1), "tolerance": 1e-4, "most": 10}
     with pytest.raises(ValueError, match=words):
         logistic_lbfgs(X, **given, **more)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("tol", [1e-2, 1e-4])
+def test_turned_rows_go_the_same_steps(n_classes, tol):
+    """The largest component of the gradient is that of the columns as they were."""
+    cost = np.array([0.01, 0.3, 10.0])
+    for seed in range(5):
+        X, codes = problem(n_classes, seed, n=30, p=100)
+        X *= np.random.default_rng(seed).uniform(0.1, 3, 100)
+        plain = followed(X, codes, cost, tol)
+        found, coefficients = followed_turned(X, codes, cost, tol)
+        assert (found.iterations[:, 0] == plain.iterations[:, 0]).all()
+        assert (found.sure == plain.sure).all()
+        assert np.allclose(coefficients[:, 0], plain.coefficients[:, 0], rtol=1e-9, atol=1e-11)
+        assert np.allclose(found.intercepts[:, 0], plain.intercepts[:, 0], rtol=1e-9, atol=1e-11)
+        assert (found.coefficients[:, 0, :, -1] == 0).all()  # nothing lies across, but for rounding
+
+
+def test_rounding_is_as_large_in_turned_rows():
+    """The ends of the two ways are about as far apart as without turning, also across the rows."""
+    ratios, across = [], []
+    for seed in range(20):
+        X, codes = problem(2, seed, n=30, p=100)
+        plain, (found, coefficients) = followed(X, codes), followed_turned(X, codes)
+        way, turned_way = plain.coefficients[0, :, 0], coefficients[0, :, 0]
+        apart, turned_apart = (np.abs(X @ (w[0] - w[1])).max() for w in (way, turned_way))
+        ratios.append(turned_apart / apart)
+        across.append(abs(found.coefficients[0, 1, 0, -1]))
+    assert 0.5 < np.median(ratios) < 20
+    assert np.median(across) > 1e-17
+
+
+def test_directions_of_another_shape_are_refused():
+    """The kernel would read out of bounds."""
+    X, codes = problem(2)
+    given = np.arange(60), codes, np.ones(60)
+    how = {"n_classes": 2, "penalties": np.ones(1), "tolerance": 1e-4, "most": 10}
+    for directions in (np.zeros((9, 5)), np.zeros(4)):
+        with pytest.raises(ValueError, match="do not turn 5 columns"):
+            logistic_lbfgs(X, *given, **how, directions=directions)

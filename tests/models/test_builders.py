@@ -73,3 +73,33 @@ def test_the_target_of_svm_and_lasso_has_no_unit() -> None:
         pipeline, _ = built(word, "regression", 40, 2)
         small = pipeline.fit(X, y / 1024).predict(X)
         np.testing.assert_allclose(pipeline.fit(X, y).predict(X), 1024 * small, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "n_classes", "plain"), [(100, 48, 2, True), (100, 49, 2, False), (100, 48, 3, False)]
+)
+def test_a_discriminant_is_shrunk_where_half_of_the_rows_have_no_inverse(
+    n: int, p: int, n_classes: int, plain: bool
+) -> None:
+    """The scatter of fewer rows than columns is solved through rounding noise: no such setting."""
+    _, grid = learner("lda", "classification", n_rows=n, n_features=p, n_classes=n_classes)
+    shrunk = [0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
+    assert grid["model__shrinkage"] == [*[0.0] * plain, *shrunk]
+    size = {"n_rows": n, "n_features": p, "n_classes": n_classes}
+    assert learner("lda", "classification", text=[1], **size)[1] == {"model__shrinkage": shrunk}
+
+
+def test_what_is_not_shrunk_is_noise_where_columns_outnumber_rows() -> None:
+    """Another order of the columns moves labels of scikit-learn's own, and not once it shrinks."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 200)), np.arange(60) % 2
+    orders = [np.arange(200), *(rng.permutation(200) for _ in range(4))]
+
+    def labels(shrinkage: float) -> list[np.ndarray]:
+        model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=shrinkage)
+        return [model.fit(X[:40, o], y[:40]).predict(X[40:, o]) for o in orders]
+
+    assert len(np.unique(labels(0.0), axis=0)) > 1
+    assert len(np.unique(labels(0.01), axis=0)) == 1

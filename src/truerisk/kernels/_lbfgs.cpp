@@ -20,6 +20,7 @@ template <typename T, typename Shape>
 using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
 template <typename T, typename Shape>
 using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
+using Rowwise = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Columnwise = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using lbfgs::Vector;
 
@@ -120,15 +121,29 @@ struct Table {
     std::vector<std::int32_t> code;
 };
 
+// How turned coordinates stand to those of the solver: `rows` directions, one row per column of the
+// table as it was, and `size`, the length of its columns' largest cells. The last coordinate of a turned
+// table is no direction: it stands for what lies across the rows, where rounding alone moves anything.
+struct Turn {
+    const double* rows;
+    std::size_t p, width;
+    double size;
+};
+
 // The mean deviance (halved) and λ/2 times the squares of the coefficients. One function for two
 // classes, else one per class; coefficients first, the intercept of each function last.
 class Objective {
 public:
     double penalty = 0.0;
 
-    Objective(const Table& rows, std::size_t classes)
-        : table(rows), functions(classes == 2 ? 1 : classes), eta(functions * rows.length),
-          left(functions * rows.length), second(rows.length) {
+    Objective(const Table& rows, std::size_t classes, const Turn* turning)
+        : table(rows), turn(turning), functions(classes == 2 ? 1 : classes),
+          eta(functions * rows.length), left(functions * rows.length), second(rows.length),
+          most(rows.most), highest(functions, 0) {
+        if (turn) {  // as long in all as the noise of the solver's columns is
+            const double each = turn->size / std::sqrt(static_cast<double>(rows.p));
+            std::fill(most.begin(), most.end(), each);
+        }
         for (std::size_t i = 0; i < second.size(); ++i) second[i] = table.code[i] == 1 ? 1.0 : 0.0;
     }
 
@@ -139,11 +154,38 @@ public:
         double farthest = 0.0;
         for (std::size_t f = 0; f < functions; ++f) {
             const double* const own = d.data() + f * (table.p + 1);
-            double sum = std::fabs(own[table.p]);
-            for (std::size_t j = 0; j < table.p; ++j) sum += std::fabs(own[j]) * table.most[j];
-            farthest = std::max(farthest, sum);
+            double sum = 0.0;
+            for (std::size_t j = 0; j < table.p; ++j) {
+                sum += turn ? own[j] * own[j] : std::fabs(own[j]) * most[j];
+            }
+            if (turn) sum = std::sqrt(sum) * turn->size;
+            farthest = std::max(farthest, sum + std::fabs(own[table.p]));
         }
         return farthest;
+    }
+
+    // The size of the gradient's largest component; where it is above `enough`, that of any above it.
+    double largest(const Vector& gradient, double enough) const {
+        double found = 0.0;
+        for (std::size_t f = 0; f < functions; ++f) {
+            const double* const own = gradient.data() + f * (table.p + 1);
+            found = larger(found, own[table.p]);
+            if (!turn) {
+                for (std::size_t j = 0; j < table.p; ++j) found = larger(found, own[j]);
+                continue;
+            }
+            found = larger(found, component(own, highest[f]));  // it often stays the largest
+            double most_here = 0.0;
+            for (std::size_t j = 0; j < turn->p && !(found > enough); ++j) {
+                const double here = std::fabs(component(own, j));
+                if (here > most_here) {
+                    most_here = here;
+                    highest[f] = j;
+                }
+                found = larger(found, here);
+            }
+        }
+        return found;
     }
 
     // What the rounding of a value is relative to. Of many classes it is a difference of predictors.
@@ -184,7 +226,7 @@ public:
             for (const Rows& part : table.parts)
                 for (std::size_t j = 0; j < table.p; ++j) slope[j] += part.dot(j, own + part.first);
             for (std::size_t j = 0; j < table.p; ++j)
-                slope[j] = slope[j] + size * table.most[j] * shaking() + penalty * x[f * width + j];
+                slope[j] = slope[j] + size * most[j] * shaking() + penalty * x[f * width + j];
             slope[table.p] = sum + size * shaking();
         }
         return value + 0.5 * penalty * squares + value_size(x, value) * shaking();
@@ -192,9 +234,27 @@ public:
 
 private:
     const Table& table;
+    const Turn* turn;
     std::size_t functions;
     mutable Vector eta, left;
-    Vector second;  // 1 for the second class
+    Vector second, most;  // 1 for the second class; the largest cell of each column
+    mutable std::vector<std::size_t> highest;  // where each function's gradient was largest
+
+    static double larger(double found, double g) {
+        return std::fabs(g) > found || g != g ? std::fabs(g) : found;
+    }
+
+    // What a gradient in turned coordinates is in one column of the table as it was.
+    double component(const double* own, std::size_t j) const {
+        const double* const row = turn->rows + j * turn->width;
+        double sums[4] = {};
+        std::size_t i = 0;
+        for (; i + 4 <= turn->width; i += 4) {
+            for (std::size_t k = 0; k < 4; ++k) sums[k] += row[i + k] * own[i + k];
+        }
+        for (; i < turn->width; ++i) sums[0] += row[i] * own[i];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
 
     // Σ w (log Σ e^η − η of its class), and w (share − whether it is the class)
     double of_many() const {
@@ -254,7 +314,8 @@ Table table_of(const double* X, std::size_t stride, std::size_t p, const std::in
 void logistic_lbfgs(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows,
                     Input<double, nb::ndim<1>> weights, Input<std::int32_t, nb::ndim<1>> codes,
                     std::int64_t n_classes, Input<double, nb::ndim<1>> penalties, double tolerance,
-                    std::int64_t most, Output<double, nb::ndim<3>> ends,
+                    std::int64_t most, Rowwise directions, double size_of_columns,
+                    Output<double, nb::ndim<3>> ends,
                     Output<std::int64_t, nb::ndim<2>> iterations,
                     Output<std::uint8_t, nb::ndim<1>> how, Output<double, nb::ndim<1>> rough) {
     const double* const cells = X.data();
@@ -262,14 +323,16 @@ void logistic_lbfgs(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows,
     nb::gil_scoped_release no_gil;
     const Table table = table_of(cells, stride, p, rows.data(), rows.shape(0), weights.data(),
                                  codes.data());
-    Objective objective(table, static_cast<std::size_t>(n_classes));
+    const Turn turn{directions.data(), directions.shape(0), directions.shape(1), size_of_columns};
+    const bool turned = turn.p > 0;
+    Objective objective(table, static_cast<std::size_t>(n_classes), turned ? &turn : nullptr);
     const std::size_t size = objective.size();
     for (std::size_t c = 0; c < penalties.shape(0); ++c) {
         objective.penalty = penalties.data()[c];
         std::uint8_t end = lbfgs::CONVERGED;
         for (std::size_t way = 0; way < WAYS && end == lbfgs::CONVERGED; ++way) {
             Vector x(size, 0.0);
-            const lbfgs::Shaking shaking(way > 0);
+            const lbfgs::Shaking shaking(way > 0, turned);
             const lbfgs::Outcome outcome =
                 lbfgs::Minimiser<Objective>(objective, x, tolerance, shaking).run(most);
             end = outcome.end;

@@ -27,12 +27,14 @@ enum End : std::uint8_t { CONVERGED = 0, DOUBTFUL = 1, CUT = 2 };
 
 using Vector = std::vector<double>;
 
-// Noise of the size of rounding, a number in ±2 ε at a time; none unless it is switched on.
+// Noise of the size of rounding, a number in ±2 ε at a time; none unless it is switched on. In
+// `turned` coordinates sums have other terms than in those of the solver: lengths bound both.
 class Shaking {
 public:
-    explicit Shaking(bool switched_on) : on(switched_on) {}
+    explicit Shaking(bool switched_on, bool turned_ones = false)
+        : on(switched_on), turned(turned_ones) {}
 
-    bool on;
+    bool on, turned;
 
     double operator()() {
         if (!on) return 0.0;
@@ -45,6 +47,12 @@ private:
     std::uint64_t state = 88172645463325252u;
 };
 
+inline double length_of(const Vector& a) {
+    double squares = 0.0;
+    for (const double each : a) squares += each * each;
+    return std::sqrt(squares);
+}
+
 inline double product(const Vector& a, const Vector& b, Shaking& shaking) {
     double total = 0.0, size = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -52,6 +60,7 @@ inline double product(const Vector& a, const Vector& b, Shaking& shaking) {
         total += part;
         size += std::fabs(part);
     }
+    if (shaking.on && shaking.turned) size = length_of(a) * length_of(b);
     return total + size * shaking();
 }
 
@@ -214,13 +223,8 @@ struct Outcome {
     }
 };
 
-inline double largest(const Vector& gradient) {
-    double most = 0.0;
-    for (const double g : gradient) most = std::fabs(g) > most || g != g ? std::fabs(g) : most;
-    return most;
-}
-
-// Minimises `problem(x, gradient, shaking)`, which returns the value.
+// Minimises `problem(x, gradient, shaking)`, which returns the value; `problem.largest` is the size of
+// the gradient's largest component, or a number on the same side of the bound.
 // What a solver holds between two steps.
 template <typename Problem>
 class Minimiser {
@@ -228,7 +232,7 @@ public:
     Minimiser(const Problem& what, Vector& from, double bound, Shaking noise)
         : problem(what), x(from), tolerance(bound), shaking(noise), gradient(from.size()),
           before(from.size()), d(from.size()), value(what(from, gradient, shaking)),
-          norm(largest(gradient)), memory(shaking) {}
+          norm(what.largest(gradient, bound * (1.0 + 2 * NEAR))), memory(shaking) {}
 
     // From x to where the solver stops, which is where x is then.
     Outcome run(std::int64_t most) {
@@ -237,7 +241,7 @@ public:
             if (norm <= tolerance) return outcome.as(CONVERGED);
             const double former = value;
             if (!step()) return outcome;
-            norm = largest(gradient);
+            norm = problem.largest(gradient, tolerance * (1.0 + 2 * NEAR));
             if (outcome.iterations + 1 >= most) return outcome.as(CUT);
             if (norm > tolerance) {
                 const double whole = std::max({std::fabs(former), std::fabs(value), 1.0});

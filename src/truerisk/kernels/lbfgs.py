@@ -41,6 +41,8 @@ def logistic_lbfgs(
     penalties: np.ndarray,
     tolerance: float,
     most: int,
+    directions: np.ndarray | None = None,
+    size_of_columns: float = 0.0,
 ) -> Stops:
     r"""Follow the solver at every penalty λ, from 0, to where it stops.
 
@@ -59,6 +61,11 @@ def logistic_lbfgs(
         Of the largest component of the gradient.
     most : int
         Iterations after which it is given up.
+    directions : array, shape (columns, p − 1), optional
+        Where X are turned rows: what its columns but the last, which is 0, are in those of the
+        table as it was, whose gradient the solver looks at. They are orthonormal.
+    size_of_columns : float
+        The length of the largest cells of those columns: how large rounding is there.
 
     Raises
     ------
@@ -73,6 +80,9 @@ def logistic_lbfgs(
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     penalties = np.ascontiguousarray(penalties, dtype=np.float64)
     _check(X, rows, codes, weights, n_classes)
+    turn = np.zeros((0, 0)) if directions is None else np.ascontiguousarray(directions)
+    if turn.ndim != 2 or (len(turn) and turn.shape[1] != X.shape[1] - 1):
+        raise ValueError(f"directions of shape {turn.shape} do not turn {X.shape[1]} columns.")
     functions, p, n = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
     ends = np.zeros((n, WAYS, functions * (p + 1)))
     iterations = np.zeros((n, WAYS), dtype=np.int64)
@@ -86,6 +96,8 @@ def logistic_lbfgs(
         penalties,
         float(tolerance),
         int(most),
+        turn,
+        float(size_of_columns),
         ends,
         iterations,
         how,

@@ -101,7 +101,7 @@ def learner(
         raise BadData(f"{n_rows} rows and {n_features} features: a learner needs some of both.")
     from sklearn.pipeline import Pipeline
 
-    model, grid = entry.build(task, Size(n_rows, n_features, n_classes))
+    model, grid = entry.build(task, Size(n_rows, n_features, n_classes, indicators=len(text) > 0))
     if numeric is None:
         numeric = [j for j in range(n_features) if j not in set(text)]
     preparation = prepare(numeric, text, scale=entry.scale, missing=missing)

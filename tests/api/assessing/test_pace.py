@@ -6,14 +6,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from sklearn.linear_model import Ridge
+from sklearn.base import is_classifier
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.assessing.pace import Pace, line_of, mean_of, pace_of
+from truerisk.api.assessing.pace import Pace, _shares_nothing, line_of, mean_of, pace_of
 from truerisk.api.road.problem import pose
 from truerisk.core.answers import Answers
-from truerisk.core.contracts import Engine, Streams
+from truerisk.core.contracts import Engine, Request, Streams
 from truerisk.core.family import Family
 from truerisk.engines.generic import Generic
 from truerisk.methods.words import as_method
@@ -173,3 +178,71 @@ def test_a_long_fit_is_timed_once_more_and_not_in_two_numbers(once, each):
     again = 0.0 if once + each >= 10 else once + each  # a very long one is not made again
     assert clock.now - spent == pytest.approx(again)
     assert (second.once, second.each) == pytest.approx((once, each), abs=1e-9)
+
+
+@pytest.mark.parametrize("each", [0.3, 5.0, 60.0])
+def test_long_single_fits_are_not_made_again_for_the_next_pass(each):
+    """Ten in a hundred rows fewer, and a fit takes the square of that less."""
+    clock = Clock()
+    asked, plan = problem(Single(clock=clock, seconds=(each,) * 5))
+    first, spent = pace_of(asked, plan, clock=clock), clock.now
+    fewer = as_method("10-fold").plan(asked.data, Streams(0))
+    second = pace_of(asked, fewer, like=first, clock=clock)
+    winners = pace_of(asked, fewer, winners=True, like=first, clock=clock)
+    assert clock.now == spent <= 4 * each
+    assert second.each == pytest.approx(5 * each * (36 / 39) ** 2)
+    assert winners.each == pytest.approx(second.each / 5)
+
+
+def test_short_single_fits_are_timed_in_every_pass():
+    """They cost nothing, and what they take need not be guessed; as many are enough as settings."""
+    clock = Clock()
+    asked, plan = problem(Single(clock=clock, seconds=(0.01,) * 5))
+    first, spent = pace_of(asked, plan, clock=clock), clock.now
+    second = pace_of(asked, plan, like=first, clock=clock)
+    assert clock.now - spent == pytest.approx(4 * 0.01)
+    assert second.each == pytest.approx(first.each)
+
+
+@pytest.mark.parametrize(("each", "fits"), [(0.1, 6), (0.3, 2), (1.9, 2), (8.0, 1)])
+def test_fits_that_share_nothing_are_timed_once(each, fits, monkeypatch):
+    """And once before, without its seconds, where imports may be in it."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, 0.0, each))
+    monkeypatch.setattr("truerisk.api.assessing.pace._shares_nothing", lambda *_: True)
+    pace = pace_of(asked, plan, clock=clock)
+    assert clock.now == pytest.approx(fits * each)
+    assert (pace.once, pace.each) == pytest.approx((0.0, each))
+
+
+SCALED = {
+    "shrunk": (LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [0.1, 0.2]}, False),
+    "plain": (LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": [0.0, 0.2]}, True),
+    "neighbours": (KNeighborsClassifier(), {"n_neighbors": [1, 3]}, False),
+    "ridge": (RidgeClassifier(), {"alpha": [0.1, 1.0]}, False),
+    "least squares": (LinearRegression(), {"positive": [False]}, True),
+}
+
+
+@pytest.mark.parametrize("word", SCALED)
+def test_engines_say_whether_fits_share_work(word):
+    """On rows that all fits share they may; behind a scaler where its scale does not matter."""
+    model, grid, shares = SCALED[word]
+    for scaled in (False, True):
+        named = {f"{'model__' * scaled}{name}": values for name, values in grid.items()}
+        steps = Pipeline([("scale", StandardScaler()), ("model", model)])
+        y = Y if is_classifier(model) else X[:, 0]
+        asked = pose(Family.of(steps if scaled else model, named), X, y)
+        plan = as_method("5-fold").plan(asked.data, Streams(0))
+        engine = asked.asking().choose(plan, Request.of(asked.loss, plan))
+        assert _shares_nothing(engine, asked) == (scaled and not shares)
+
+
+def test_the_share_of_the_pass_before_makes_one_timing_enough():
+    """What is done once was told by several timings, and takes the same part of the next pass."""
+    clock = Clock()
+    asked, plan = problem(OnePass(clock, 0.05, 0.01))
+    first, spent = pace_of(asked, plan, clock=clock), clock.now
+    second = pace_of(asked, plan, like=first, clock=clock)
+    assert clock.now - spent == pytest.approx(0.06)
+    assert (second.once, second.each) == pytest.approx((0.05, 0.01))

@@ -129,3 +129,15 @@ def test_a_column_of_one_value_is_the_learners_own_affair(model, weighted):
             plan = method.plan(data, Streams(0))
             found, expected = both(LeastSquares(), family_of(model), data, plan, Request("value"))
             assert np.allclose(found, expected, rtol=1e-9, atol=1e-10), (seed, method.word)
+
+
+def test_wide_rows_are_not_decomposed_where_the_learner_decides_in_any_case(monkeypatch):
+    """Beside cells of 10⁴ a penalty of .01 is rounding to a null direction of centred rows."""
+    monkeypatch.setattr("truerisk.engines.linear.fit.from_rows", None)  # an SVD of the rows
+    rng = np.random.default_rng(0)
+    X, y = 1e4 * rng.lognormal(size=(30, 400)), rng.normal(size=30)
+    data = Data.check(X, y, task="regression")
+    plan = tr.methods.as_method("5-fold").plan(data, Streams(0))
+    with counted(monkeypatch) as seen:
+        require_equal(family_of(Ridge(), {"alpha": [1e-4, 1e6]}), data, plan, "value")
+    assert seen["asked"] == 5

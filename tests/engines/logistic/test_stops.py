@@ -17,11 +17,19 @@ import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.engines.generic import Generic
 from truerisk.engines.logistic import paths as logistic
+from truerisk.engines.logistic import stops
 from truerisk.engines.logistic.path_answers import ranks_are_close
 from truerisk.engines.logistic.paths import LogisticPaths
 from truerisk.methods import Bootstrap
 
 RESPONSES = ["label", "probability", "score"]
+
+
+def widened(rng, X):
+    """Many more columns than rows, most of them noise."""
+    return np.c_[X, rng.normal(size=(len(X), 150 - X.shape[1]))]
+
+
 TABLES = {
     "plain": lambda rng, X: X,
     "far": lambda rng, X: X + 10.0 ** rng.uniform(1, 8),
@@ -31,6 +39,11 @@ TABLES = {
     "copies": lambda rng, X: X[np.arange(len(X)) // 3],
     "whole numbers": lambda rng, X: np.round(X),
     "separable": lambda rng, X: np.c_[X, 50.0 * (np.arange(len(X)) % 2)],
+    "wide": widened,
+    "wide and far": lambda rng, X: widened(rng, X) + 10.0 ** rng.uniform(0, 4),
+    "wide and unscaled": lambda rng, X: widened(rng, X) * 10.0 ** rng.uniform(-2, 3, 150),
+    "wide copies": lambda rng, X: widened(rng, X)[np.arange(len(X)) // 2],
+    "wide, some constant": lambda rng, X: np.c_[widened(rng, X), np.full((len(X), 30), 7.0)],
 }
 
 
@@ -147,3 +160,36 @@ def test_ranks_are_close_only_between_classes():
     codes = np.array([0, 1, 1, 0])
     gap = np.array([1e-9, 1e-9, 1.0])
     assert ranks_are_close(scores, codes, gap).tolist() == [False, True, True]
+
+
+def test_wide_rows_are_turned_and_the_learner_seldom_asked(monkeypatch):
+    """As many columns as there are rows, and one for what lies across; weights and copies, too."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(30, 200)), np.array(["a", "b"])[np.arange(30) % 2]
+    shapes, follow = set(), stops.logistic_lbfgs
+
+    def following(X, *given, **how):
+        shapes.add(X.shape)
+        return follow(X, *given, **how)
+
+    monkeypatch.setattr(stops, "logistic_lbfgs", following)
+    family = family_of(LogisticRegression(), {"C": [0.01, 0.1, 1.0, 10.0]})
+    data = data_of(X, y, sample_weight=rng.uniform(0.5, 2.0, 30))
+    for method in (tr.methods.KFold(5), Bootstrap("oob", 5)):
+        plan = method.plan(data, Streams(0))
+        for response in RESPONSES:
+            given = family, data, plan, Request(response)
+            with counted(monkeypatch) as seen:
+                ours, _ = answered(LogisticPaths(), *given)
+            theirs, _ = answered(Generic(), *given)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+            assert seen["asked"] <= 1
+    assert {n + 1 for n, _ in shapes} == {width for _, width in shapes}
+    assert max(shapes) == (24, 25)
+
+
+def test_rows_are_not_turned_where_it_does_not_pay(monkeypatch):
+    """Hardly more columns than rows."""
+    monkeypatch.setattr(stops, "turned", None)
+    X, y = drawn(40, 60, 2)
+    tr.estimate_risk(LogisticRegression(), X, y, method="5-fold", engine="logistic-path")

@@ -40,9 +40,7 @@ def test_an_imputer_before_a_learner_is_served(word):
     steps = [("fill", SimpleImputer(strategy="median")), ("scale", StandardScaler())]
     fast = tuned(*LEARNERS[word], steps)
     assert fast.engine == word
-    assert np.array_equal(
-        fast.losses, tuned(*LEARNERS[word], steps, engine="generic").losses
-    )
+    assert np.array_equal(fast.losses, tuned(*LEARNERS[word], steps, engine="generic").losses)
 
 
 @pytest.mark.parametrize("word", LEARNERS)
@@ -52,9 +50,7 @@ def test_gaps_that_stay_are_the_learners_own_business(word, step):
     found = []
     for engine in ("auto", "generic"):
         try:
-            found.append(
-                tuned(*LEARNERS[word], [("step", step)], engine=engine).losses.tolist()
-            )
+            found.append(tuned(*LEARNERS[word], [("step", step)], engine=engine).losses.tolist())
         except ValueError as error:
             found.append(str(error))
     assert found[0] == found[1]

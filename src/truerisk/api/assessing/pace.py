@@ -1,8 +1,12 @@
 """How long an engine will take for a plan, told from a few of the very fits that it will make.
 
 Two numbers of fits are timed, each with all settings, so that what is done once (a decomposition of
-all rows, say) and what each fit adds are told apart: seconds = once + each · fits. An engine that
-makes every fit of every setting by itself is timed on single ones, spread over fits and settings.
+all rows, say) and what each fit adds are told apart: seconds = once + each · fits. Where an engine
+says that fits share nothing, one number is enough. An engine that makes every fit of every setting
+by itself is timed on single ones, spread over fits and settings.
+
+A forecast is for deciding: where a fit takes long, what one pass has told is not asked again in the
+next one, whose fits see fewer rows. Its seconds are taken to grow with the square of the rows.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,12 +23,15 @@ from truerisk.core.contracts import Engine, Request
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.executors import workers_of
+from truerisk.engines.settings import groups_along
 from truerisk.engines.templates.one_fit import OneFit
+from truerisk.engines.templates.one_pass import OnePass
 
 __all__ = ["Pace", "line_of", "mean_of", "pace_of"]
 
 ENOUGH = 0.25  # seconds; a longer timing is not repeated with more fits
-LONG = 2.0  # seconds; so long a timing is not made in two numbers for each pass
+FAIR = 0.02  # seconds; one timing of so many is enough where the pass before told what is once
+LONG = 2.0  # seconds; so long a timing is not repeated to be rid of imports
 LONGEST = 10.0  # seconds; so long a fit is not made again for the next pass
 FEWEST = 3  # single fits of an engine that makes one per setting: cheap, middling and dear ones
 FACTOR = 4  # by which the number of timed fits grows
@@ -40,10 +47,16 @@ class Pace:
     engine: str
     once: float
     each: float
+    rows: float  # that a fit saw
 
     def seconds(self, n_fits: int) -> float:
         """For so many fits of the same kind."""
         return self.once + self.each * n_fits
+
+    def of_rows(self, rows: float) -> Pace:
+        """Of fits that see so many rows."""
+        growth = (rows / self.rows) ** 2
+        return replace(self, once=growth * self.once, each=growth * self.each, rows=rows)
 
     @property
     def share(self) -> float:
@@ -62,58 +75,68 @@ def pace_of(
     """The pace of the fits of a plan, each with all settings; with `winners` with one of them.
 
     Where one fit is long, what is done once is taken to have the share that it has in `like`, and
-    where it is very long, `like` is the answer.
+    where it is very long, `like` is the answer; of single fits, where they are not short.
     """
     engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
-    if like is not None and like.engine == engine.word and like.seconds(1) >= LONGEST:
-        return like
-    settings = len(problem.family)
+    like = like if like is not None and like.engine == engine.word else None
+    settings, rows = len(problem.family), float(plan.train_sizes.mean())
+    if like is not None and like.seconds(1) >= LONGEST and not isinstance(engine, Generic):
+        return like.of_rows(rows)
     if isinstance(engine, Generic):
         times = 1 if winners else settings
+        if like is not None and like.each * _workers(problem, engine) >= settings * ENOUGH:
+            return replace(like, each=like.each * times / settings).of_rows(rows)
 
         def single(n: int) -> float:
             return _timed(problem, plan, _spread(n, plan.n_fits), _spread(n, settings), clock)
 
-        each = times * mean_of(single, plan.n_fits * settings, min(FEWEST, settings))
-        return Pace(engine.word, 0.0, each / _workers(problem, engine))
+        least = ENOUGH if like is None else FAIR
+        each = times * mean_of(single, plan.n_fits * settings, min(FEWEST, settings), least)
+        return Pace(engine.word, 0.0, each / _workers(problem, engine), rows)
 
     def whole(n: int) -> float:
         only = _spread(n, settings) if winners else None
         return _timed(problem, plan, _spread(n, plan.n_fits), only, clock)
 
-    once, each = line_of(whole, plan.n_fits, None if like is None else like.share)
-    return Pace(engine.word, once, each / _workers(problem, engine))
+    share = 0.0 if _shares_nothing(engine, problem) else None
+    share = share if like is None else like.share
+    once, each = line_of(whole, plan.n_fits, share, first=like is None)
+    return Pace(engine.word, once, each / _workers(problem, engine), rows)
 
 
-def mean_of(timing: Timing, most: int, fewest: int) -> float:
+def mean_of(timing: Timing, most: int, fewest: int, enough: float = ENOUGH) -> float:
     """Seconds of one of `most` fits that share nothing, the mean over as many as are quick to make.
 
     >>> mean_of(lambda n: 2.0 * n, 1000, 3)
     2.0
     """
     n, seconds = 1, timing(1)  # imports and caches, too
-    if seconds >= ENOUGH and fewest <= 1:
+    if seconds >= enough and fewest <= 1:
         return seconds
     while True:
         n = min(most, fewest if n < fewest else n * FACTOR)
         seconds = timing(n)
-        if seconds >= ENOUGH or n == most:
+        if seconds >= enough or n == most:
             return seconds / n
 
 
-def line_of(timing: Timing, most: int, share: float | None = None) -> tuple[float, float]:
+def line_of(
+    timing: Timing, most: int, share: float | None = None, *, first: bool = True
+) -> tuple[float, float]:
     """Seconds once and for each of `most` fits, by the two largest numbers that are quick to time.
 
-    With the `share` of what is done once a long timing of one fit is enough.
+    With the `share` of what is done once a timing of one fit is enough, if it is not short. Imports
+    and caches are in the `first` one.
 
     >>> line_of(lambda n: 5.0 + 2.0 * n, 1000)
     (5.0, 2.0)
     """
     n, seconds = 1, timing(1)
-    if share is not None and seconds >= LONG:
-        return share * seconds, (1 - share) * seconds
-    if seconds < ENOUGH:
+    enough = ENOUGH if first else FAIR  # in `share` is what it takes to ask at all
+    if seconds < (LONG if first and share is not None else enough):
         seconds = timing(1)  # without imports and caches
+    if share is not None and seconds >= enough:
+        return share * seconds, (1 - share) * seconds
     while n < most:
         before, n = (n, seconds), min(most, n * (FACTOR if seconds < ENOUGH else 2))
         seconds = timing(n)
@@ -155,6 +178,15 @@ def _spread(n: int, most: int) -> np.ndarray:
     ([5], [1, 3, 6, 8], [0, 0, 1, 1])
     """
     return ((np.arange(n) + 0.5) * most / n).astype(np.int64)
+
+
+def _shares_nothing(engine: Engine, problem: Problem) -> bool:
+    """Whether the engine knows that it does nothing for several fits at once."""
+    if isinstance(engine, OneFit):
+        return True
+    if not isinstance(engine, OnePass):
+        return False
+    return not any(map(engine.shares_work, groups_along(problem.family, engine.along)))
 
 
 def _workers(problem: Problem, engine: Engine) -> int:

@@ -10,4 +10,5 @@
 | `quadratic_shape.py` | the Gaussian of a class for every `reg_param` |
 | `left_out.py` | fits that lack one row |
 | `samples.py` | many samples at once |
+| `shrunk.py` | shrunk fits, also of more columns than rows |
 """

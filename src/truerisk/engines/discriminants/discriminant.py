@@ -1,9 +1,9 @@
 """The linear discriminant engine: every shrinkage, every row left out, from one decomposition.
 
 The scatter of a train set is inverted once: by Cholesky where nothing is shrunk, by its
-eigenvectors for any number of shrinkages, which leave them as they are. All fits on all rows but
-one are answered together (`left_out.py`). Where scikit-learn would decide a rank, or
-too few digits are known, scikit-learn itself is asked.
+eigenvectors for any number of shrinkages, which leave them as they are (`shrunk.py`). All
+fits on all rows but one are answered together (`left_out.py`). Where scikit-learn would decide a
+rank, or too few digits are known, scikit-learn itself is asked.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from truerisk.engines.discriminants.left_out import Without
 from truerisk.engines.discriminants.rule import DiscriminantRule, setting_refusal, shrinkage_of
 from truerisk.engines.discriminants.samples import answer_samples
 from truerisk.engines.discriminants.scatter import Classes
+from truerisk.engines.discriminants.shrunk import ShrunkFit, moved_by_rounding
 from truerisk.engines.preparation.prepared import OwnArithmetic, dense
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
+from truerisk.engines.templates.turned import is_wide, turned_about_mean
 
 __all__ = ["LinearDiscriminants"]
 
@@ -63,6 +65,9 @@ class LinearDiscriminants(OnePass):
             return f"a {p} x {p} scatter of {n} rows has no inverse, and it is not shrunk."
         return None
 
+    def shares_work(self, group: Group) -> bool:
+        return super().shares_work(group) or not all(map(shrinkage_of, group.settings))
+
     def together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)
         out, X = LeftOut.of(task.plan), _shared_rows(task)
@@ -89,24 +94,61 @@ class LinearDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        classes = Classes.of(shown.X, shown.y, shown.times)
         rule = DiscriminantRule.of(group.settings[0])
-        quiet = rule.has_covariances(classes.sizes) and rule.tells_means(classes.means)
-        if not (quiet and rule.can_fit(classes.sizes, classes.n_features)):
+        fit = _Fit.of(shown, rule, [shrinkage_of(setting) for setting in group.settings])
+        if fit is None:
             return None
-        slopes = rule.slopes(classes, [shrinkage_of(setting) for setting in group.settings])
-        open_ = np.array([slope is None for slope in slopes])
+        open_ = np.zeros(len(group.candidates), dtype=bool)
         answers = []
         for rows in tests:
-            scores = np.zeros((len(slopes), len(rows), len(classes.present)))
-            for place, slope in enumerate(slopes):
-                if slope is not None:
-                    scores[place] = rule.scores(classes, slope, rows)
-            open_ |= undecided(scores, task.request).any(axis=1)
-            answers.append(respond(scores, classes.present, task.request, task.data.n_classes))
+            scores, unsure = fit.scores(rows, task.request)
+            open_ |= unsure
+            answers.append(respond(scores, fit.classes.present, task.request, task.data.n_classes))
         if open_.any():
             task.leave_open(shown.fit, group.candidates[open_])
         return answers
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """One train set: the slopes of what is not shrunk (None: left open), the fit of what is."""
+
+    rule: DiscriminantRule
+    classes: Classes
+    shrinkages: list[float]
+    plain: np.ndarray | None
+    shrunk: ShrunkFit | None
+
+    @classmethod
+    def of(cls, shown: Shown, rule: DiscriminantRule, shrinkages: list[float]) -> _Fit | None:
+        """None where scikit-learn would fail, or warn."""
+        shrinks = [s for s in shrinkages if s]
+        table = turned_about_mean(shown.X) if shrinks and is_wide(shown.X) else None
+        classes = Classes.of(shown.X if table is None else table.shown, shown.y, shown.times)
+        means = classes.means if table is None else classes.means - table.origin
+        quiet = rule.has_covariances(classes.sizes) and rule.tells_means(means)
+        if not (quiet and rule.can_fit(classes.sizes, shown.X.shape[1])):
+            return None
+        plain = rule.plain_slopes(classes) if len(shrinks) < len(shrinkages) else None
+        shrunk = ShrunkFit.of(shown.X, table, classes, rule, min(shrinks)) if shrinks else None
+        return cls(rule, classes, shrinkages, plain, shrunk)
+
+    def scores(self, rows: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
+        """`(candidate, row, class)`, and which candidates are left open."""
+        scores = np.zeros((len(self.shrinkages), len(rows), len(self.classes.present)))
+        open_ = np.zeros(len(self.shrinkages), dtype=bool)
+        for place, s in enumerate(self.shrinkages):
+            if s and self.shrunk is not None:
+                found = self.shrunk.scores(rows, s)
+                open_[place] = found is None
+                if found is not None:
+                    scores[place] = found[0]
+                    open_[place] = moved_by_rounding(*found, rows.shape[1], request).any()
+            elif self.plain is not None:
+                scores[place] = self.rule.scores(self.classes, self.plain, rows)
+            else:
+                open_[place] = True
+        return scores, open_ | undecided(scores, request).any(axis=1)
 
 
 def _left_to_fit(task: Task, place: int, asked: LeftOut, without: Without, c: int) -> np.ndarray:

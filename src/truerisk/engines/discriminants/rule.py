@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ from truerisk.engines.discriminants.scatter import (
     Root,
     ScatterSpectrum,
     root_of,
-    spectrum_of,
 )
 from truerisk.kernels.spectral import EPS
 
@@ -123,34 +122,18 @@ class DiscriminantRule:
         with np.errstate(over="ignore", invalid="ignore"):
             return EPS * condition * farthest * longest <= DOUBT
 
-    def slopes(self, classes: Classes, shrinkages: Sequence[float]) -> list[np.ndarray | None]:
-        """The inverse of the (shrunk) scatter times each class mean, less their mean.
+    def plain_slopes(self, classes: Classes) -> np.ndarray | None:
+        """The inverse of the scatter times each class mean, less their mean; nothing is shrunk.
 
         None where scikit-learn would have to decide a rank, or too few digits are known.
         """
-        offsets = classes.means - classes.means.mean(axis=0)
-        rows, factor = classes.rows(self.of_classes(classes.sizes))
-        spectrum = spectrum_of(rows, factor) if any(shrinkages) else None  # serves all of them
-        found = []
-        for shrinkage in shrinkages:
-            if shrinkage and spectrum is not None:
-                found.append(self._shrunk_slopes(spectrum, classes, shrinkage))
-            else:
-                root = None if classes.has_flat_columns else root_of(rows, factor)
-                found.append(self._plain_slopes(root, classes, offsets))
-        return found
-
-    def _shrunk_slopes(
-        self, spectrum: ScatterSpectrum, classes: Classes, shrinkage: float
-    ) -> np.ndarray | None:
-        solved = shrunk_solution(spectrum, classes.means, shrinkage, classes.farthest)
-        if solved is None or not self.rounds_little(solved[1], classes.farthest, solved[0]):
+        if classes.has_flat_columns:
             return None
+        root = root_of(*classes.rows(self.of_classes(classes.sizes)))
         offsets = classes.means - classes.means.mean(axis=0)
-        found = shrunk_solution(spectrum, offsets, shrinkage, classes.farthest)
-        return None if found is None else found[0]
+        return self._slopes_of(root, classes, offsets)
 
-    def _plain_slopes(
+    def _slopes_of(
         self, root: Root | None, classes: Classes, offsets: np.ndarray
     ) -> np.ndarray | None:
         if root is None or not self._accepts(root):
@@ -186,7 +169,7 @@ def shrunk_solution(
 
     None where too few digits are known.
     """
-    added = s * spectrum.trace / len(spectrum.vectors)
+    added = s * spectrum.trace / spectrum.n_features
     shrunk = (1 - s) * spectrum.values + added
     lowest = added if spectrum.has_rest else shrunk.min()
     if not (shrunk.max() < WORST * lowest and (FLAT * farthest) ** 2 <= added):

@@ -254,28 +254,37 @@ def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
 
 @dataclass(frozen=True, eq=False)
 class ScatterSpectrum:
-    """Eigenvalues and vectors of a scatter; `vectors` may span a part, the rest has value 0."""
+    """Eigenvalues and vectors of a scatter; `vectors` may span a part, the rest has value 0.
+
+    Of turned rows the scatter has as many eigenvalues as they had columns (`n_features`) before.
+    """
 
     values: np.ndarray
     vectors: np.ndarray
     trace: float
+    n_features: int
 
     @property
     def has_rest(self) -> bool:
-        return len(self.values) < len(self.vectors)
+        return len(self.values) < self.n_features
 
 
-def spectrum_of(rows: np.ndarray, factor: float = 1.0) -> ScatterSpectrum:
+def spectrum_of(
+    rows: np.ndarray, factor: float = 1.0, *, n_features: int | None = None, added: float = 0.0
+) -> ScatterSpectrum:
     """The spectrum of rows'rows times a factor.
 
-    By the product where that keeps enough digits, else by an SVD.
+    By the product where that keeps enough digits, else by an SVD. Where every eigenvalue is at
+    least as large as what will be `added` to it, smaller ones need no digits.
     """
     n, p = rows.shape
+    columns = p if n_features is None else n_features
     trace = factor * float(np.einsum("ij,ij->", rows, rows))
     if n >= p:
         driver = "evd" if p > 1 else "ev"  # before SciPy 1.11, "evd" fails on one element
         values, vectors = eigh(rows.T @ rows, driver=driver, overwrite_a=True, check_finite=False)
-        if values[0] > ENOUGH * values[-1]:
-            return ScatterSpectrum(factor * values, vectors, trace)
+        if values[0] > ENOUGH * values[-1] or added > ENOUGH * factor * values[-1]:
+            return ScatterSpectrum(factor * np.maximum(values, 0.0), vectors, trace, columns)
     _, singular, across = svd(rows, full_matrices=False, check_finite=False)
-    return ScatterSpectrum(factor * singular**2, np.ascontiguousarray(across.T), trace)
+    vectors = np.ascontiguousarray(across.T)
+    return ScatterSpectrum(factor * singular**2, vectors, trace, columns)

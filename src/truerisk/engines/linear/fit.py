@@ -173,11 +173,12 @@ def solve(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Answers `(penalty, row, target)` about rows X, and for which penalties they are open."""
     asked = X - train.mean
-    found, open_ = _by_product(train, asked, manner, penalties)
-    if open_.any():
-        careful, still = _by_rows(train, asked, manner, penalties[open_])
-        found[open_] = careful
-        open_[open_] = still
+    found, open_, works = _by_product(train, asked, manner, penalties)
+    again = open_ & works if train.wide else open_.copy()  # of wide rows no more can be told
+    if again.any():
+        careful, still = _by_rows(train, asked, manner, penalties[again])
+        found[again] = careful
+        open_[again] = still
     return found + train.mean_y, open_
 
 
@@ -198,7 +199,8 @@ def degrees_of_freedom(
 
 def _by_product(
     train: TrainSet, asked: np.ndarray, manner: Manner, penalties: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Answers, at which penalties they are open, and where the learner's own solver works."""
     Z, T = train.rows
     wide = train.wide
     product, right = (Z @ Z.T, T) if wide else (Z.T @ Z, Z.T @ T)
@@ -208,21 +210,21 @@ def _by_product(
     left = (asked @ Z.T if wide else asked) @ spectrum.vectors
     smallest = float(spectrum.values.min(initial=np.inf))
     largest = float(spectrum.values.max(initial=0.0))
-    sure = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
-    sure &= spectrum.stands(penalties)
+    works = manner.works_on(0.0 if wide else smallest, largest, train.n_given, penalties)
+    sure = works & spectrum.stands(penalties)
     if not manner.penalised:
         null = wide and (train.intercept or train.n_given > len(train.root))
         singular = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
         sure &= smallest > CLEAR**2 * largest and manner.rank_is_clear(singular, null=null)
         if not sure.all():  # nothing may be divided by
-            return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~sure
+            return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~sure, works
     elif not sure.any():
-        return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~sure
+        return np.zeros((len(penalties), len(asked), train.T.shape[1])), ~sure, works
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = answers_at(left, spectrum, penalties)
         doubts = doubts_at(left, 0.0, spectrum, penalties, train.scale)
         doubts += location_doubts(spectrum, train.far, penalties, train.scale)
-    return found, ~(sure & (doubts <= DOUBT))
+    return found, ~(sure & (doubts <= DOUBT)), works
 
 
 def _by_rows(

@@ -25,10 +25,11 @@ def kernel_of(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -
     return pairwise_kernels(X, Y, metric=setting["kernel"], filter_params=True, **given)
 
 
-def rounding_of(setting: Mapping[str, Any], X: np.ndarray) -> float:
+def rounding_of(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
     """How far an element of the kernel may be off, over EPS: squared distances lose what is far."""
-    gamma = 1.0 / X.shape[1] if setting["gamma"] is None else float(setting["gamma"])
-    square = float((X**2).sum(axis=1).max())
+    gamma = 1.0 / tables[0].shape[1] if setting["gamma"] is None else float(setting["gamma"])
+    lengths = [np.einsum("ij,ij->i", X, X) for X in tables]
+    square = max(float(squares.max(initial=0.0)) for squares in lengths)
     if setting["kernel"] == "linear":
         return square
     if setting["kernel"] in ("poly", "polynomial"):
@@ -63,7 +64,7 @@ class KernelPart:
         """From the rows themselves."""
         kept = weights > 0
         X, Y = X[kept], y[kept].reshape(int(kept.sum()), -1)
-        rounding = rounding_of(setting, np.concatenate([X, asked]))
+        rounding = rounding_of(setting, X, asked)
         inside, across = kernel_of(setting, X, None), kernel_of(setting, asked, X)
         return cls(inside, Y, np.sqrt(weights[kept]), len(weights), rounding, across)
 

@@ -77,6 +77,9 @@ class LeastSquares(OnePass):
             return "degrees of freedom after other steps are asked of the fits."
         return negative_weights(data)
 
+    def shares_work(self, group: Group) -> bool:
+        return super().shares_work(group) or not Manner.of(group.settings[0]).penalised
+
     def together(self, task: Task) -> np.ndarray:
         setting = task.group.settings[0]
         manner, penalties = Manner.of(setting), _penalties(task.group)

@@ -185,7 +185,9 @@ class LogisticPaths(OnePass):
         every = np.arange(len(shown.rows))
         rows = every if shown.times is None else np.repeat(every, shown.times)
         weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
-        rule = self._rule(task, group, column_major(shown.X), shown.y[rows], weights, rows)
+        follows = "C" in group.settings[0] and not self.minimiser
+        X = shown.X if follows else column_major(shown.X)  # which may be turned first
+        rule = self._rule(task, group, X, shown.y[rows], weights, rows)
         return (
             None
             if rule is None

@@ -5,12 +5,19 @@ noise of the size of rounding in every sum. By how much the two end apart is wha
 on this table; scikit-learn's own fit is a third rounding of the same steps. Where that is too much
 for what is asked, where the two stop after different numbers of steps, where a test of the solver
 is met by a hair, or where it is cut off and will warn, the learner itself is fitted and asked.
+
+From 0 no step leaves the span of the rows, and turned coordinates change none of the steps' lengths
+and products: where there are many more columns than rows, they are gone through in as many columns
+as there are rows. The largest component of the gradient alone, by which the solver stops, is looked
+for among the columns as they were; and one coordinate more stands for all that lies across the
+rows, where rounding alone moves anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +29,7 @@ from truerisk.engines.logistic.path_answers import (
 )
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Task
+from truerisk.engines.templates.turned import Turned, turned
 from truerisk.kernels.lbfgs import logistic_lbfgs
 
 __all__ = ["Stopped", "stopped"]
@@ -31,6 +39,7 @@ APART = 1e-11  # ends that far apart are one where digits are asked for
 LABELS, CLOSE = 1e3, 1e-9  # labels are sure beyond so many times that distance, and beyond 1e-9
 WILD = 1e-5  # ends that far apart say nothing of a third
 SHARE = 0.01  # of `rough`, an upper bound, that was ever seen
+WIDE = 2  # times as many columns as rows: turning them pays
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,21 +52,31 @@ class Stopped:
     sure: np.ndarray
     rough: np.ndarray
     present: np.ndarray
+    table: Turned | None = None
 
     def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
         """The answers to every question; those that stay open are left so."""
-        n, starts, functions, p = self.coefficients.shape
+        n, starts, functions, p = self.coefficients.shape  # of turned columns, where they are
         flat = self.coefficients.reshape(-1, p)
         found = []
         open_ = ~self.sure
         for test, question in zip(tests, task.questions(fit), strict=True):
-            scores = test.times(np.arange(p), flat).reshape(-1, n, starts, functions)
+            products = self._products(test, flat)
+            scores = products.reshape(-1, n, starts, functions)
             scores = scores.transpose(1, 0, 2, 3) + self.intercepts[:, None]
             ends = scores[:, :, 0], scores[:, :, 1]
             apart = np.abs(ends[0] - ends[1]).max(axis=(1, 2)) + SHARE * self.rough
             open_ = open_ | self._open(task, int(question), ends[0], apart)
             found.append(answers_of(ends[0], self.present, task))
         task.leave_open(fit, self.candidates[open_])
+        return found
+
+    def _products(self, test: QuestionRows, coefficients: np.ndarray) -> np.ndarray:
+        """(row, score function) of the rows asked about, turned where the coefficients are."""
+        if self.table is None:
+            return test.times(np.arange(coefficients.shape[1]), coefficients)
+        turned_rows = self.table.turn(test.X if test.rows is None else test.X[test.rows])
+        found: np.ndarray = np.column_stack(turned_rows) @ coefficients.T
         return found
 
     def _open(self, task: Task, question: int, scores: np.ndarray, apart: np.ndarray) -> np.ndarray:
@@ -81,6 +100,7 @@ def stopped(
     if (np.bincount(codes, weights)[present] <= 0).any():
         return None
     setting = group.settings[0]
+    table, X, rows, how = _turned(X, rows)
     found = logistic_lbfgs(
         X,
         rows,
@@ -90,6 +110,21 @@ def stopped(
         penalties=1.0 / (group.values("C").astype(np.float64) * weights.sum()),
         tolerance=float(setting["tol"]),
         most=min(int(setting["max_iter"]), MOST),
+        **how,
     )
     ends = found.coefficients, found.intercepts
-    return Stopped(group.candidates, *ends, found.sure, found.rough, present)
+    return Stopped(group.candidates, *ends, found.sure, found.rough, present, table)
+
+
+def _turned(
+    X: np.ndarray, rows: np.ndarray
+) -> tuple[Turned | None, np.ndarray, np.ndarray, dict[str, Any]]:
+    """Rows of X, turned where there are many more columns, and what the solver is told."""
+    different, places = np.unique(rows, return_inverse=True)
+    if WIDE * len(different) > X.shape[1]:
+        return None, X, rows, {}
+    shown = X[different]
+    table = turned(shown)
+    size = float(np.linalg.norm(np.abs(shown).max(axis=0)))
+    how = {"directions": table.directions, "size_of_columns": size}
+    return table, np.column_stack([table.shown, np.zeros(len(shown))]), places.ravel(), how

@@ -64,6 +64,10 @@ class OnePass(Engine):
         None where the pass cannot say: all candidates of the group are then fitted one by one.
         """
 
+    def shares_work(self, group: Group) -> bool:
+        """Whether several fits may cost less than each by itself; a forecast then times several."""
+        return group.preparation is None  # they share X
+
     def rounds(self, group: Group) -> bool:
         """Whether scores may differ from the learner's in the last digits."""
         return True
