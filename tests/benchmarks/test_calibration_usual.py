@@ -21,7 +21,7 @@ from truerisk.methods import KFold
 
 @pytest.fixture(scope="module")
 def computed():
-    X, y = make_simple(60, random_state=1)
+    X, y = make_simple(67, random_state=1)
     posed = pose(Family.of(LogisticRegression(), {"C": [1.0]}), X, y, loss="auc")
     return compute(posed, KFold(5))
 
