@@ -129,6 +129,8 @@ BESIDES = (  # all scores of one choice: several classes, weights, groups, furth
     Cell("weighted", 200, "logistic", "zero-one", CHANCES),
     Cell("patients", 240, "lda", "zero-one", CHANCES),
     Cell("patients", 240, "tree", "zero-one", ("brier", *RANKS)),
+    Cell("sparse", 40, "ridge", "zero-one", RANKS),  # 200 columns
+    Cell("sparse", 40, "knn", "zero-one", ("brier", *RANKS)),
     Cell("xor", 100, "svm", "zero-one", RANKS),
     Cell("highleyman", 100, "qda", "zero-one", CHANCES),
     Cell("label-noise", 100, "boosting", "zero-one", CHANCES),
