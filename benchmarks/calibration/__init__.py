@@ -6,11 +6,15 @@ and interval is asked how wrong it is. Bias, error, coverage and width come with
 | file | what it holds |
 |---|---|
 | `problems.py` | problems that know the risk of any rule |
+| `tables.py` | real tables: some rows are drawn, the rest is the truth |
+| `rating.py` | what a drawing holds, and the risk of a rule on rows whose truth is known |
 | `learners.py` | learners and the settings they are tuned over |
 | `battery.py` | which learner meets which problem, and on how many rows |
 | `trial.py` | one data set: the true risk, all estimates, all intervals |
+| `usual.py` | what others give of a score: c = 1, `cvAUC`, corrected t of the folds |
 | `store.py` | results in a store of studies; a run goes on where the last one ended |
 | `summary.py` | bias, RMSE, coverage and width with their errors |
+| `by_loss.py` | every loss by itself, and what falls short |
 | `picture.py` | the coverage of every interval as a picture |
 | `__main__.py` | the command line |
 """

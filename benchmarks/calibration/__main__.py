@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from _thread import interrupt_main
 from collections.abc import Iterator, Sequence
@@ -12,20 +13,30 @@ from threading import Timer
 
 from benchmarks.machine import one_blas_thread
 
+FOLDER = "TRUERISK_DATA"
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(arguments)
+    if given.papers is not None:
+        os.environ[FOLDER] = str(given.papers)
     from benchmarks.calibration.battery import FULL, HARD, PAIRS, SCORES, SHORT
+    from benchmarks.calibration.by_loss import by_loss
+    from benchmarks.calibration.by_loss import text as text_of_losses
     from benchmarks.calibration.store import LINES, collect, lines
     from benchmarks.calibration.summary import coverage, table
     from benchmarks.calibration.surplus import surpluses, text
+    from benchmarks.calibration.tables import here
     from truerisk.cli.output import shown_progress
     from truerisk.core.errors import NotWritten, TrueRiskError
     from truerisk.core.writing import place_of
 
     forms = {"short": SHORT, "hard": HARD, "pairs": PAIRS, "scores": SCORES}
     cells = next((cells for word, cells in forms.items() if getattr(given, word)), FULL)
+    cells, missing = here(cells)
+    if missing:
+        print(f"left out for want of --papers: {', '.join(missing)}", file=sys.stderr)
     seeds = given.seeds or (20 if given.short else 300)
     failed = 0
     try:
@@ -44,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = list(lines(given.store))
     print(table(found, cells))
     print(text(surpluses(found, cells)))
+    print(text_of_losses(by_loss(found, cells)))
     if given.picture:
         from benchmarks.calibration.picture import draw
 
@@ -79,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--short", action="store_true", help="three problems, 20 data sets each")
     form.add_argument("--pairs", action="store_true", help="the intervals of pairs alone")
-    form.add_argument("--scores", action="store_true", help="AUC and losses of probabilities")
+    form.add_argument("--scores", action="store_true", help="all scores, and losses by name")
     form.add_argument("--hard", action="store_true", help="five cells of trees, not of the battery")
     parser.add_argument(
         "--store",
@@ -96,6 +108,9 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         metavar="SHARE",
         help="fail where the default interval holds Err in a smaller share of the data sets",
+    )
+    parser.add_argument(
+        "--papers", type=Path, metavar="DIR", help="the documents' tables, as in TRUERISK_DATA"
     )
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write coverages as a picture")
     return parser

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-__all__ = ["FULL", "HARD", "PAIRS", "SCORES", "SHORT", "Cell"]
+__all__ = ["FULL", "HARD", "PAIRS", "SCORES", "SHORT", "Cell", "told"]
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One learner, tuned on n rows of one problem, by the usual loss or the one that is named."""
+    """One learner, tuned on n rows of one problem, by the usual loss or the one that is named.
+
+    `scores` are told besides. Each of them is read as a cell of its own, which was tuned `by` the
+    loss.
+    """
 
     problem: str
     n: int
     learner: str
     loss: str = ""
+    scores: tuple[str, ...] = ()
+    by: str = ""
 
     def __str__(self) -> str:
-        return f"{self.problem}, n={self.n}, {self.learner}" + (f", {self.loss}" * bool(self.loss))
+        loss = f", {self.loss}" * bool(self.loss) + f" tuned by {self.by}" * bool(self.by)
+        return f"{self.problem}, n={self.n}, {self.learner}{loss}"
+
+    @property
+    def alone(self) -> Cell:
+        """The same as far as its loss goes."""
+        return replace(self, scores=())
+
+
+def told(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """The cells and those of the scores that are told besides."""
+    for cell in cells:
+        yield cell.alone
+        yield from (replace(cell.alone, loss=score, by=cell.loss) for score in cell.scores)
 
 
 FULL = (
@@ -62,9 +82,10 @@ PAIRS = tuple(  # named losses have the intervals of pairs alone, which are quic
     for cell in (*FULL, *HARD)
 )
 OF_SCORES = {
-    "auc": ("knn", "lda", "ridge", "tree", "forest"),
-    "brier": ("knn", "lda", "tree", "forest"),
+    "auc": ("knn", "lda", "ridge", "tree"),
+    "brier": ("knn", "lda", "tree"),
     "log": ("lda",),
+    "cost": ("knn", "lda", "ridge", "tree"),
     "average-precision": ("knn", "lda", "ridge", "tree"),
     "balanced-accuracy": ("knn", "lda", "ridge", "tree"),
     "f1": ("knn", "lda", "ridge", "tree"),
@@ -82,11 +103,10 @@ RATED = (
     ("wide", 100, "ridge"),
     ("xor", 100, "knn"),
     ("xor", 100, "tree"),
-    ("difficult", 100, "forest"),
     ("label-noise", 100, "lda"),
     ("patients", 120, "knn"),
 )
-SCORES = (
+EACH = (  # chosen by the score itself
     *(Cell(*rated, loss) for loss, who in OF_SCORES.items() for rated in RATED if rated[2] in who),
     Cell("heavy-tails", 60, "ridge", "absolute"),
     Cell("heavy-tails", 100, "knn", "absolute"),
@@ -96,4 +116,49 @@ SCORES = (
     Cell("heavy-tails", 60, "ridge", "r2"),
     Cell("heavy-tails", 100, "knn", "r2"),
 )
+LABELS = ("cost", "balanced-accuracy", "f1", "mcc", "kappa")  # told of several classes, too
+RANKS = ("auc", "average-precision", *LABELS)
+CHANCES = ("brier", "log", *RANKS)
+VALUES = ("absolute", "r2")
+BESIDES = (  # all scores of one choice: several classes, weights, groups, further learners
+    Cell("corners", 120, "lda", "zero-one", ("brier", "log", *LABELS)),
+    Cell("corners", 160, "knn", "zero-one", ("brier", *LABELS)),
+    Cell("corners", 100, "tree", "zero-one", ("brier", *LABELS)),
+    Cell("weighted", 100, "tree", "zero-one", ("brier", *RANKS)),
+    Cell("weighted", 100, "ridge", "zero-one", RANKS),
+    Cell("weighted", 200, "logistic", "zero-one", CHANCES),
+    Cell("patients", 240, "lda", "zero-one", CHANCES),
+    Cell("patients", 240, "tree", "zero-one", ("brier", *RANKS)),
+    Cell("sparse", 40, "ridge", "zero-one", RANKS),  # 200 columns
+    Cell("sparse", 40, "knn", "zero-one", ("brier", *RANKS)),
+    Cell("xor", 100, "svm", "zero-one", RANKS),
+    Cell("highleyman", 100, "qda", "zero-one", CHANCES),
+    Cell("label-noise", 100, "boosting", "zero-one", CHANCES),
+    Cell("difficult", 100, "forest", "zero-one", ("brier", *RANKS)),
+    Cell("heavy-tails", 100, "tree", "squared", VALUES),
+    Cell("linear", 100, "svm", "squared", VALUES),
+)
+TABLES = (  # drawn without replacement from tables; the other rows are the truth
+    Cell("digits", 100, "knn", "zero-one", ("brier", *LABELS)),
+    Cell("digits", 150, "lda", "zero-one", ("brier", "log", *LABELS)),
+    Cell("digits", 100, "svm", "zero-one", LABELS),
+    Cell("odd-digits", 100, "logistic", "zero-one", CHANCES),
+    Cell("odd-digits", 150, "tree", "zero-one", ("brier", *RANKS)),
+    Cell("odd-digits", 100, "forest", "zero-one", ("brier", *RANKS)),
+    Cell("diabetes", 60, "ridge", "squared", VALUES),
+    Cell("diabetes", 60, "knn", "squared", VALUES),
+    Cell("satellite", 150, "knn", "zero-one", ("brier", *LABELS)),
+    Cell("satellite", 300, "lda", "zero-one", ("brier", "log", *LABELS)),
+    Cell("satellite", 200, "tree", "zero-one", ("brier", *LABELS)),
+    Cell("a1a", 150, "ridge", "zero-one", RANKS),
+    Cell("a1a", 200, "knn", "zero-one", ("brier", *RANKS)),
+    Cell("a1a", 150, "boosting", "zero-one", CHANCES),
+    Cell("yeast", 150, "knn", "zero-one", ("brier", *LABELS)),
+    Cell("yeast", 200, "svm", "zero-one", LABELS),
+    Cell("ozone", 150, "lda", "zero-one", CHANCES),
+    Cell("ozone", 150, "tree", "zero-one", ("brier", *RANKS)),
+    Cell("ozone-level", 100, "ridge", "squared", VALUES),
+    Cell("ozone-level", 100, "tree", "squared", VALUES),
+)
+SCORES = (*EACH, *BESIDES, *TABLES)
 SHORT = (Cell("simple", 30, "knn"), Cell("noise", 30, "knn"), Cell("heavy-tails", 50, "ridge"))

@@ -39,9 +39,30 @@ def _l1(task: str, n: int) -> tuple[Any, Any]:
     }
 
 
-def _tree(task: str, n: int) -> tuple[Any, Any]:
-    from sklearn.tree import DecisionTreeClassifier
+def _qda(task: str, n: int) -> tuple[Any, Any]:
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
+    return QuadraticDiscriminantAnalysis(), {"reg_param": [0.0, 0.1, 0.3, 0.6]}
+
+
+def _logistic(task: str, n: int) -> tuple[Any, Any]:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(), {"C": [0.01, 0.1, 1.0, 10.0]}
+
+
+def _svm(task: str, n: int) -> tuple[Any, Any]:
+    from sklearn.svm import SVC, SVR
+
+    model = SVC() if task == "classification" else SVR()
+    return model, {"C": [0.3, 1.0, 10.0], "gamma": [0.03, "scale"]}
+
+
+def _tree(task: str, n: int) -> tuple[Any, Any]:
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    if task == "regression":
+        return DecisionTreeRegressor(random_state=0), {"max_depth": [1, 2, 3, 5]}
     alphas = [0.0, 0.005, 0.01, 0.02, 0.04, 0.08]
     return DecisionTreeClassifier(random_state=0), {"ccp_alpha": alphas}
 
@@ -49,7 +70,15 @@ def _tree(task: str, n: int) -> tuple[Any, Any]:
 def _forest(task: str, n: int) -> tuple[Any, Any]:
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(30, random_state=0), {"max_depth": [2, None]}
+    return RandomForestClassifier(12, random_state=0), {"max_depth": [2, None]}
+
+
+def _boosting(task: str, n: int) -> tuple[Any, Any]:
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    return GradientBoostingClassifier(n_estimators=10, learning_rate=0.3, random_state=0), {
+        "max_depth": [1, 3]
+    }
 
 
 LEARNERS: dict[str, Callable[[str, int], tuple[Any, Any]]] = {
@@ -57,8 +86,12 @@ LEARNERS: dict[str, Callable[[str, int], tuple[Any, Any]]] = {
     "lda": _lda,
     "ridge": _ridge,
     "l1": _l1,
+    "qda": _qda,
+    "logistic": _logistic,
+    "svm": _svm,
     "tree": _tree,
     "forest": _forest,
+    "boosting": _boosting,
 }
 
 

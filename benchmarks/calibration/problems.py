@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.loss_words import as_loss
-from truerisk.core.table.data import Data
+from benchmarks.calibration.rating import Drawn, Rows, rated
 from truerisk.datasets import make_difficult, make_highleyman, make_kearns, make_simple
 
 __all__ = ["PROBLEMS", "Problem"]
 
 TEST_ROWS = 20_000
-Rows = np.ndarray
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,8 @@ class Problem:
     """How x is drawn, and what y is given x: the chance of class 1, or a mean and its noise.
 
     With several classes it is the chance of each, in columns. `draw_groups` draws rows that depend
-    on each other: X, y and groups; `draw_x` and `given_x` are then those of a single row.
+    on each other: X, y and groups; `draw_x` and `given_x` are then those of a single row. `weigh`
+    says how much a row counts that lies there, in the sample and in the risk alike.
     """
 
     name: str
@@ -38,17 +37,19 @@ class Problem:
     noise: Callable[[np.random.Generator, int], Rows] | None = None
     noise_variance: float = 0.0
     draw_groups: Callable[[np.random.Generator, int], tuple[Rows, Rows, Rows]] | None = None
+    weigh: Callable[[Rows], Rows] | None = None
 
     @property
     def task(self) -> str:
         return "classification" if self.noise is None else "regression"
 
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows | None]:
+    def draw(self, n: int, rng: np.random.Generator) -> Drawn:
         """n rows and their groups; a draw without two rows of each class is drawn again."""
         while True:
             X, y, groups = self._drawn(n, rng)
             if self.noise is not None or np.bincount(y, minlength=self._n_classes).min() >= 2:
-                return X, y, groups
+                weights = None if self.weigh is None else self.weigh(X)
+                return Drawn(X, y, self.risk, groups, weights)
 
     def _drawn(self, n: int, rng: np.random.Generator) -> tuple[Rows, Rows, Rows | None]:
         if self.draw_groups is not None:
@@ -74,16 +75,19 @@ class Problem:
     def risk(self, rule: Any, loss: str = "") -> float:
         """The expected loss of a fitted rule: zero-one or squared, or the one that is named."""
         X, told = self._test
+        weights = None if self.weigh is None else self.weigh(X)
         if loss not in ("", "zero-one", "squared"):
-            return self._rated(rule, X, told, loss)
+            return self._rated(rule, X, told, loss, weights)
         said = rule.predict(X)
         if self.noise is not None:
             return float(np.mean((said - told) ** 2) + self.noise_variance)
         if told.ndim == 2:
-            return float(1 - told[np.arange(len(told)), said].mean())
-        return float(np.where(said == 1, 1 - told, told).mean())
+            wrong = 1 - told[np.arange(len(told)), said]
+        else:
+            wrong = np.where(said == 1, 1 - told, told)
+        return float(np.average(wrong, weights=weights))
 
-    def _rated(self, rule: Any, X: Rows, told: Rows, loss: str) -> float:
+    def _rated(self, rule: Any, X: Rows, told: Rows, loss: str, weights: Rows | None) -> float:
         """The labels, or the noise, are integrated out here, too."""
         if loss == "absolute":
             noise = np.abs(np.subtract.outer(rule.predict(X[:2000]) - told[:2000], self._noises))
@@ -91,26 +95,16 @@ class Problem:
         if loss == "r2":
             error = np.mean((rule.predict(X) - told) ** 2) + self.noise_variance
             return float(error / (told.var() + self.noise_variance))
-        both = np.repeat([1, 0], len(told))  # every x with both labels, weighted by their chances
-        data = Data.check(np.zeros((len(both), 1)), both, task="classification")
-        rated = as_loss(loss, data)
-        said = np.concatenate([_answers(rule, X, rated.response)] * 2)[None]
-        return float(rated.of_set(data, np.arange(len(both)), said, np.r_[told, 1 - told])[0])
+        chances = told if told.ndim == 2 else np.column_stack([1 - told, told])
+        if weights is not None:
+            chances = chances * weights[:, None]
+        labels = np.repeat(np.arange(chances.shape[1]), len(X))  # every x with every label
+        return rated(rule, X, labels, self.task, loss, chances.T.ravel())
 
     @cached_property
     def _noises(self) -> Rows:
         assert self.noise is not None
         return self.noise(np.random.default_rng(20261122), 2000)
-
-
-def _answers(rule: Any, X: Rows, response: str) -> Rows:
-    """What a loss asks of a rule: labels, probabilities or scores to rank by."""
-    if response == "label":
-        return np.asarray(rule.predict(X))
-    if response == "score" and hasattr(rule, "decision_function"):
-        return np.asarray(rule.decision_function(X))
-    chances = np.asarray(rule.predict_proba(X))
-    return chances[:, 1] if response == "score" else chances
 
 
 def _mixture(name: str, means: Any, covariances: Any, share: float = 0.5) -> Problem:
@@ -167,6 +161,11 @@ def _noise() -> Problem:
 def _label_noise() -> Problem:
     clean = _like("simple", make_simple)
     return Problem("label-noise", clean.draw_x, lambda X: 0.2 + 0.6 * clean.given_x(X))
+
+
+def _weighted() -> Problem:
+    """The same, but rows count up to ten times as much as others by where they lie."""
+    return replace(_label_noise(), name="weighted", weigh=lambda X: np.exp(0.7 * X[:, 0]))
 
 
 def _linear() -> Problem:
@@ -247,6 +246,7 @@ PROBLEMS = {
         _linear(),
         _heavy_tails(),
         _label_noise(),
+        _weighted(),
         _patients(),
         _corners(),
         _xor(),

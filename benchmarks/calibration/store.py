@@ -9,13 +9,14 @@ import inspect
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.calibration import learners, problems, trial
-from benchmarks.calibration.battery import Cell
+from benchmarks.calibration import learners, problems, rating, tables, trial, usual
+from benchmarks.calibration.battery import Cell, told
 from truerisk.study.driving import Rules, drive
 from truerisk.study.keys import key_of
 from truerisk.study.states import State
@@ -27,6 +28,7 @@ __all__ = ["LINES", "cell_of", "collect", "lines"]
 KIND = "calibration battery"
 LINES = ".jsonl"
 SHOWN_ERRORS = 3
+MEANT = (trial, usual, problems, rating, tables, learners)
 
 
 def collect(path: Path, cells: Sequence[Cell], seeds: int, executor: Any = None) -> int:
@@ -43,7 +45,10 @@ def collect(path: Path, cells: Sequence[Cell], seeds: int, executor: Any = None)
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Every result with its cell and its seed; those of a changed trial are left out."""
+    """Every result with its cell and its seed, each score in a line of its own.
+
+    Those of a changed trial are left out.
+    """
     if path.suffix == LINES:
         yield from _of_text(path)
         return
@@ -52,7 +57,11 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
             if stored.content["source"] == _source():
                 cell = cell_of(stored.content)
                 for number, *_, found in store.results(stored):
-                    yield {**_named(cell), "seed": number, **found}
+                    scores = found.pop("scores", {})
+                    yield {**_named(cell.alone), "seed": number, **found}
+                    for one in told([cell]):
+                        if one.by:
+                            yield {**_named(one), "seed": number, **scores[one.loss]}
 
 
 def _of_text(path: Path) -> Iterator[dict[str, Any]]:
@@ -77,15 +86,15 @@ def _content(cell: Cell) -> dict[str, Any]:
 
 
 def _named(cell: Cell) -> dict[str, Any]:
-    named = {"problem": cell.problem, "n": cell.n, "learner": cell.learner}
-    return {**named, "loss": cell.loss} if cell.loss else named
+    """Its words; those that it does not use are left out, so that earlier results keep theirs."""
+    return {word: said for word, said in asdict(cell).items() if said not in ("", ())}
 
 
 def _source() -> str:
-    return key_of([inspect.getsource(module) for module in (trial, problems, learners)])
+    return key_of([inspect.getsource(module) for module in MEANT])
 
 
 def cell_of(line: Mapping[str, Any]) -> Cell:
     """The cell that a stored line belongs to."""
-    words = str(line["problem"]), int(line["n"]), str(line["learner"])
-    return Cell(*words, str(line.get("loss", "")))
+    words = str(line["problem"]), int(line["n"]), str(line["learner"]), str(line.get("loss", ""))
+    return Cell(*words, tuple(line.get("scores", ())), str(line.get("by", "")))

@@ -41,9 +41,14 @@ def surpluses(lines: Iterable[dict[str, Any]], cells: Sequence[Cell]) -> list[Su
     rows = [
         _of(cell, list(found[cell].values()))
         for cell in cells
-        if len(found[cell]) >= FEWEST and PROBLEMS[cell.problem].draw_groups is None
+        if len(found[cell]) >= FEWEST and _of_single_rows(cell)
     ]
     return sorted(rows, key=lambda row: row.instability)
+
+
+def _of_single_rows(cell: Cell) -> bool:
+    problem = PROBLEMS.get(cell.problem)
+    return problem is not None and problem.draw_groups is None
 
 
 def _of(cell: Cell, facts: Sequence[dict[str, Any]]) -> Surplus:

@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.calibration import usual
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
+from benchmarks.calibration.rating import Drawn, asked
+from benchmarks.calibration.tables import TABLES
+from benchmarks.calibration.usual import Said
 from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import Problem, pose
 from truerisk.core.answers import Answers
@@ -31,73 +35,86 @@ __all__ = ["run"]
 
 K, REPEATS, INNER_K = 10, 10, 5
 INNER = f"{INNER_K}-fold"
-DRAWING = 4  # of the data sets; earlier drawings served to choose the default interval
+DRAWING = 6  # of the data sets; earlier drawings served to choose the default interval
+POPULATIONS = {**PROBLEMS, **TABLES}
 
 
 def run(cell: Cell, seed: int) -> dict[str, Any]:
     """What is to be stored of one data set."""
-    problem = PROBLEMS[cell.problem]
+    problem = POPULATIONS[cell.problem]
     key = [DRAWING, seed, cell.n, *cell.problem.encode()]
-    X, y, groups = problem.draw(cell.n, np.random.default_rng(key))
+    drawn = problem.draw(cell.n, np.random.default_rng(key))
     model, grid = learner(cell.learner, problem.task, cell.n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        family, loss = Family.of(model, grid), cell.loss or None
-        posed = pose(family, X, y, groups=groups, random_state=seed, loss=loss)
+        posed = pose(
+            Family.of(model, grid),
+            drawn.X,
+            drawn.y,
+            groups=drawn.groups,
+            sample_weight=drawn.weights,
+            random_state=seed,
+            loss=asked(cell.loss, drawn.y),
+            scores=[asked(score, drawn.y) for score in cell.scores],
+        )
         in_pairs, best = _of_pairs(posed)
         if cell.loss:
-            truth = problem.risk(posed.family.make(best, None).fit(X, y), cell.loss)
-            return {"truth": truth, "estimates": in_pairs}
+            rule = _fitted(posed, best, drawn)
+            found = {
+                loss: {"truth": float(drawn.risk(rule, loss)), "estimates": estimates}
+                for loss, estimates in zip((cell.loss, *cell.scores), in_pairs, strict=True)
+            }
+            scores = {score: found[score] for score in cell.scores}
+            return {**found[cell.loss], **({"scores": scores} if scores else {})}
         tuned = compute(posed, BootstrapBiasCorrected(INNER_K))
         best = curve_of(tuned).best
-        truth = problem.risk(posed.family.make(best, None).fit(X, y))
+        truth = drawn.risk(_fitted(posed, best, drawn), "")
         nested = compute(posed, Nested(NestedInterval(K, repeats=REPEATS), INNER))
         halves = compute(posed, Nested(PairedHalves(5, pairs=6), INNER))
         estimates = {**_of_selection(tuned, best), **_of_nested(posed, nested)}
         estimates["conservative-z"] = _said(halves.evaluation.procedure)
-        estimates |= in_pairs
+        estimates |= in_pairs[0]
         facts = _facts(posed, nested)
     return {"truth": truth, "estimates": estimates, "facts": facts}
 
 
-def _of_pairs(posed: Problem) -> tuple[dict[str, list[float | None]], int]:
-    """The default interval of both numbers of folds, that of one drawing without pairs, the best.
+def _fitted(posed: Problem, best: int, drawn: Drawn) -> Any:
+    """The setting that was chosen, fitted to all rows."""
+    weights = {} if drawn.weights is None else {"sample_weight": drawn.weights}
+    return posed.family.make(best, None).fit(drawn.X, drawn.y, **weights)
 
-    "influences" is what is usual for scores: the standard error of independent rows on this scale.
-    """
-    found: dict[str, list[float | None]] = {}
+
+def _of_pairs(posed: Problem) -> tuple[list[dict[str, Said]], int]:
+    """What is said of the loss and of each score with both numbers of folds, and who was chosen."""
+    found: list[dict[str, Said]] = [{} for _ in posed.losses]
     best = 0
     for k in (5, K):
-        method = Pairs(KFold(k))
-        computed = compute(posed, method)
+        computed = compute(posed, Pairs(KFold(k)))
         best = curve_of(computed).best
-        answers, procedure = computed.evaluation.answers, computed.evaluation.procedure
-        assert answers is not None
-        assert procedure is not None
-        terms = Terms(0.95, posed.rule)
-        which = "" if k == K else f", K={k}"
-        found[f"default{which}"] = _said(procedure)
-        once = method.risk(answers, None, posed.data, posed.loss, terms)
-        found[f"one drawing{which}"] = _said(once)
-        if not posed.loss.per_row:
-            found[f"influences{which}"] = _plain(procedure, posed.loss.upper)
+        for one, each in zip(found, (computed, *computed.scores.values()), strict=True):
+            one |= _of_folds(each, "" if k == K else f", K={k}")
     return found, best
 
 
-def _plain(tested: Tested, upper: float | None) -> list[float | None]:
-    """The logit interval, or that of the logarithm, with the variance of independent rows."""
-    value, error = float(tested.value), tested.std_error
-    if not error or not 0 < value < (upper or np.inf):
-        return [value, None, None]
-    if upper is None:
-        return [value, *(float(value * np.exp(z * error / value)) for z in (-1.96, 1.96))]
-    value, error = value / upper, error / upper
-    odds, half = np.log(value / (1 - value)), 1.96 * error / (value * (1 - value))
-    ends = (float(upper / (1 + np.exp(-end))) for end in (odds - half, odds + half))
-    return [upper * value, *ends]
+def _of_folds(computed: Computed, which: str) -> dict[str, Said]:
+    """The default interval, that of one drawing without pairs, and what is usual for scores."""
+    posed, evaluation = computed.problem, computed.evaluation
+    answers, procedure = evaluation.answers, evaluation.procedure
+    assert answers is not None
+    assert procedure is not None
+    assert isinstance(computed.method, Pairs)
+    terms = Terms(0.95, posed.rule)
+    once = computed.method.risk(answers, None, posed.data, posed.loss, terms)
+    found = {f"default{which}": _said(procedure), f"one drawing{which}": _said(once)}
+    if not posed.loss.per_row:
+        found[f"influences{which}"] = usual.influences(procedure, posed.loss)
+        found[f"corrected-t{which}"] = usual.corrected_t(procedure, posed.loss)
+    if posed.loss.word == "auc" and posed.data.sample_weight is None:
+        found[f"cvAUC{which}"] = usual.cvauc(procedure, answers, posed.data)
+    return found
 
 
-def _said(tested: Tested | None) -> list[float | None]:
+def _said(tested: Tested | None) -> Said:
     """Value, low and high; None where there is no interval."""
     assert tested is not None
     interval: Interval | None = tested.interval

@@ -7,14 +7,16 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from benchmarks.calibration import by_loss as losses
 from benchmarks.calibration import trial
 from benchmarks.calibration.__main__ import main
-from benchmarks.calibration.battery import FULL, HARD, SCORES, SHORT, Cell
+from benchmarks.calibration.battery import FULL, HARD, SCORES, SHORT, Cell, told
 from benchmarks.calibration.picture import draw
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.store import cell_of, collect, lines
 from benchmarks.calibration.summary import by_interval, rows, table
 from benchmarks.calibration.surplus import surpluses, text
+from benchmarks.calibration.tables import TABLES
 from benchmarks.calibration.trial import run
 
 from truerisk.datasets import make_simple
@@ -44,7 +46,8 @@ def test_problems_know_the_risk_of_a_rule():
 def test_labels_come_from_the_chances_that_rate_rules(name):
     """What is drawn agrees with what is integrated: labels and chances have one mean."""
     problem = PROBLEMS[name]
-    X, y, groups = problem.draw(4000, np.random.default_rng(0))
+    drawn = problem.draw(4000, np.random.default_rng(0))
+    X, y, groups = drawn.X, drawn.y, drawn.groups
     told = problem.given_x(X)
     if told.ndim == 2:
         y, told = (y == 1).astype(float), told[:, 1]
@@ -58,7 +61,8 @@ def test_labels_come_from_the_chances_that_rate_rules(name):
 
 def test_rows_of_a_patient_belong_together():
     """One class and one group each; and the trial uses the groups."""
-    X, y, groups = PROBLEMS["patients"].draw(800, np.random.default_rng(0))
+    drawn = PROBLEMS["patients"].draw(800, np.random.default_rng(0))
+    X, y, groups = drawn.X, drawn.y, drawn.groups
     assert np.bincount(groups).tolist() == [4] * 200
     assert all(len(set(y[groups == g])) == 1 for g in range(200))
     within = np.mean([X[groups == g].var(axis=0, ddof=1) for g in range(200)])
@@ -87,10 +91,47 @@ def test_a_data_set_has_every_estimate_once():
 
 def test_every_problem_is_in_the_battery():
     """And the short form is a part of what the words know."""
-    assert {cell.problem for cell in (*FULL, *HARD, *SCORES)} == set(PROBLEMS)
+    assert {cell.problem for cell in (*FULL, *HARD, *SCORES)} == {*PROBLEMS, *TABLES}
     assert {cell.problem for cell in SHORT} <= set(PROBLEMS)
     assert not set(HARD) & set(FULL)
     assert {cell.learner for cell in HARD} == {"tree"}
+
+
+def test_scores_are_told_besides_and_read_one_by_one(tmp_path):
+    """One choice, and for each score the truth and the intervals; a line and a cell for each."""
+    cell = Cell("simple", 60, "lda", "zero-one", ("auc", "cost"))
+    assert collect(tmp_path / "runs.db", [cell], 2) == 0
+    found = list(lines(tmp_path / "runs.db"))
+    assert [(cell_of(one), one["seed"]) for one in found] == [
+        (one, seed) for seed in (0, 1) for one in told([cell])
+    ]
+    assert [str(one).rpartition("lda, ")[2] for one in told([cell])] == [
+        "zero-one",
+        "auc tuned by zero-one",
+        "cost tuned by zero-one",
+    ]
+    assert len({one["truth"] for one in found}) == 6
+    ranks = {"default", "influences, K=5", "corrected-t", "cvAUC"}
+    assert [ranks <= set(one["estimates"]) for one in found] == [False, True, False] * 2
+    assert {row.cell for row in rows(found, [cell])} == set(told([cell]))
+
+
+def test_weights_and_costs_and_classes_count_in_the_truth():
+    """The weighted risk of a constant rule, its cost, and balanced accuracy of four classes."""
+    ones = type("Ones", (), {"predict": staticmethod(lambda X: np.ones(len(X), dtype=int))})
+    weighted = PROBLEMS["weighted"]
+    X, told_x = weighted._test
+    share = np.average(told_x, weights=np.exp(0.7 * X[:, 0]))
+    assert abs(share - told_x.mean()) > 0.1
+    for loss, risk in (("", 1 - share), ("zero-one", 1 - share), ("f1", (1 - share) / (1 + share))):
+        assert weighted.risk(ones, loss) == pytest.approx(risk)
+    drawn = weighted.draw(50, np.random.default_rng(0))
+    assert drawn.weights == pytest.approx(np.exp(0.7 * drawn.X[:, 0]))
+    assert PROBLEMS["imbalanced"].risk(ones, "cost") == pytest.approx(0.9, abs=0.01)
+    zeros = type("Zeros", (), {"predict": staticmethod(lambda X: np.zeros(len(X), dtype=int))})
+    assert PROBLEMS["imbalanced"].risk(zeros, "cost") == pytest.approx(5 * 0.1, abs=0.05)
+    assert PROBLEMS["corners"].risk(ones, "balanced-accuracy") == pytest.approx(0.75)
+    assert PROBLEMS["corners"].risk(ones, "cost") == pytest.approx(1.0, abs=0.02)
 
 
 def test_coverage_counts_what_holds_err():
@@ -110,6 +151,30 @@ def test_coverage_counts_what_holds_err():
     assert totals["x"].width == pytest.approx(0.5)
     assert totals["x"].nominal == np.inf  # one has none, however it is stretched
     assert "simple, n=30, knn: 2 data sets" in table(lines, [CELL])
+
+
+def test_a_loss_that_falls_short_is_named():
+    """Each loss has its totals, and its problems below 93 % with both coverages."""
+    other = Cell("noise", 30, "knn", loss="auc", by="zero-one")
+    first = Cell("simple", 30, "knn", loss="zero-one", scores=("auc",))
+    kept = []
+    for seed in range(10):
+        holds = [0.2, 0.1, 0.3]
+        both = {"default": holds, "one drawing": holds}
+        kept.extend(
+            {**line(seed, 0.2, both, cell), "loss": cell.loss, "by": cell.by}
+            for cell in told([first])
+        )
+        misses = {**both, "default": [0.2, 0.5, 0.6] if seed == 3 else holds}
+        kept.append({**line(seed, 0.2, misses, other), "loss": "auc", "by": "zero-one"})
+    found = losses.by_loss(kept, [first, other])
+    found = [one for one in found if one.total.word == "default"]
+    assert [(one.loss, one.total.n_sets, one.short) for one in found] == [
+        ("zero-one", 10, ()),
+        ("auc", 20, (("noise", 0.9, 0.9, 10),)),
+    ]
+    assert "auc                default        noise 90.0 (90.0, 10)" in losses.text(found)
+    assert losses.text(found[:1]) == ""
 
 
 def test_the_surplus_is_read_off_what_was_stored():
