@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -40,7 +41,7 @@ class Column:
     left_out: str | None = None
     note: str | None = None
 
-    @property
+    @cached_property
     def n_missing(self) -> int:
         return int(np.isnan(self.values).sum())
 
@@ -96,12 +97,10 @@ def _infinite(name: str, lines: Sequence[int], rows: NDArray[np.intp]) -> str:
 
 
 def _idle_numbers(values: NDArray[np.float64]) -> str | None:
-    present = values[~np.isnan(values)]
-    if not len(present):
+    least, most = np.fmin.reduce(values), np.fmax.reduce(values)  # of those that are not missing
+    if np.isnan(least):
         return "has no value"
-    if (present == present[0]).all():
-        return "is constant"
-    return None
+    return "is constant" if least == most else None
 
 
 def _text(name: str, told: Tally, note: str | None = None) -> Column:

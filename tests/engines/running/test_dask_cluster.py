@@ -13,6 +13,7 @@ import truerisk as tr
 from truerisk.core.errors import FitFailed, UnknownName
 from truerisk.engines.running import crews, dask_cluster
 from truerisk.engines.running.executors import run_batches
+from truerisk.engines.running.same_versions import versions
 
 X = np.random.default_rng(0).normal(size=(20_000, 11))
 Y = X[:, 1] + X[:, 2] > 0
@@ -111,3 +112,12 @@ def test_an_address_without_a_scheduler_is_a_sentence(monkeypatch) -> None:
         risk(f"dask://127.0.0.1:{free_port()}")
     with pytest.raises(UnknownName, match="write dask://host:port"):
         risk("dask://nowhere")
+
+
+def test_a_worker_of_other_versions_refuses(cluster, monkeypatch) -> None:
+    """A number could depend on who computed it."""
+    monkeypatch.setattr(crews, "versions", lambda: {**versions(), "numpy": "0.1"})
+    with pytest.raises(
+        FitFailed, match=r"the worker .* has numpy .* \(not 0.1\): install the same"
+    ):
+        risk(cluster.address)

@@ -9,7 +9,7 @@ import os
 import signal
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Future
 from copy import copy
 from dataclasses import dataclass, is_dataclass
@@ -20,6 +20,7 @@ from truerisk.core.errors import FitFailed
 from truerisk.core.identity import is_a, is_from
 from truerisk.engines.running.dask_cluster import DaskCluster, is_cluster
 from truerisk.engines.running.parcels import Parcel, run_parcel
+from truerisk.engines.running.same_versions import refuse_other_versions, versions
 
 __all__ = ["Crew", "crew_of", "reusable_workers"]
 
@@ -147,6 +148,7 @@ class _Sent:
 
     task: Callable[..., Any]
     shared: tuple[Any, ...]
+    versions: Mapping[str, str]
 
 
 class _Cluster(Crew):
@@ -161,7 +163,7 @@ class _Cluster(Crew):
         self.slots = IN_FLIGHT * self.workers
 
     def share(self, task: Callable[..., Any], shared: tuple[Any, ...]) -> None:
-        self._dask.keep([_Sent(task, shared)])
+        self._dask.keep([_Sent(task, shared, versions())])
 
     def submit(self, batch: Any) -> Future[Any]:
         return self._dask.submit(_run_sent, *self._dask.sent, batch)
@@ -190,6 +192,7 @@ class _Cluster(Crew):
 
 
 def _run_sent(sent: _Sent, batch: Any) -> Any:
+    refuse_other_versions(sent.versions, FitFailed)
     return sent.task(*sent.shared, batch)
 
 
