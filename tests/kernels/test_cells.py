@@ -98,6 +98,14 @@ def test_numbers_are_those_of_python(cells):
             assert digits > 15 or not 1e-22 < abs(float(cell)) < 1e22
 
 
+def test_long_numbers_are_rounded_once():
+    """Of 40,000 with 19 digits, some ten lie so between two doubles that a remainder decides."""
+    rng = np.random.default_rng(0)
+    digits = [str(v) for v in rng.integers(10**18, 9 * 10**18, 40_000).tolist()]
+    cells = [f"{d[:k]}.{d[k:]}" for d, k in zip(digits, rng.integers(0, 19, 40_000), strict=True)]
+    assert numbers_of_cells(*packed(cells)).tolist() == [float(cell) for cell in cells]
+
+
 @settings(deadline=None)
 @given(st.lists(st.text(alphabet="ab\0é", max_size=18), max_size=60))
 @example([f"{i:020}" for i in range(3000)] * 2)

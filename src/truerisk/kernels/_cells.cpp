@@ -130,13 +130,19 @@ constexpr int MOST_DIGITS = 19;                        // that 64 bits hold for 
 constexpr int MOST_EXPONENT = 9999;                    // beyond, the number is 0 or infinite anyway
 
 #if defined(__SIZEOF_INT128__)
+constexpr std::uint64_t TENS[] = {
+    1ULL, 10ULL, 100ULL, 1000ULL,
+    10000ULL, 100000ULL, 1000000ULL, 10000000ULL,
+    100000000ULL, 1000000000ULL, 10000000000ULL, 100000000000ULL,
+    1000000000000ULL, 10000000000000ULL, 100000000000000ULL, 1000000000000000ULL,
+    10000000000000000ULL, 100000000000000000ULL, 1000000000000000000ULL, 10000000000000000000ULL};
+
 // whole / 10^places, rounded once, for 1 <= places <= 19: both are shifted until their first bit is
 // set, so that the quotient has 63 bits or 64; a remainder is kept as its last bit, which is far
 // below the 53 that stay. No such number is so small that it would lose bits by the last shift.
 double quotient(std::uint64_t whole, int places) {
     if (whole == 0) return 0.0;
-    std::uint64_t divisor = 1;
-    for (int i = 0; i < places; ++i) divisor *= 10;
+    std::uint64_t divisor = TENS[places];
     const int up = __builtin_clzll(whole), down = __builtin_clzll(divisor);
     __extension__ using Wide = unsigned __int128;
     const Wide dividend = static_cast<Wide>(whole << up) << 63;
