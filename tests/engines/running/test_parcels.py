@@ -6,6 +6,7 @@ import mmap
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -167,3 +168,30 @@ def test_after_ctrl_c_the_file_is_gone(tmp_path) -> None:
         env={"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"},
     )
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+KILLED = """
+import sys, time
+from truerisk.engines.running.executors import run_batches
+def nap(started, seconds):
+    open(started, "w").close()
+    time.sleep(seconds)
+list(run_batches(2, nap, (sys.argv[1],), [60] * 4))
+"""
+
+
+def test_the_workers_of_a_killed_process_take_the_file_along(tmp_path) -> None:
+    """Nobody else is left to remove it."""
+    started, folder = tmp_path / "started", tmp_path / "folder"
+    folder.mkdir()
+    environment = {"TMPDIR": str(folder), "PATH": "/usr/bin:/bin"}
+    parent = subprocess.Popen([sys.executable, "-c", KILLED, str(started)], env=environment)
+    while not started.exists():
+        assert parent.poll() is None
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 20
+    while any(folder.glob("truerisk-*")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(folder.glob("truerisk-*"))

@@ -19,7 +19,7 @@ from typing import Any
 from truerisk.core.errors import FitFailed
 from truerisk.core.identity import is_a, is_from
 from truerisk.engines.running.dask_cluster import DaskCluster, is_cluster
-from truerisk.engines.running.parcels import Parcel, run_parcel
+from truerisk.engines.running.parcels import Parcel, abandoned, run_parcel
 from truerisk.engines.running.same_versions import refuse_other_versions, versions
 
 __all__ = ["Crew", "crew_of", "reusable_workers"]
@@ -215,6 +215,7 @@ def _end_with(parent: int) -> None:
     """A parent that was killed tells no one."""
     while os.getppid() == parent:
         time.sleep(LOOK_EVERY)
+    abandoned()
     os.kill(os.getpid(), signal.SIGKILL)
 
 

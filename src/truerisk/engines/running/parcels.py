@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-__all__ = ["Parcel", "run_parcel"]
+__all__ = ["Parcel", "abandoned", "run_parcel"]
 
 LARGE = 1 << 16  # bytes of an array that is worth a place of its own
 ALIGNED = 64  # bytes that processors like arrays to start at
@@ -40,6 +40,15 @@ class Parcel:
     def remove(self) -> None:
         """The name goes; a worker that maps the content keeps it until it opens another parcel."""
         shutil.rmtree(self._folder, ignore_errors=True)
+
+
+_latest: list[Path] = []
+
+
+def abandoned() -> None:
+    """In a worker whose parent was killed, which would have removed the file."""
+    for path in _latest:
+        shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def run_parcel(path: str, batch: Any) -> Any:
@@ -79,6 +88,7 @@ def _aligned(place: int) -> int:
 @lru_cache(maxsize=1)
 def _opened(path: str) -> Any:
     """The content of the latest parcel, opened by the first batch that names it."""
+    _latest[:] = [Path(path)]
     with Path(path).open("rb") as file:
         whole = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     (length,) = HEAD.unpack(whole[: HEAD.size])
