@@ -11,6 +11,7 @@ from tests.study.clusters import Cluster, free_port
 from tests.study.works import found, napping, numbers, poisonous, run, summing
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
+from truerisk.engines.running import dask_cluster
 from truerisk.study import dask_pool
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
@@ -61,7 +62,7 @@ def test_large_arrays_travel_once_and_are_read_only(tmp_path, cluster):
 
 def test_an_address_without_a_scheduler_is_a_sentence(tmp_path, monkeypatch):
     """After a limited wait; nothing was done, and the store can be used."""
-    monkeypatch.setattr(dask_pool, "RECONNECT", 0.5)
+    monkeypatch.setattr(dask_cluster, "RECONNECT", 0.5)
     with pytest.raises(StudyIncomplete, match="no Dask scheduler answers at tcp://127"):
         run(tmp_path / "runs.db", numbers, f"dask://127.0.0.1:{free_port()}")
     run(tmp_path / "runs.db", numbers)

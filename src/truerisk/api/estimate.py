@@ -59,7 +59,8 @@ def estimate_risk(
     engine : str or Engine
         "auto", a word of ``tr.engines.names()``, or an engine.
     executor : None, int or executor
-        This process, that many worker processes, or anything with ``submit``.
+        This process, that many worker processes, "dask://host:port" or a Client of Dask, or
+        anything with ``submit``.
     random_state : int, None or Generator
         The same seed gives the same number on any executor.
 

@@ -82,7 +82,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         Fit the chosen setting on all rows. A function of `cv_results_` chooses it by its number
         (only with ``outer=None``, since outer splits choose by `rule`).
     executor : None, int or executor
-        This process, that many worker processes, or anything with ``submit``.
+        This process, that many worker processes, "dask://host:port" or a Client of Dask, or
+        anything with ``submit``.
     random_state : int, None or Generator, default=0
         Of the folds, and of models that leave their own ``random_state`` at None.
     engine : str or Engine, default="auto"

@@ -9,6 +9,7 @@
 | `factory.py` | a function in a user's file |
 | `pages.py` | where pages go, and the command that they repeat |
 | `source.py` | a file or a bundled data set as X and y |
+| `workers.py` | worker processes or a cluster, for commands that fit |
 | `output.py` | progress on stderr, JSON on stdout |
 | `stores.py` | where stores lie, and what ends a run that writes to one |
 """

@@ -13,6 +13,7 @@ from truerisk.cli.output import listed, say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.stores import in_a_folder, store_path, terminated
+from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ __all__ = ["assess"]
 
 INTERRUPTED = 130
 FEWEST_ROWS = 10  # of which the usual ten folds can be made
-WHERE_AND_HOW = ("report", "as_json", "jobs", "store", "mixed_versions")
+WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versions")
 """Options that no number depends on."""
 
 
@@ -48,7 +49,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "store", "mixed_versions")
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+@worker_options
 @click.option(
     "--store",
     type=store_path,
@@ -68,6 +69,7 @@ def assess(
     as_json: bool,
     seed: int,
     jobs: int | None,
+    executor: str | None,
     store: Path | None,
     mixed_versions: bool,
     dry_run: bool,
@@ -85,10 +87,12 @@ def assess(
         check_writable(report)
     if mixed_versions and store is None:
         raise click.UsageError("--mixed-versions goes with --store.")
+    runs_on = executor_of(jobs, executor)
     source = read_source(**where)
     for note in source.notes:
         say(f"note: {note}")
-    options: dict[str, Any] = {"loss": loss, "rule": rule, "executor": jobs, "random_state": seed}
+    options: dict[str, Any] = {"loss": loss, "rule": rule, "random_state": seed}
+    options["executor"] = runs_on
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), "groups": source.groups}
     families = _families(source, models)
     _say_plan(len(source.y), method, outer)

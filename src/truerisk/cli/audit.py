@@ -12,11 +12,12 @@ from truerisk.cli.factory import call_factory, load_factory, run_code
 from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.workers import executor_of, worker_options
 
 __all__ = ["REFUTED", "audit"]
 
 REFUTED = 4
-WHERE_AND_HOW = ("report", "as_json", "jobs")
+WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
 """Options that no number depends on."""
 
 
@@ -36,7 +37,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs")
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+@worker_options
 def audit(
     search: str,
     level: str,
@@ -47,6 +48,7 @@ def audit(
     as_json: bool,
     seed: int,
     jobs: int | None,
+    executor: str | None,
     **where: Any,
 ) -> int:
     """Audit the search that FUNCTION() or FUNCTION(X, y) makes, on FILE.
@@ -60,6 +62,7 @@ def audit(
     if report is not None:
         check_writable(report)
     factory = load_factory(search, allowed=allow_import)
+    runs_on = executor_of(jobs, executor)
     source = read_source(**where)
     _say_notes(source)
     found = _audited(
@@ -71,7 +74,7 @@ def audit(
         outer=outer,
         confidence_level=confidence,
         random_state=seed,
-        executor=jobs,
+        executor=runs_on,
     )
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command)

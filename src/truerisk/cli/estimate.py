@@ -10,6 +10,7 @@ import click
 
 from truerisk.cli.output import listed, say, shown_progress, worded_warnings
 from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.registry import closest
 
 __all__ = ["estimate"]
@@ -26,7 +27,7 @@ __all__ = ["estimate"]
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]")
+@worker_options
 def estimate(
     model: str,
     settings: tuple[str, ...],
@@ -36,6 +37,7 @@ def estimate(
     as_json: bool,
     seed: int,
     jobs: int | None,
+    executor: str | None,
     **where: Any,
 ) -> None:
     """Estimate the risk of one model on FILE.
@@ -43,13 +45,14 @@ def estimate(
     \b
     truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --method loo
     """  # noqa: D301 - \b is for click
+    runs_on = executor_of(jobs, executor)
     source = read_source(**where)
     for note in source.notes:
         say(f"note: {note}")
     from truerisk.api.estimate import risk_curve
 
     pipeline, params = _model(model, settings, source)
-    options: dict[str, Any] = {"loss": loss, "executor": jobs, "random_state": seed}
+    options: dict[str, Any] = {"loss": loss, "executor": runs_on, "random_state": seed}
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), "groups": source.groups}
     with worded_warnings(), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)

@@ -7,6 +7,7 @@ A file becomes features and target
     arff.py, libsvm.py, columnar.py    formats of their own: ARFF, LIBSVM, Parquet and Arrow
     grid.py       cut into a header and rows of equal length
     target.py     classes or numbers
+    cells.py      the cells of a column: one by one, distinct, as plain numbers
     columns.py    numbers or text, missing, left out
     wording.py    how hostile names are quoted in messages
 Words that can be loaded (`names()`, `load(word)`)

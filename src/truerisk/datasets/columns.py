@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData
+from truerisk.datasets.cells import Tally, plain_numbers, tally
 from truerisk.datasets.wording import counted, quoted
 
 __all__ = ["MISSING", "Column", "Kind", "number", "numbers_rows", "read_column"]
@@ -39,7 +41,7 @@ class Column:
     left_out: str | None = None
     note: str | None = None
 
-    @property
+    @cached_property
     def n_missing(self) -> int:
         return int(np.isnan(self.values).sum())
 
@@ -63,24 +65,22 @@ def read_column(
 
     With `as_text`, the file says that it is text, whatever its cells look like.
     """
-    distinct = {cell: cell.strip() for cell in dict.fromkeys(cells)}
-    present = {cell: bare for cell, bare in distinct.items() if bare not in MISSING}
     if as_text:
-        return _text(name, cells, lines, present, {})
-    parsed = {cell: number(bare) for cell, bare in present.items()}
-    if all(value is not None for value in parsed.values()):
-        return _numbers(name, cells, lines, parsed)
-    _refuse_comma(name, present, cells, lines)
-    return _text(name, cells, lines, present, parsed)
-
-
-def _numbers(
-    name: str, cells: Sequence[str], lines: Sequence[int], parsed: Mapping[str, float | None]
-) -> Column:
-    infinite = {cell for cell, value in parsed.items() if value is not None and math.isinf(value)}
-    if infinite:
-        raise BadData(_infinite(name, cells, lines, infinite))
-    values = np.array([parsed.get(cell) for cell in cells], dtype=np.float64)
+        return _text(name, tally(cells))
+    values, rows, others = plain_numbers(cells)
+    bare = [word.strip() for word in others.words]
+    judged = [None if word in MISSING else number(word) for word in bare]
+    strays = [v is None and w not in MISSING for v, w in zip(judged, bare, strict=True)]
+    if any(strays):
+        _refuse_comma(name, cells, lines, rows, others)
+        told = others if len(rows) == len(cells) else tally(cells)
+        n_present = len(cells) - len(others.rows_of([word in MISSING for word in bare]))
+        where = rows[others.rows_of(strays)]
+        return _text(name, told, _stray_text(name, cells, lines, where, n_present))
+    infinite = [v is not None and math.isinf(v) for v in judged]
+    if any(infinite):
+        raise BadData(_infinite(name, lines, rows[others.rows_of(infinite)]))
+    values[rows] = others.floats(judged)
     return Column(name, "number", values, left_out=_idle_numbers(values))
 
 
@@ -89,42 +89,26 @@ def numbers_rows(values: NDArray[np.float64]) -> bool:
     return float(values[0]) in (0.0, 1.0) and bool((np.diff(values) == 1).all())
 
 
-def _infinite(name: str, cells: Sequence[str], lines: Sequence[int], infinite: set[str]) -> str:
-    places = [line for line, cell in zip(lines, cells, strict=True) if cell in infinite]
+def _infinite(name: str, lines: Sequence[int], rows: NDArray[np.intp]) -> str:
     return (
-        f"column {quoted(name)} has {counted(len(places), 'infinite value')}, the first on line "
-        f"{places[0]}: write a number, or leave the cell empty to have it imputed."
+        f"column {quoted(name)} has {counted(len(rows), 'infinite value')}, the first on line "
+        f"{lines[rows[0]]}: write a number, or leave the cell empty to have it imputed."
     )
 
 
 def _idle_numbers(values: NDArray[np.float64]) -> str | None:
-    present = values[~np.isnan(values)]
-    if not len(present):
+    least, most = np.fmin.reduce(values), np.fmax.reduce(values)  # of those that are not missing
+    if np.isnan(least):
         return "has no value"
-    if (present == present[0]).all():
-        return "is constant"
-    return None
+    return "is constant" if least == most else None
 
 
-def _text(
-    name: str,
-    cells: Sequence[str],
-    lines: Sequence[int],
-    present: Mapping[str, str],
-    parsed: Mapping[str, float | None],
-) -> Column:
-    levels = tuple(sorted(set(present.values())))
+def _text(name: str, told: Tally, note: str | None = None) -> Column:
+    bare = [word.strip() for word in told.words]
+    levels = tuple(sorted(set(bare) - MISSING))
     code_of_level = {level: float(code) for code, level in enumerate(levels)}
-    code_of_cell = {cell: code_of_level[bare] for cell, bare in present.items()}
-    values = np.array([code_of_cell.get(cell) for cell in cells], dtype=np.float64)
-    return Column(
-        name,
-        "text",
-        values,
-        levels,
-        left_out=_idle_text(values, levels),
-        note=_stray_text(name, cells, lines, parsed),
-    )
+    values = told.floats([code_of_level.get(word) for word in bare])
+    return Column(name, "text", values, levels, _idle_text(values, levels), note)
 
 
 def _idle_text(values: NDArray[np.float64], levels: tuple[str, ...]) -> str | None:
@@ -137,28 +121,33 @@ def _idle_text(values: NDArray[np.float64], levels: tuple[str, ...]) -> str | No
 
 
 def _stray_text(
-    name: str, cells: Sequence[str], lines: Sequence[int], parsed: Mapping[str, float | None]
+    name: str, cells: Sequence[str], lines: Sequence[int], strays: NDArray[np.intp], n_present: int
 ) -> str | None:
     """A sentence when a few words make text of a column of numbers."""
-    present = [(line, cell) for line, cell in zip(lines, cells, strict=True) if cell in parsed]
-    strays = [(line, cell) for line, cell in present if parsed[cell] is None]
-    if not strays or len(strays) > (1 - _MOSTLY) * len(present):
+    if len(strays) > (1 - _MOSTLY) * n_present:
         return None
-    line, cell = strays[0]
+    first = int(strays[0])
     return (
         f"column {quoted(name)} is read as text because of {counted(len(strays), 'cell')} "
-        f"without a number, the first on line {line}: {quoted(cell)}"
+        f"without a number, the first on line {lines[first]}: {quoted(cells[first])}"
     )
 
 
 def _refuse_comma(
-    name: str, present: Mapping[str, str], cells: Sequence[str], lines: Sequence[int]
+    name: str,
+    cells: Sequence[str],
+    lines: Sequence[int],
+    rows: NDArray[np.intp],
+    others: Tally,
 ) -> None:
-    if not all(_COMMA_NUMBER.fullmatch(b) or number(b) is not None for b in present.values()):
+    """A column of numbers, some with a decimal comma; a plain number has none."""
+    present = [word for word in others.words if word.strip() not in MISSING]
+    bare = [word.strip() for word in present]
+    if not all(_COMMA_NUMBER.fullmatch(word) or number(word) is not None for word in bare):
         return
-    commas = (cell in present and "," in cell for cell in cells)
-    line, cell = next((li, c) for li, c, comma in zip(lines, cells, commas, strict=True) if comma)
+    commas = {word for word in present if "," in word}
+    first = int(rows[others.rows_of([word in commas for word in others.words])[0]])
     raise BadData(
-        f"column {quoted(name)} has numbers with a comma inside (line {line}: {quoted(cell)}): "
-        "write a decimal point, and no thousands separator."
+        f"column {quoted(name)} has numbers with a comma inside (line {lines[first]}: "
+        f"{quoted(cells[first])}): write a decimal point, and no thousands separator."
     )

@@ -23,6 +23,7 @@ class _Readable(Protocol):
 
 
 _CHUNK = 1 << 20
+_MARK = "\ufeff".encode()
 _ZIP = b"PK\x03\x04"
 _FOREIGN = {
     b"\xd0\xcf\x11\xe0": "an old Excel workbook; export it as CSV",
@@ -34,17 +35,19 @@ _FOREIGN = {
 }
 
 
-def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> str:
-    """The text of a plain, gzip, bzip2, xz or zip file, of which at most `max_bytes` are ever held.
+def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> tuple[str, memoryview]:
+    """The text of a plain, gzip, bzip2, xz or zip file, and the UTF-8 that it was decoded from.
 
-    Compression is told by the first bytes, not by the name. A file that is larger than the
-    cap is refused by its size alone; a compressed one as soon as the cap is passed.
+    Compression is told by the first bytes, not by the name. A file that is larger than
+    `max_bytes` is refused by its size alone; a compressed one as soon as the cap is passed. A byte
+    order mark is part of neither.
     """
     name = quoted(path, 200)
-    text = _decoded(_content(Path(path), name, max_bytes), name)
+    content = _content(Path(path), name, max_bytes)
+    text = _decoded(content, name)
     if not text or text.isspace():
         raise BadData(f"{name} is empty: give a table with a header line and rows.")
-    return text
+    return text, memoryview(content)[len(_MARK) if content.startswith(_MARK) else 0 :]
 
 
 def _content(path: Path, name: str, max_bytes: int) -> bytearray:

@@ -28,17 +28,17 @@ def read_columns(
     if kind is not None:
         refuse_large(path, max_bytes)
         return read_columnar(path, kind, max_cells=max_cells, max_bytes=max_bytes)
-    text = _text(path, max_bytes)
+    text, content = _text(path, max_bytes)
     if looks_like_arff(text):
         return read_arff(text, max_cells=max_cells)
     extension = _extension(path)
     if extension in _LIBSVM:
         return read_libsvm(text, max_cells=max_cells)
     separator = delimiter or _DELIMITER_OF.get(extension)
-    return cut(text, delimiter=separator, max_cells=max_cells).columns
+    return cut(text, content, delimiter=separator, max_cells=max_cells)
 
 
-def _text(path: str | os.PathLike[str], max_bytes: int) -> str:
+def _text(path: str | os.PathLike[str], max_bytes: int) -> tuple[str, memoryview]:
     """The file as text; where it is none and has the name of a file of columns, that is said."""
     try:
         return read_text(path, max_bytes=max_bytes)

@@ -6,31 +6,23 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from truerisk.core.errors import BadData
+from truerisk.datasets.cells import PackedCells
 from truerisk.datasets.wording import counted, quoted
+from truerisk.kernels import why_not
+from truerisk.kernels.cells import cut_cells
 
-__all__ = ["DELIMITERS", "Columns", "Grid", "cut", "lines_of", "named"]
+__all__ = ["DELIMITERS", "Columns", "cut", "lines_of", "named"]
 
 DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _SAMPLED_ROWS = 50
+_LARGE = 20 * 2**20
 _SAMPLED_CHARACTERS = 1 << 16
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Column names, rows of cells, and the line of the file on which each row starts."""
-
-    names: list[str]
-    rows: list[list[str]]
-    lines: list[int]
-    delimiter: str
-
-    @property
-    def columns(self) -> Columns:
-        return Columns(self.names, list(zip(*self.rows, strict=True)), self.lines, frozenset())
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,7 @@ class Columns:
     """Names and cells of the columns of any file; `text` are those that the file says are text.
 
     `lines` are where the rows start; in a file without lines they count the rows from 1.
-    `aside` are columns that the file says are no features.
+    `aside` are columns that the file says are no features; `note` is what to say of the reading.
     """
 
     names: list[str]
@@ -46,19 +38,64 @@ class Columns:
     lines: Sequence[int]
     text: frozenset[str]
     aside: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    note: str | None = None
 
 
-def cut(text: str, *, delimiter: str | None, max_cells: int) -> Grid:
-    """`text` as a grid; `delimiter=None` takes the one that splits the first rows evenly."""
+def cut(text: str, content: memoryview, *, delimiter: str | None, max_cells: int) -> Columns:
+    """The columns of `text`; `delimiter=None` takes the one that splits the first rows evenly.
+
+    The compiled reader cuts where the csv module would, or leaves the text to the csv module, whose
+    rows are then counted one by one: it says what is wrong, and on which line. `content` is `text`
+    in UTF-8, and is written to.
+    """
     if delimiter is None:
         delimiter = _sniffed(text)
     numbered = _rows(text, delimiter)
     first, header = next(numbered, (1, []))
     _refuse_one_column(text, header, delimiter)
     names = named(header, first)
+    most = max(max_cells // len(names), 0)
+    packed = _packed(content, names, delimiter, most)
+    if packed is not None:
+        return packed
+    found = _row_by_row(numbered, names, delimiter, most, max_cells)
+    return replace(found, note=_slow(len(content)))
+
+
+def _packed(content: memoryview, names: list[str], delimiter: str, most: int) -> Columns | None:
+    """The columns as places in the text; None where the csv module is to read."""
+    written = np.frombuffer(content, dtype=np.uint8)
+    longest = csv.field_size_limit()  # counted in bytes here, which are at least as many
+    found = cut_cells(written, delimiter, len(names), most + 1, longest)
+    if found is None or len(found[2]) < 2:
+        return None
+    starts, ends, lines = found
+    cells = [
+        PackedCells(written, *places) for places in zip(starts[:, 1:], ends[:, 1:], strict=True)
+    ]
+    return Columns(names, cells, lines[1:].tolist(), frozenset())
+
+
+def _slow(n_bytes: int) -> str | None:
+    """What to say of a large file that the compiled reader could not read."""
+    reason = why_not()
+    if reason is None or n_bytes < _LARGE:
+        return None
+    return (
+        f"{n_bytes / 2**20:.0f} MiB were read by the csv module, in ten times the time of the "
+        f"compiled reader: {reason}; install a wheel of truerisk, or build it (`make setup`)"
+    )
+
+
+def _row_by_row(
+    numbered: Iterator[tuple[int, list[str]]],
+    names: list[str],
+    delimiter: str,
+    most: int,
+    max_cells: int,
+) -> Columns:
     rows: list[list[str]] = []
     lines: list[int] = []
-    most = max(max_cells // len(names), 0)
     for line, row in numbered:
         if len(row) != len(names):
             raise BadData(_ragged(line, row, names, delimiter))
@@ -72,7 +109,7 @@ def cut(text: str, *, delimiter: str | None, max_cells: int) -> Grid:
         lines.append(line)
     if not rows:
         raise BadData("the file has a header and no rows: add the rows, or check the file.")
-    return Grid(names, rows, lines, delimiter)
+    return Columns(names, list(zip(*rows, strict=True)), lines, frozenset())
 
 
 def lines_of(text: str) -> Iterator[str]:

@@ -6,12 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData
+from truerisk.datasets.cells import Tally, all_plain, tally
 from truerisk.datasets.columns import MISSING, number
 from truerisk.datasets.wording import counted, quoted
 
@@ -45,33 +47,63 @@ def read_target(
     (`MOST_INTEGER_CLASSES`); all other numbers make a regression. `target_type` overrides
     the rule. Labels stay as they stand: integers as integers, all else as text.
     """
-    bare = [cell.strip() for cell in cells]
-    numbers = [number(cell) for cell in bare]
-    _refuse_empty(name, bare, numbers, lines)
+    y = None if target_type not in (None, "regression") else all_plain(cells)
+    if y is not None and (target_type or not np.array_equal(y, np.floor(y))):
+        return _on_numbers(name, y, cells[0], target_type)
+    told = tally(cells)
+    column = _Cells(name, told, [word.strip() for word in told.words], lines)
+    column.refuse_empty()
     if target_type not in (None, "classification", "regression"):
         raise BadData(
             f"--target-type {quoted(target_type)} is neither classification nor regression."
         )
     if target_type is None:
-        _refuse_numbering(name, numbers)
-    task = target_type or _inferred(numbers)
-    if task == "regression":
-        return _regression(name, bare, numbers, lines, target_type)
-    return _classification(name, bare, numbers, lines, target_type)
+        column.refuse_numbering()
+    task = target_type or _inferred(column.numbers)
+    return (
+        _regression(column, target_type) if task == "regression" else _classes(column, target_type)
+    )
 
 
-def _refuse_empty(
-    name: str, bare: Sequence[str], numbers: Sequence[float | None], lines: Sequence[int]
-) -> None:
-    """Empty as in features, where `NAN` or `-nan` is a number that is none, too."""
-    told = zip(lines, bare, numbers, strict=True)
-    empty = [line for line, cell, v in told if cell in MISSING or (v is not None and math.isnan(v))]
-    if empty:
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The target's cells, by their distinct words without the spaces around them."""
+
+    name: str
+    told: Tally
+    bare: list[str]
+    lines: Sequence[int]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.told.codes)
+
+    @cached_property
+    def numbers(self) -> list[float | None]:
+        """The number that each word is, or None."""
+        return [number(word) for word in self.bare]
+
+    def refuse_empty(self) -> None:
+        """Empty as in features, where `NAN` or `-nan` is a number that is none, too."""
+        words = zip(self.bare, self.numbers, strict=True)
+        none = [word in MISSING or (v is not None and math.isnan(v)) for word, v in words]
+        if not any(none):
+            return
+        empty = self.told.rows_of(none)
         cells = "has an empty cell" if len(empty) == 1 else f"has {len(empty):,} empty cells"
         raise BadData(
-            f"the target {quoted(name)} {cells} among {counted(len(bare), 'row')}, the first on "
-            f"line {empty[0]}: fill them in or leave these rows out."
+            f"the target {quoted(self.name)} {cells} among {counted(self.n_rows, 'row')}, the "
+            f"first on line {self.lines[empty[0]]}: fill them in or leave these rows out."
         )
+
+    def refuse_numbering(self) -> None:
+        """Each integer of a range exactly once numbers the rows, and is nothing to predict."""
+        present = {v for v in self.numbers if v is not None and v.is_integer()}
+        n = self.n_rows
+        if len(present) < n or max(present) - min(present) != n - 1:
+            return
+        if n > 1:
+            raise BadData(_too_many(self.name, len(present), n, numeric=True))
 
 
 def _inferred(numbers: Sequence[float | None]) -> Task:
@@ -82,34 +114,24 @@ def _inferred(numbers: Sequence[float | None]) -> Task:
     return "classification" if whole and len(values) <= MOST_INTEGER_CLASSES else "regression"
 
 
-def _refuse_numbering(name: str, numbers: Sequence[float | None]) -> None:
-    """Each integer of a range exactly once is a numbering of the rows, not something to predict."""
-    present = {v for v in numbers if v is not None and v.is_integer()}
-    if len(present) < len(numbers) or max(present) - min(present) != len(numbers) - 1:
-        return
-    if len(numbers) > 1:
-        raise BadData(_too_many(name, len(present), len(numbers), numeric=True))
-
-
-def _regression(
-    name: str,
-    bare: Sequence[str],
-    numbers: Sequence[float | None],
-    lines: Sequence[int],
-    asked: Task | None,
-) -> Target:
-    bad = next((i for i, v in enumerate(numbers) if v is None or math.isinf(v)), None)
-    if bad is not None:
+def _regression(column: _Cells, asked: Task | None) -> Target:
+    name, numbers = column.name, column.numbers
+    wrong = [v is None or math.isinf(v) for v in numbers]
+    if any(wrong):
+        bad = int(column.told.rows_of(wrong)[0])
         other = ", or use --target-type classification" if None in numbers else ""
         raise BadData(
-            f"the target {quoted(name)} holds {quoted(bare[bad])} on line {lines[bad]}, which is "
-            f"no finite number: mend the cell{other}."
+            f"the target {quoted(name)} holds {quoted(column.bare[column.told.codes[bad]])} on "
+            f"line {column.lines[bad]}, which is no finite number: mend the cell{other}."
         )
-    y = np.array(numbers, dtype=np.float64)
+    return _on_numbers(name, column.told.floats(numbers), column.bare[0], asked)
+
+
+def _on_numbers(name: str, y: NDArray[np.float64], first: str, asked: Task | None) -> Target:
     if (y == y[0]).all():
         raise BadData(
-            f"the target {quoted(name)} is {bare[0]} in every row: there is nothing to predict; "
-            "use another column."
+            f"the target {quoted(name)} is {first.strip()} in every row: there is nothing to "
+            "predict; use another column."
         )
     n_values = len(np.unique(y))
     span = f"{y.min():g} to {y.max():g}, {n_values:,} different values"
@@ -119,25 +141,23 @@ def _regression(
     return Target(y, "regression", note)
 
 
-def _classification(
-    name: str,
-    bare: Sequence[str],
-    numbers: Sequence[float | None],
-    lines: Sequence[int],
-    asked: Task | None,
-) -> Target:
-    y = _labels(bare, numbers)
-    counts = Counter(y.tolist())
+def _classes(column: _Cells, asked: Task | None) -> Target:
+    name, numbers = column.name, column.numbers
+    labels = _labels(column.bare, numbers)
+    codes = column.told.codes
+    counts: Counter[Any] = Counter()  # in the order in which labels first appear
+    for label, n in zip(labels.tolist(), np.bincount(codes).tolist(), strict=True):
+        counts[label] += n
     if len(counts) == 1:
         raise BadData(
-            f"the target {quoted(name)} has one class only, {quoted(y[0])}: there is nothing to "
-            "tell apart; use another column, or add rows of another class."
+            f"the target {quoted(name)} has one class only, {quoted(labels[0])}: there is nothing "
+            "to tell apart; use another column, or add rows of another class."
         )
     single = [label for label, n in counts.items() if n == 1]
     if 2 * len(single) > len(counts) > 2:
-        raise BadData(_too_many(name, len(counts), len(y), numeric=None not in numbers))
+        raise BadData(_too_many(name, len(counts), len(codes), numeric=None not in numbers))
     if single:
-        line = lines[y.tolist().index(single[0])]
+        line = column.lines[column.told.rows_of(labels == single[0])[0]]
         more = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
         raise BadData(
             f"the class {quoted(single[0])}{more} of the target {quoted(name)} has a single row, "
@@ -146,10 +166,11 @@ def _classification(
     note = _classes_note(name, counts)
     if asked is None and None not in numbers:
         note += "; if its integers are quantities, use --target-type regression"
-    return Target(y, "classification", note)
+    return Target(labels[codes], "classification", note)
 
 
 def _labels(bare: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any]:
+    """The label of each word."""
     whole = [v for v in numbers if v is not None and v.is_integer() and abs(v) < _LARGEST]
     if len(whole) < len(numbers):
         # fixed-width text pays the longest label in every row: not for labels of 10,000 characters

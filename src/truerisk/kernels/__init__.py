@@ -17,6 +17,7 @@ file                      what it holds
 ``normal_equations.py``   least squares without blocks of rows, hundreds of fits at once
 ``trees.py``              scikit-learn's trees on many samples of one table
 ``row_sums.py``           checksums of rows, in one pass at the speed of memory
+``cells.py``              delimited text cut into cells, numbers and distinct cells
 ``loading.py``            imports the compiled module, or says why it cannot
 ``_native.cpp``           the compiled loops, one Python caller each
 ``_native.pyi``           their types

@@ -73,6 +73,7 @@ void register_svm_steps(nb::module_& m);
 void register_equations(nb::module_& m);
 void register_tree(nb::module_& m);
 void register_row_sums(nb::module_& m);
+void register_cells(nb::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "Compiled loops of truerisk; call them through their Python callers, which check.";
@@ -90,4 +91,5 @@ NB_MODULE(_native, m) {
     register_equations(m);
     register_tree(m);
     register_row_sums(m);
+    register_cells(m);
 }

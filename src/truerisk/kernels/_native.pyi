@@ -58,6 +58,29 @@ def row_sums(
     factors: NDArray[np.uint64],
     sums: NDArray[np.uint64],
 ) -> bool: ...
+def most_lines(content: NDArray[np.uint8]) -> int: ...
+def cut_cells(
+    content: NDArray[np.uint8],
+    delimiter: int,
+    longest: int,
+    starts: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
+    lines: NDArray[np.uint32],
+) -> int: ...
+def numbers_of_cells(
+    content: NDArray[np.uint8],
+    starts: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
+    values: NDArray[np.float64],
+) -> int: ...
+def distinct_cells(
+    content: NDArray[np.uint8],
+    starts: NDArray[np.uint32],
+    ends: NDArray[np.uint32],
+    seed: int,
+    codes: NDArray[np.int32],
+    firsts: NDArray[np.int32],
+) -> int: ...
 def solve_without(
     whole: NDArray[np.float64],
     blocks: NDArray[np.float64],

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
-from truerisk.core.identity import is_a
+from truerisk.engines.running.dask_cluster import is_address, is_cluster
 from truerisk.engines.running.executors import reusable_workers, workers_of
 from truerisk.study.limits import end_child, run_limited
 from truerisk.study.pool import IN_FLIGHT, Pool
@@ -21,8 +21,6 @@ from truerisk.study.tasks import Batch, Order, one_thread, run_task
 from truerisk.study.work import run_batch
 
 __all__ = ["Here", "UserPool", "Workers", "pool_of", "refuse_unknown"]
-
-CLIENT = "distributed:Client"
 
 
 class Here(Pool):
@@ -102,12 +100,12 @@ def refuse_unknown(executor: Any) -> None:
     if isinstance(executor, str) and executor.isdecimal():
         workers_of(int(executor))
     elif isinstance(executor, str):
-        if not executor.startswith(("dask://", "dask+tls://")):
+        if not is_address(executor):
             raise UnknownName(
                 f"executor={executor!r} is unknown; use a number of worker processes, "
                 "'dask://host:port' or 'dask+tls://host:port'."
             )
-    elif not is_a(executor, CLIENT):
+    elif not is_cluster(executor):
         workers_of(executor)
 
 
@@ -118,7 +116,7 @@ def pool_of(executor: Any) -> Pool:
         return Here()
     if isinstance(executor, str):
         return pool_of(int(executor)) if executor.isdecimal() else _on_dask(executor)
-    if is_a(executor, CLIENT):
+    if is_cluster(executor):
         return _on_dask(executor)
     n_workers = workers_of(executor)
     if isinstance(executor, int):

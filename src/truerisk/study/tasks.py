@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import platform
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.progress import listen
-from truerisk.core.version import __version__
+from truerisk.engines.running.same_versions import versions
 from truerisk.study.states import Fate, State
 from truerisk.study.values import pack
 
@@ -107,11 +104,3 @@ def one_thread() -> AbstractContextManager[Any]:
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)
-
-
-@cache
-def versions() -> dict[str, str]:
-    """What numbers can depend on here; asked without importing it."""
-    found = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"truerisk": __version__, "python": python, **found}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import platform
-from collections.abc import Mapping
 from typing import Any
 
 from truerisk.core.errors import StudyIncomplete
+from truerisk.engines.running.same_versions import refuse_other_versions
 from truerisk.study.limits import run_limited
 from truerisk.study.sharing import received
 from truerisk.study.states import Fate
-from truerisk.study.tasks import Batch, Order, one_thread, run_task, versions
+from truerisk.study.tasks import Batch, Order, one_thread, run_task
 
 __all__ = ["run_batch"]
 
@@ -20,7 +19,7 @@ THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 def run_batch(order: Order, batch: Batch, *arrays: Any) -> list[Fate]:
     """The fate of every task of the batch, in its order."""
-    _refuse_other_versions(order.versions)
+    refuse_other_versions(order.versions, StudyIncomplete)
     for name in THREADS:  # libraries that a task is the first to load
         os.environ.setdefault(name, "1")
     if order.limits:
@@ -28,14 +27,3 @@ def run_batch(order: Order, batch: Batch, *arrays: Any) -> list[Fate]:
     found = received(arrays)
     with one_thread():
         return [run_task(order.work, batch, number, found) for number in batch.numbers]
-
-
-def _refuse_other_versions(wanted: Mapping[str, str]) -> None:
-    here = versions()
-    if here == wanted:
-        return
-    other = [f"{name} {here.get(name)} (not {v})" for name, v in wanted.items() if here[name] != v]
-    raise StudyIncomplete(
-        f"the worker {platform.node()} has {', '.join(other)}: install the same versions on all "
-        "machines, or the numbers depend on who computed them."
-    )

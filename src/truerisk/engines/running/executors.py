@@ -1,39 +1,46 @@
-"""Where batches of fits run: in this process, on loky by a number, or on the user's executor.
+"""Where batches of fits run: in this process, on loky by a number, on Dask, on the user's executor.
 
 Any object with `submit(function, *args) -> Future` will do. Results do not depend on the choice:
 a fit is seeded by its number in the plan, and answers are put back by it.
+
+A worker that dies takes along the batches in flight, of which one may be guilty. They are run
+again; those that were in flight twice run alone, until the one whose worker dies then is known.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from copy import copy
-from dataclasses import is_dataclass
-from functools import partial
-from threading import Thread
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any
 
 from truerisk.core.errors import FitFailed, UnknownName
-from truerisk.core.identity import is_from
+from truerisk.engines.running.crews import PATIENCE, Crew, crew_of, reusable_workers
+from truerisk.engines.running.dask_cluster import is_address, is_cluster, parts_of
 
 __all__ = ["reusable_workers", "run_batches", "workers_of"]
 
-LOOK_EVERY = 2.0  # seconds
-IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
+Batches = Sequence[Any] | Callable[[int | None], Sequence[Any]]
+SUSPECT = 2  # deaths of workers during a batch, after which it runs alone
+STILLBORN = 3  # times that workers may die before they have begun
 
 
 def workers_of(executor: Any) -> int | None:
-    """How many workers an executor has; None for running in this process."""
+    """How many workers an executor has; None for running in this process.
+
+    2 where that is known only when it runs: of a cluster, and of an executor that does not say.
+    """
     if executor is None:
         return None
+    if is_cluster(executor):
+        if is_address(executor):
+            parts_of(executor)  # one that is none is refused before anything runs
+        return 2
     if isinstance(executor, (bool, str)):
         raise UnknownName(
             f"executor={executor!r} is unknown; use None (this process), a number of worker "
-            "processes, or any object with submit(function, *args)."
+            "processes, 'dask://host:port', or any object with submit(function, *args)."
         )
     if isinstance(executor, int):
         if executor < 1:
@@ -45,92 +52,151 @@ def workers_of(executor: Any) -> int | None:
 
 
 def run_batches(
-    executor: Any, task: Callable[..., Any], shared: tuple[Any, ...], batches: Sequence[Any]
-) -> Iterator[tuple[int, Any]]:
-    """`(number, task(*shared, batch))` of every batch, as each one is done."""
-    if executor is None:
-        for number, batch in enumerate(batches):
-            yield number, task(*shared, batch)
-        return
-    if isinstance(executor, int):
-        yield from _on_workers(executor, task, shared, batches)
-    else:
-        yield from _on_futures(executor, task, shared, batches)
-
-
-def _on_workers(
-    n_workers: int, task: Callable[..., Any], shared: tuple[Any, ...], batches: Sequence[Any]
-) -> Iterator[tuple[int, Any]]:
-    """Worker processes of our own: Ctrl-C is for the parent, which then ends them."""
-    workers = reusable_workers(n_workers)
-    yield from _on_futures(
-        workers, task, shared, batches, partial(workers.shutdown, kill_workers=True)
-    )
-
-
-def reusable_workers(n_workers: int) -> Any:
-    """Worker processes that stay for the next run; a pool that broke is not given out again."""
-    from loky import get_reusable_executor
-
-    return get_reusable_executor(
-        max_workers=n_workers, initializer=_depend, initargs=(os.getpid(),), timeout=IDLE
-    )
-
-
-def _depend(parent: int) -> None:
-    """A worker lives as long as its parent, which alone hears Ctrl-C from a terminal."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """A parent that was killed tells no one."""
-    while os.getppid() == parent:
-        time.sleep(LOOK_EVERY)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _apart(part: Any) -> Any:
-    """What a pool may still be pickling, on a thread of its own, while this one reads results.
-
-    Reading lets our objects remember what they worked out; their dictionaries are then no longer
-    those that are being written. Arrays and the user's objects are the same.
-    """
-    if isinstance(part, tuple):
-        return tuple(_apart(one) for one in part)
-    if not (is_dataclass(part) and is_from(part, "truerisk")):
-        return part
-    twin = copy(part)
-    if hasattr(twin, "__dict__"):
-        vars(twin).update({name: _apart(value) for name, value in vars(part).items()})
-    return twin
-
-
-def _on_futures(
     executor: Any,
     task: Callable[..., Any],
     shared: tuple[Any, ...],
-    batches: Sequence[Any],
-    end: Callable[[], None] | None = None,
+    batches: Batches,
+    *,
+    named: Callable[[Any], str] | None = None,
 ) -> Iterator[tuple[int, Any]]:
-    running: dict[Future[Any], int] = {}
-    shared = _apart(shared)
+    """`(number, task(*shared, batch))` of every batch, as each one is done.
+
+    `batches` may depend on the number of workers, None in this process. `named` says of a batch
+    that ends its workers what it is.
+    """
+    workers = workers_of(executor)
+    if workers is None:
+        for number, batch in enumerate(batches(None) if callable(batches) else batches):
+            yield number, task(*shared, batch)
+        return
+    crew = crew_of(executor, workers)
     try:
-        for number, batch in enumerate(batches):
-            running[executor.submit(task, *shared, batch)] = number
-        while running:
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield running.pop(future), future.result()
-    except BrokenExecutor as error:  # by submit, too, if a worker dies early
-        raise FitFailed(
-            f"a worker process died ({type(error).__name__}): out of memory, or the model crashed "
-            "it. Use fewer workers, or executor=None to see where."
-        ) from error
-    except KeyboardInterrupt:
-        if end is not None:
-            end()  # before futures are cancelled, of which loky's thread would complain
-        raise
+        made = batches(crew.workers) if callable(batches) else batches
+        if not made:
+            return
+        crew.share(task, shared)
+        yield from _Run(crew, made, named).results()
     finally:
-        for future in running:
-            future.cancel()
+        crew.close()
+
+
+class _Run:
+    """The batches of a run: those that wait, those in flight, and those under suspicion."""
+
+    def __init__(
+        self, crew: Crew, batches: Sequence[Any], named: Callable[[Any], str] | None
+    ) -> None:
+        self.crew, self.batches, self.named = crew, batches, named
+        self.waiting = deque(range(len(batches)))
+        self.alone: deque[int] = deque()
+        self.running: dict[Future[Any], int] = {}
+        self.hit: Counter[int] = Counter()
+        self.single = False  # whether the batch that runs is alone
+        self.stillborn = 0
+        self.quiet = time.monotonic()  # since when nothing has come back
+
+    def results(self) -> Iterator[tuple[int, Any]]:
+        try:
+            while self.waiting or self.alone or self.running:
+                self._begin()
+                done, _ = wait(self.running, self.crew.look_every, return_when=FIRST_COMPLETED)
+                self._lose_patience(bool(done))
+                died = None
+                for future in done:
+                    number = self.running.pop(future)
+                    error = _error_of(future)
+                    if error is None:
+                        self.stillborn = 0
+                        yield number, future.result()
+                    elif self.crew.deaths(error):
+                        self._blame(number, error)
+                        died = error
+                    else:
+                        raise error
+                if died is not None:
+                    yield from self._after(died)
+        except KeyboardInterrupt:
+            self.crew.end()  # before futures are cancelled, of which loky's thread would complain
+            raise
+        finally:
+            for future in self.running:
+                future.cancel()
+
+    def _begin(self) -> None:
+        """Have as many batches in flight as there are slots; a suspect when nothing else is."""
+        if self.alone:
+            if not self.running:
+                self.single = True
+                self._submit(self.alone)
+            return
+        slots = len(self.batches) if self.crew.slots is None else self.crew.slots
+        while self.waiting and len(self.running) < slots:
+            self.single = False
+            self._submit(self.waiting)
+
+    def _submit(self, queue: deque[int]) -> None:
+        """The first batch of the queue begins; a pool may be found broken only now."""
+        number = queue[0]
+        try:
+            future = self.crew.submit(self.batches[number])
+        except Exception as error:
+            if not self.crew.unsent(error):
+                raise
+            self.stillborn += 1
+            if self.stillborn > STILLBORN or not self.crew.replace():
+                raise _sentence(error) from error
+        else:
+            self.running[future] = number
+            queue.popleft()
+
+    def _blame(self, number: int, error: BaseException) -> None:
+        """A batch was in flight when a worker died: it runs again, or is found guilty."""
+        if self.single:
+            name = (
+                ""
+                if self.named is None
+                else f" again and again over {self.named(self.batches[number])}"
+            )
+            raise _sentence(error, name) from error
+        self.hit[number] += self.crew.deaths(error)
+        (self.alone if self.hit[number] >= SUSPECT else self.waiting).appendleft(number)
+
+    def _after(self, error: BaseException) -> Iterator[tuple[int, Any]]:
+        """What a death leaves: results that had come, batches lost, and a crew to be replaced."""
+        if self.crew.breaks_as_a_whole:
+            wait(self.running)
+            for future, number in list(self.running.items()):
+                also = _error_of(future)
+                del self.running[future]
+                if also is None:
+                    yield number, future.result()
+                elif self.crew.deaths(also):
+                    self._blame(number, also)
+                else:
+                    raise also
+        if not self.crew.replace():
+            raise _sentence(error) from error
+
+    def _lose_patience(self, found: bool) -> None:
+        """A cluster without workers is waited for, for a minute."""
+        now = time.monotonic()
+        lacking = None if found else self.crew.lacking()
+        if lacking is None:
+            self.quiet = now
+        elif now - self.quiet > PATIENCE:
+            raise FitFailed(f"{lacking}: start workers, or use executor=None.")
+
+
+def _error_of(future: Future[Any]) -> BaseException | None:
+    """The error of a future that is done; that it was cancelled is one, too."""
+    try:
+        return future.exception()
+    except BaseException as error:  # noqa: BLE001  CancelledError is none of Exception's
+        return error
+
+
+def _sentence(error: BaseException, where: str = "") -> FitFailed:
+    return FitFailed(
+        f"a worker process died ({type(error).__name__}){where}: out of memory, or the model "
+        "crashed it. Use fewer workers, or executor=None to see where."
+    )

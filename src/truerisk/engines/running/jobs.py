@@ -18,7 +18,7 @@ from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.running.executors import run_batches, workers_of
+from truerisk.engines.running.executors import run_batches
 from truerisk.engines.running.fit_warnings import Warned, say_once
 from truerisk.engines.running.fitting import (
     Piece,
@@ -65,8 +65,9 @@ def run_jobs(
             collected.add(pieces, run.only)
         jobs, unit, share = kept.jobs(), kept.unit, SHARE_KEPT
         tell(collected.n_fits, total, unit)
-    batches = _batches(jobs, run.executor, batch, share)
-    for pieces in _worded(run_batches(run.executor, task, shared, batches), run.executor):
+    batches = partial(_batches, jobs, batch, share)
+    found = run_batches(run.executor, task, shared, batches, named=_named)
+    for pieces in _worded(found, run.executor):
         if kept is not None:
             kept.keep(pieces)
         last = pieces[-1]
@@ -93,9 +94,14 @@ def _worded(found: Iterator[tuple[int, list[Piece]]], executor: Any) -> Iterator
         ) from error
 
 
-def _batches(jobs: list[Job], executor: Any, size: int | None, share: int) -> list[list[Job]]:
+def _named(batch: list[Job]) -> str:
+    """A batch as a sentence has it."""
+    first, last = batch[0][0], batch[-1][0]
+    return f"fit {first}" if first == last else f"fits {first} to {last}"
+
+
+def _batches(jobs: list[Job], size: int | None, share: int, workers: int | None) -> list[list[Job]]:
     """A job at a time in this process; else so many batches for each worker."""
-    workers = workers_of(executor)
     if size is None:
         size = 1 if workers is None else max(1, -(-len(jobs) // (share * workers)))
     return [jobs[start : start + size] for start in range(0, len(jobs), size)]

@@ -1,0 +1,235 @@
+"""Who runs batches: worker processes of our own, an executor of the user, a Dask cluster.
+
+What all batches share is sent to a crew once, before the first of them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from concurrent.futures import BrokenExecutor, Future
+from copy import copy
+from dataclasses import dataclass, is_dataclass
+from threading import Thread
+from typing import Any
+
+from truerisk.core.errors import FitFailed
+from truerisk.core.identity import is_a, is_from
+from truerisk.engines.running.dask_cluster import DaskCluster, is_cluster
+from truerisk.engines.running.parcels import Parcel, abandoned, run_parcel
+from truerisk.engines.running.same_versions import refuse_other_versions, versions
+
+__all__ = ["Crew", "crew_of", "reusable_workers"]
+
+IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
+IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
+LOOK_EVERY = 2.0  # seconds
+PATIENCE = 60.0  # seconds that a cluster may lack workers
+PROCESSES = (
+    "concurrent.futures.process:ProcessPoolExecutor",
+    "loky.process_executor:ProcessPoolExecutor",
+)
+"""Executors whose workers are processes of this machine."""
+
+
+class Crew(ABC):
+    """Whoever takes batches; of `slots` at a time, None for all at once."""
+
+    workers: int
+    slots: int | None = None
+    breaks_as_a_whole = True  # whether one death is the end of all batches in flight
+    look_every: float | None = None  # seconds that pass until it is asked what it lacks
+
+    @abstractmethod
+    def share(self, task: Callable[..., Any], shared: tuple[Any, ...]) -> None:
+        """Have what all batches share where they will run."""
+
+    @abstractmethod
+    def submit(self, batch: Any) -> Future[Any]:
+        """Begin a batch."""
+
+    def deaths(self, error: BaseException) -> int:
+        """How many workers an error of a future stands for; 0 if it is no death."""
+        return int(isinstance(error, BrokenExecutor))
+
+    def unsent(self, error: BaseException) -> bool:
+        """Whether a batch could not begin because workers had died before."""
+        return self.deaths(error) > 0
+
+    def replace(self) -> bool:
+        """Have workers again after some died; False where that is not for us to do."""
+        return False
+
+    def lacking(self) -> str | None:
+        """What is missing for any batch to run, as a sentence, or None."""
+        return None
+
+    def end(self) -> None:
+        """Ctrl-C: end what still runs."""
+        return
+
+    def close(self) -> None:
+        """Let go of what was sent."""
+        return
+
+
+def crew_of(executor: Any, workers: int) -> Crew:
+    """The crew that `executor` names, of so many workers where they cannot be asked for."""
+    if is_cluster(executor):
+        return _Cluster(executor)
+    return _Processes(executor) if isinstance(executor, int) else _Given(executor, workers)
+
+
+class _Processes(Crew):
+    """Worker processes of our own, which live on for the next run; a broken pool is replaced."""
+
+    def __init__(self, n_workers: int) -> None:
+        self.workers = n_workers
+        self.slots = IN_FLIGHT * n_workers
+        self._parcel: Parcel | None = None
+        self._pool: Any = None
+
+    def share(self, task: Callable[..., Any], shared: tuple[Any, ...]) -> None:
+        self._parcel = Parcel(task, shared)
+
+    def submit(self, batch: Any) -> Future[Any]:
+        assert self._parcel is not None
+        if self._pool is None:
+            self._pool = reusable_workers(self.workers)
+        future: Future[Any] = self._pool.submit(run_parcel, self._parcel.path, batch)
+        return future
+
+    def replace(self) -> bool:
+        self._pool = None  # a broken pool is not given out again
+        return True
+
+    def end(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(kill_workers=True)
+
+    def close(self) -> None:
+        if self._parcel is not None:
+            self._parcel.remove()
+
+
+class _Given(Crew):
+    """An executor of the user: used, never closed, and not replaced.
+
+    Where its workers are is known of process pools only; all others get everything with each batch.
+    """
+
+    def __init__(self, executor: Any, workers: int) -> None:
+        self.workers = workers
+        self._executor = executor
+        self._parcel: Parcel | None = None
+
+    def share(self, task: Callable[..., Any], shared: tuple[Any, ...]) -> None:
+        if is_a(self._executor, *PROCESSES):
+            self._parcel = Parcel(task, shared)
+        else:
+            self._task, self._shared = task, _apart(shared)
+
+    def submit(self, batch: Any) -> Future[Any]:
+        if self._parcel is None:
+            return self._executor.submit(self._task, *self._shared, batch)
+        return self._executor.submit(run_parcel, self._parcel.path, batch)
+
+    def close(self) -> None:
+        if self._parcel is not None:
+            self._parcel.remove()
+
+
+@dataclass(frozen=True, eq=False)
+class _Sent:
+    """What all batches share, as one thing that a cluster holds."""
+
+    task: Callable[..., Any]
+    shared: tuple[Any, ...]
+    versions: Mapping[str, str]
+
+
+class _Cluster(Crew):
+    """Dask: it starts the batches of a dead worker anew itself, and says when it gives up."""
+
+    breaks_as_a_whole = False
+    look_every = LOOK_EVERY
+
+    def __init__(self, where: Any) -> None:
+        self._dask = DaskCluster(where, FitFailed)
+        self.workers = self._dask.workers
+        self.slots = IN_FLIGHT * self.workers
+
+    def share(self, task: Callable[..., Any], shared: tuple[Any, ...]) -> None:
+        self._dask.keep([_Sent(task, shared, versions())])
+
+    def submit(self, batch: Any) -> Future[Any]:
+        return self._dask.submit(_run_sent, *self._dask.sent, batch)
+
+    def deaths(self, error: BaseException) -> int:
+        return self._dask.deaths(error)
+
+    def unsent(self, error: BaseException) -> bool:
+        return isinstance(error, OSError) or self.deaths(error) > 0  # a worker that was sent to
+
+    def replace(self) -> bool:
+        """Wait until there is a worker, for a minute at most."""
+        self._dask.lost()
+        patience = time.monotonic() + PATIENCE
+        while (lacking := self._dask.missing()) is not None:
+            if time.monotonic() > patience:
+                raise FitFailed(f"{lacking}: start workers, or use executor=None.")
+            time.sleep(LOOK_EVERY)
+        return True
+
+    def lacking(self) -> str | None:
+        return self._dask.missing()
+
+    def close(self) -> None:
+        self._dask.close()
+
+
+def _run_sent(sent: _Sent, batch: Any) -> Any:
+    refuse_other_versions(sent.versions, FitFailed)
+    return sent.task(*sent.shared, batch)
+
+
+def reusable_workers(n_workers: int) -> Any:
+    """Worker processes that stay for the next run; a pool that broke is not given out again."""
+    from loky import get_reusable_executor
+
+    return get_reusable_executor(
+        max_workers=n_workers, initializer=_depend, initargs=(os.getpid(),), timeout=IDLE
+    )
+
+
+def _depend(parent: int) -> None:
+    """A worker lives as long as its parent, which alone hears Ctrl-C from a terminal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A parent that was killed tells no one."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY)
+    abandoned()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _apart(part: Any) -> Any:
+    """What a pool may still be pickling, on a thread of its own, while this one reads results.
+
+    Reading lets our objects remember what they worked out; their dictionaries are then no longer
+    those that are being written. Arrays and the user's objects are the same.
+    """
+    if isinstance(part, tuple):
+        return tuple(_apart(one) for one in part)
+    if not (is_dataclass(part) and is_from(part, "truerisk")):
+        return part
+    twin = copy(part)
+    if hasattr(twin, "__dict__"):
+        vars(twin).update({name: _apart(value) for name, value in vars(part).items()})
+    return twin

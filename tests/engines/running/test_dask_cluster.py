@@ -1,0 +1,123 @@
+"""Fits on a Dask cluster of real processes: the same numbers, and one that dies is made up for."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from tests.engines.running.test_crews import Mortal
+from tests.study.clusters import Cluster, free_port
+
+import truerisk as tr
+from truerisk.core.errors import FitFailed, UnknownName
+from truerisk.engines.running import crews, dask_cluster
+from truerisk.engines.running.executors import run_batches
+from truerisk.engines.running.same_versions import versions
+
+X = np.random.default_rng(0).normal(size=(20_000, 11))
+Y = X[:, 1] + X[:, 2] > 0
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers of one thread, for tests that leave them alive."""
+    with Cluster(2) as running:
+        yield running
+
+
+def risk(executor, **options):
+    return tr.estimate_risk(Mortal("never"), X, Y, method="10-fold", executor=executor, **options)
+
+
+def test_the_numbers_are_those_of_one_process(cluster) -> None:
+    """By the address of the scheduler, and by a Client, which stays open."""
+    here = risk(None)
+    assert risk(cluster.address).losses.tolist() == here.losses.tolist()
+    from distributed import Client
+
+    with Client(cluster.address.replace("dask", "tcp"), set_as_default=False) as client:
+        assert risk(client).value == here.value
+        assert client.status == "running"
+
+
+def test_every_verb_takes_it(cluster) -> None:
+    """A search and an assessment, whose inner fits run there, too."""
+    grid = {"dies": [0, 1]}
+    options = {"executor": cluster.address, "random_state": 1}
+    search = tr.HonestSearchCV(Mortal("never"), grid, select_by="3-fold", **options)
+    alone = tr.HonestSearchCV(Mortal("never"), grid, select_by="3-fold", random_state=1)
+    rows = slice(0, 300)
+    assert search.fit(X[rows], Y[rows]).risk_.value == alone.fit(X[rows], Y[rows]).risk_.value
+
+
+def test_what_all_batches_share_travels_once(cluster) -> None:
+    """A worker that is asked twice finds the same array, not a copy for each batch."""
+    found = dict(run_batches(cluster.address, _at, (np.ones(2_000_000),), list(range(12))))
+    assert {total for total, _ in found.values()} == {2e6}
+    assert len({place for _, place in found.values()}) <= 2
+
+
+def _at(array, batch):
+    import os
+
+    return float(array.sum()), (os.getpid(), array.ctypes.data)
+
+
+def test_a_killed_worker_costs_its_batches_only() -> None:
+    """One of two workers is killed during the run."""
+    here = risk(None)
+    with Cluster(2) as running:
+        threading.Timer(0.6, running.workers[0].kill).start()
+        assert risk(running.address).losses.tolist() == here.losses.tolist()
+        assert running.workers[0].wait(10) != 0
+
+
+def test_the_fits_that_end_every_worker_are_named() -> None:
+    """Workers that nannies start again are not ended for ever."""
+    numbered = np.column_stack([np.arange(12.0), np.arange(12) % 3])
+    with (
+        Cluster(2, nanny=True) as running,
+        pytest.raises(FitFailed, match=r"died \(KilledWorker\) again and again over fits? \d"),
+    ):
+        tr.estimate_risk(
+            Mortal("always", 7),
+            numbered,
+            np.arange(12) % 2,
+            method="loo",
+            executor=running.address,
+        )
+
+
+def test_a_cluster_that_lost_all_workers_is_a_sentence(monkeypatch) -> None:
+    """After a limited wait."""
+    monkeypatch.setattr(crews, "PATIENCE", 1.0)
+    monkeypatch.setattr("truerisk.engines.running.executors.PATIENCE", 1.0)
+    with Cluster(1) as running:
+        threading.Timer(0.5, running.workers[0].kill).start()
+        with pytest.raises(FitFailed, match="has no workers: start workers, or use executor=None"):
+            list(run_batches(running.address, _nap, (), [0.2] * 30))
+
+
+def _nap(seconds):
+    import time
+
+    time.sleep(seconds)
+
+
+def test_an_address_without_a_scheduler_is_a_sentence(monkeypatch) -> None:
+    """After a limited wait; and a word that is no address."""
+    monkeypatch.setattr(dask_cluster, "RECONNECT", 0.5)
+    with pytest.raises(FitFailed, match="no Dask scheduler answers at tcp://127"):
+        risk(f"dask://127.0.0.1:{free_port()}")
+    with pytest.raises(UnknownName, match="write dask://host:port"):
+        risk("dask://nowhere")
+
+
+def test_a_worker_of_other_versions_refuses(cluster, monkeypatch) -> None:
+    """A number could depend on who computed it."""
+    monkeypatch.setattr(crews, "versions", lambda: {**versions(), "numpy": "0.1"})
+    with pytest.raises(
+        FitFailed, match=r"the worker .* has numpy .* \(not 0.1\): install the same"
+    ):
+        risk(cluster.address)
