@@ -27,7 +27,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
-from benchmarks.contest import contest
+from benchmarks.contest import Side, alternate, contest
+from benchmarks.growth import exponent
+from benchmarks.limits import limit
 from benchmarks.results import Options, Result
 
 __all__ = ["credit", "results"]
@@ -47,13 +49,14 @@ STEPS: dict[str, tuple[list[Any], float]] = {  # with the most that ours may tak
     "R4, SelectKBest(10) + scaler": ([SelectKBest(k=10), StandardScaler()], 1.0),
 }
 UNKNOWN = 3.3
+SIZES = {"n": [500, 1_000, 2_000, 5_000], "p": [6, 12, 24, 60]}
 
 
 def results(options: Options) -> Iterator[Result]:
     X, y = load_breast_cancer(return_X_y=True)
-    for name, (steps, limit) in STEPS.items():
+    for name, (steps, most) in STEPS.items():
         for word, (model, grid) in LEARNERS.items():
-            yield _searched(f"{name} + {word}", [*steps, model], grid, X, y, options, limit)
+            yield _searched(f"{name} + {word}", [*steps, model], grid, X, y, options, most)
     table, labels = credit(1_000, 20)
     for word in ("logistic", "knn", "tree"):
         model, grid = LEARNERS[word]
@@ -64,6 +67,26 @@ def results(options: Options) -> Iterator[Result]:
     yield _searched(
         "credit table, KNNImputer + logistic", imputed, grid, table, labels, options, UNKNOWN
     )
+    yield from _growth(options)
+
+
+def _growth(options: Options) -> Iterator[Result]:
+    """Exponents of the seconds over a decade, of a plain search and of ours."""
+    model, grid = LEARNERS["logistic"]
+    for what, sizes in SIZES.items():
+        if options.quick:
+            sizes = sizes[:2]
+        seconds = []
+        for size in sizes:
+            shape = (size, 20) if what == "n" else (1_000, size)
+            table, labels = credit(*shape)
+            plain, ours = _sides([_columns(table), model], grid, table, labels)
+            seconds.append(alternate(plain, ours, 1)[0])
+        theirs, own = (exponent(sizes, costs) for costs in zip(*seconds, strict=True))
+        named = (
+            f"credit table + logistic, growth of seconds, {what} = {sizes[0]:,} to {sizes[-1]:,}"
+        )
+        yield limit(named, own, peer=theirs)
 
 
 def _searched(
@@ -73,16 +96,24 @@ def _searched(
     X: Any,
     y: np.ndarray,
     options: Options,
-    limit: float | None,
+    most: float | None,
 ) -> Result:
-    model, folds = make_pipeline(*steps), StratifiedKFold(5)
-    own = {f"{model.steps[-1][0]}__{name}": values for name, values in grid.items()}
     return contest(
         f"{what}, {len(next(iter(grid.values())))} settings, 5 folds",
+        *_sides(steps, grid, X, y),
+        options.repeats,
+        ratio=most,
+    )
+
+
+def _sides(
+    steps: list[Any], grid: dict[str, list[Any]], X: Any, y: np.ndarray
+) -> tuple[Side, Side]:
+    model, folds = make_pipeline(*steps), StratifiedKFold(5)
+    own = {f"{model.steps[-1][0]}__{name}": values for name, values in grid.items()}
+    return (
         lambda: GridSearchCV(model, own, cv=folds).fit(X, y).cv_results_["mean_test_score"],
         lambda: tr.HonestSearchCV(model, own, cv=folds).fit(X, y).cv_results_["mean_test_score"],
-        options.repeats,
-        ratio=limit,
     )
 
 
