@@ -188,7 +188,7 @@ def test_unknown_words_leave_with_2(assess, words, hint):
     ("words", "reason"),
     [
         (("--models", "lda,ridge"), "ridge does regression only"),
-        (("--models", "tree,svm", "--loss", "log"), "svm: Pipeline gives no probabilities"),
+        (("--models", "tree,svm", "--loss", "log"), "svm: SVC gives no probabilities"),
         (("--outer", "apparent"), "'apparent' cannot be the outer method"),
         (("--method", "three-way"), "'three-way' cannot be the inner method"),
         (("--loss", "squared"), "loss 'squared' is not defined for classification"),

@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.core.errors import BadData, Refusal
+from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import take_columns
@@ -129,7 +130,7 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     """Columns in the order of all classes; a class the model never saw has probability 0."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
-            f"{type(model).__name__} gives no probabilities, which log, brier and other losses and "
+            f"{_name(model)} gives no probabilities, which log, brier and other losses and "
             "scores of probabilities need: leave them out (loss='zero-one'), use a model with "
             "predict_proba, or CalibratedClassifierCV around this one."
         )
@@ -140,11 +141,16 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     return full
 
 
+def _name(model: Any) -> str:
+    """The class of the learner, which is at the end of a pipeline."""
+    return Family(model).name
+
+
 def counts_of(model: Any, data: Data, test: Enquiry, n_rows: int) -> np.ndarray:
     """How many training rows of each class an answer rests on: n_x times the probabilities."""
     if not hasattr(model, "predict_proba"):
         raise Refusal(
-            f"{type(model).__name__} estimates no probability of a class, which this method needs: "
+            f"{_name(model)} estimates no probability of a class, which this method needs: "
             "use a model with predict_proba, CalibratedClassifierCV around this one, or "
             "Swapping(n0=math.inf), which takes every probability as 1/2."
         )
@@ -164,6 +170,6 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     if hasattr(model, "predict_proba"):
         return _probabilities(model, data, test)[:, 1]
     raise Refusal(
-        f"{type(model).__name__} gives neither decision values nor probabilities: "
+        f"{_name(model)} gives neither decision values nor probabilities: "
         "loss 'auc' has nothing to rank by; use loss='zero-one'."
     )
