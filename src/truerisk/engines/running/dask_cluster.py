@@ -68,11 +68,15 @@ class DaskCluster:
     def sent(self) -> list[Any]:
         """The content on all workers: sent when first asked for, and anew when it was lost."""
         if self._sent is None:
-            scatter = self._client.scatter
-            # in a list: others of its kind would be taken apart
-            sent = [scatter([one], broadcast=True, timeout=ANSWER)[0] for one in self._content]
-            self._sent = sent
+            try:
+                self._sent = [self._on_all_workers(one) for one in self._content]
+            except KeyError as error:  # the scheduler looks up a worker that has just died
+                raise ConnectionError(f"the worker at {error} died while it was sent to") from error
         return self._sent
+
+    def _on_all_workers(self, one: Any) -> Any:
+        """In a list: others of its kind would be taken apart."""
+        return self._client.scatter([one], broadcast=True, timeout=ANSWER)[0]
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         future: Future[Any] = self._executor.submit(function, *arguments)
