@@ -77,7 +77,7 @@ def test_the_fits_that_end_every_worker_are_named() -> None:
     """Workers that nannies start again are not ended for ever."""
     numbered = np.column_stack([np.arange(12.0), np.arange(12) % 3])
     with (
-        Cluster(2, nanny=True) as running,
+        Cluster(1, nanny=True) as running,
         pytest.raises(FitFailed, match=r"died \(KilledWorker\) again and again over fits? \d"),
     ):
         tr.estimate_risk(
