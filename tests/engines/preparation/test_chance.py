@@ -24,7 +24,7 @@ def table(n, p):
         (PCA(2), (520, 505)),  # drawn, in train sets of 390 rows
         (QuantileTransformer(n_quantiles=10), (60, 4)),
         (QuantileTransformer(n_quantiles=10, subsample=20), (60, 4)),  # drawn
-        (KBinsDiscretizer(3, encode="ordinal", quantile_method="linear"), (60, 4)),
+        (KBinsDiscretizer(3, encode="ordinal", strategy="uniform"), (60, 4)),
     ],
     ids=["eigenvectors", "whole", "drawn", "quantiles", "drawn quantiles", "bins"],
 )

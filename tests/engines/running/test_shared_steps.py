@@ -120,7 +120,7 @@ CASES = {
         {"gaussiannb__var_smoothing": [1e-9, 0.1, 0.5]},
     ),
     "bins": (
-        make_pipeline(KBinsDiscretizer(3, quantile_method="linear"), LogisticRegression()),
+        make_pipeline(KBinsDiscretizer(3, strategy="uniform"), LogisticRegression()),
         {"logisticregression__C": [0.1, 1.0]},
     ),
     "in place": (
