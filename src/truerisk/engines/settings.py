@@ -12,6 +12,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.apart import why_not_apart
 from truerisk.engines.preparation.chance import may_not_draw
 
 __all__ = [
@@ -74,9 +75,7 @@ def last_step(family: Family) -> Any:
 
 def family_refusal(family: Family, served: Sequence[type]) -> str | None:
     """Why the family is not one of these learners, alone or last in a plain pipeline, or None."""
-    if family.is_piped and family.estimator.memory is not None:
-        return "the pipeline caches its steps (memory=), which may hold anything."
-    reason = learner_refusal(family, served)
+    reason = why_not_apart(family) or learner_refusal(family, served)
     if reason is None and family.is_piped and _prepares_at_random(family):
         return "a step before the learner is random and has no seed of its own."
     return reason

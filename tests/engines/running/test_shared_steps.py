@@ -262,22 +262,13 @@ class Seen(GaussianNB):
         return super().fit(X, y, sample_weight)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        Own,
-        lambda steps: Pipeline(steps, verbose=True),
-        lambda steps: Pipeline(steps, memory="cache"),
-    ],
-    ids=["a subclass", "verbose", "memory"],
-)
-def test_what_could_tell_is_not_shared(data, tmp_path, monkeypatch, make):
-    """A cache, printed lines, a class of the user's: every candidate fits its own steps."""
-    monkeypatch.chdir(tmp_path)
-    pipe = make([("c", Counted()), ("m", GaussianNB())])
+def test_a_pipeline_of_the_users_is_not_shared(data):
+    """It may do otherwise; what else could tell is in test_apart.py."""
+    pipe = Own([("c", Counted()), ("m", GaussianNB())])
     grid = {"m__var_smoothing": [1e-9, 0.1]}
     assert SharedSteps.of(Family.of(pipe, grid), _table(*data), 2) is None
     curve(pipe, grid, *data)
+    assert Counted.fits == 4 * 2
 
 
 def _table(X, y, **more):

@@ -21,6 +21,7 @@ from truerisk.core.errors import is_failure
 from truerisk.core.family import Family
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.apart import why_not_apart
 from truerisk.engines.preparation.fitted import fit_and_transform
 from truerisk.engines.running.answering import copied
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
@@ -80,8 +81,6 @@ class SharedSteps:
 
     def begun(self, model: Any, candidate: int, X: Any, y: np.ndarray | None) -> Begun | None:
         """The steps of a candidate's model, fitted, which it then holds; None where one fails."""
-        if _has_callbacks(model):
-            return None
         try:
             found = self._walk(model, candidate, X, y)
         except BaseException as error:
@@ -127,20 +126,8 @@ def _states(model: Any, name: str) -> Mapping[str, Any]:
 
 
 def _is_shareable(family: Family, data: Data) -> bool:
-    from sklearn import get_config
-
     pipe = family.estimator
     if not is_exactly(pipe, PIPELINE) or len(pipe.steps) < 2 or "steps" in family.named:
         return False
-    if pipe.memory is not None or pipe.verbose or getattr(pipe, "transform_input", None):
-        return False
-    of_pipe = {"memory", "verbose", "transform_input"}.intersection(family.named)
     of_steps = any(not name.startswith(family.prefix) for name in data.fit_params)
-    routed = get_config().get("enable_metadata_routing", False)
-    return not (of_pipe or of_steps or routed or any(family.pairwise))
-
-
-def _has_callbacks(model: Any) -> bool:
-    """scikit-learn's callbacks follow each fit of each step."""
-    objects = (model, *(step for _, step in model.steps))
-    return any(getattr(one, "_skl_callbacks", None) for one in objects)
+    return why_not_apart(family) is None and not (of_steps or any(family.pairwise))

@@ -10,6 +10,7 @@ import numpy as np
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.apart import why_not_apart
 from truerisk.engines.preparation.fitted import fitted_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic
 from truerisk.engines.preparation.zeros import as_dense, is_bearable
@@ -25,27 +26,19 @@ def stands_alone(family: Family) -> bool:
     if not family.is_piped:
         return True
     own = all(name.startswith(family.prefix) for name in family.named)
-    return len(family.estimator.steps) == 1 and _is_quiet(family) and own
+    return len(family.estimator.steps) == 1 and own and why_not_apart(family) is None
 
 
 def may_step(family: Family) -> bool:
-    """Whether the steps before a tree may be fitted apart from it, and nothing could tell.
+    """Whether the steps before a tree may be fitted apart from it.
 
     The seed of the tree must be its own or the only one that is drawn for the pipeline.
     """
-    if not _is_quiet(family) or family_refusal(family, [type(family.last)]) is not None:
+    if family_refusal(family, [type(family.last)]) is not None:
         return False
     models = map(family.make, range(len(family)))
     names = (name for model in models for name in family.random_parameters(model))
     return all(name.startswith(family.prefix) for name in names)
-
-
-def _is_quiet(family: Family) -> bool:
-    from sklearn.pipeline import Pipeline
-
-    pipe = family.estimator
-    plain = type(pipe) is Pipeline and {"verbose", "transform_input"}.isdisjoint(family.named)
-    return plain and not pipe.verbose and getattr(pipe, "transform_input", None) is None
 
 
 def tables_after_steps(
