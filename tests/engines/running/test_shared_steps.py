@@ -17,10 +17,13 @@ from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder,
 from sklearn.random_projection import GaussianRandomProjection
 
 import truerisk as tr
+from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
+from truerisk.engines.generic import Generic
 from truerisk.engines.running.shared_steps import SharedSteps
+from truerisk.methods.words import as_method
 
 
 class Counted(TransformerMixin, BaseEstimator):
@@ -173,6 +176,37 @@ def test_a_learner_that_writes_into_its_rows_disturbs_nobody(monkeypatch):
     shared, _ = curve(pipe, grid, X, y)
     unshared(monkeypatch)
     np.testing.assert_array_equal(shared.values, curve(pipe, grid, X, y)[0].values)
+
+
+class Marked(np.ndarray):
+    """Rows that count how often they are copied."""
+
+    copies = 0
+
+    def copy(self, *given):
+        type(self).copies += self.shape[1] == 2
+        return super().copy(*given)
+
+
+def test_rows_are_not_copied_for_every_candidate(data):
+    """Once for a step that is fitted, and once for rows that are asked about, by the candidate."""
+    Marked.copies = 0
+    X, y = data[0].view(Marked), data[1]
+    family = Family.of(
+        make_pipeline(Narrow(), GaussianNB()), {"gaussiannb__var_smoothing": [0.1] * 5}
+    )
+    table = Data(X=X, y=y, task="classification", classes=np.unique(y), codes=y)
+    plan = as_method("4-fold").plan(table, Streams(0))
+    Generic().run(family, table, plan, Request("label"), RunOptions(seed=0))
+    asked = 4 * 4 + 4  # of every candidate but the last, and for the step
+    assert Marked.copies == 4 + asked
+
+
+class Narrow(Counted):
+    """One column of two."""
+
+    def transform(self, X):
+        return np.asarray(X)[:, :1]
 
 
 class Warns(Counted):

@@ -174,8 +174,10 @@ class FitInput:
     steps: SharedSteps | None = None
 
     def copy(self) -> FitInput:
+        """What a model may write into; shared steps copy the rows that they are given."""
         params = {name: copied(value) for name, value in self.params.items()}
-        return replace(self, X=copied(self.X), y=self.y.copy(), params=params)
+        X = self.X if self.steps is not None else copied(self.X)
+        return replace(self, X=X, y=self.y.copy(), params=params)
 
     def against(self, columns: np.ndarray) -> FitInput:
         """Rows of a matrix of rows against rows, with these columns of it only."""
@@ -310,8 +312,9 @@ def _fit(
     """Fit a model, from the table that its steps gave another candidate where they are shared."""
     y = targets[0] if targets else None
     begun = None if given.steps is None else given.steps.begun(model, candidate, given.X, y)
-    if begun is None:
-        model.fit(given.X, *targets, **params)
+    if begun is None:  # where a step failed, the pipeline says so in its words
+        X = given.X if given.steps is None else copied(given.X)
+        model.fit(X, *targets, **params)
         return None
     name, learner = model.steps[-1]
     learner.fit(begun.table, y, **{n.removeprefix(f"{name}__"): v for n, v in params.items()})
