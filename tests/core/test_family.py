@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ParameterGrid
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -179,3 +180,18 @@ def test_steps_are_those_of_a_pipeline() -> None:
     X, y = np.arange(24.0)[:, None], np.arange(24) % 2
     for method in ("3-fold", tr.methods.Bootstrap(replicates=2)):
         assert tr.risk_curve(family.estimator, {"steps": [1, 2]}, X, y, method=method).values.all()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("logistic__C", r"did you mean 'm__C'\? Of \d+ it has: m__C\.$"),
+        ("qqqq", r"Of \d+ it has: m, memory, s, steps, transform_input, verbose\.$"),
+    ],
+)
+def test_of_a_pipeline_a_message_lists_what_may_be_meant(name, said) -> None:
+    """Not dozens of parameters of its steps."""
+    columns = ColumnTransformer([("n", StandardScaler(), [0]), ("t", OneHotEncoder(), [1])])
+    pipe = Pipeline([("s", columns), ("m", LogisticRegression())])
+    with pytest.raises(UnknownName, match=said):
+        Family.of(pipe, {name: [1.0]})

@@ -83,7 +83,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         (only with ``outer=None``, since outer splits choose by `rule`).
     executor : None, int or executor
         This process, that many worker processes, "dask://host:port" or a Client of Dask, or
-        anything with ``submit``.
+        anything with ``submit``. It makes scikit-learn's fits; fast engines answer in this process.
     random_state : int, None or Generator, default=0
         Of the folds, and of models that leave their own ``random_state`` at None.
     engine : str or Engine, default="auto"

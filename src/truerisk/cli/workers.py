@@ -16,7 +16,10 @@ def worker_options(command: Command) -> Command:
     """`--jobs` and `--executor`, of which one may be given."""
     for option in (
         click.option(
-            "--executor", metavar="WHERE", help="A number of worker processes, or dask://host:port."
+            "--executor",
+            metavar="WHERE",
+            help="A number of worker processes, or dask://host:port; for scikit-learn's fits: what a "
+            "fast engine answers is answered here.",
         ),
         click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]"),
     ):

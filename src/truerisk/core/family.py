@@ -19,6 +19,8 @@ from truerisk.core.table.data import Task
 
 __all__ = ["Family", "drawn_states"]
 
+MOST_SHOWN = 30  # parameters that a message lists
+
 
 @dataclass(frozen=True, eq=False)
 class Family:
@@ -237,9 +239,17 @@ def _refuse_unknown(family: Family) -> None:
     for name in named:
         if name not in known and not _can_be_set(family, name, known):
             missing = f"{type(estimator).__name__} has no parameter {name!r}"
-            raise UnknownName(
-                f"{missing}{closest(name, known) or '.'} It has: {', '.join(sorted(known))}."
-            )
+            raise UnknownName(f"{missing}{closest(name, known) or '.'} {_those_of(name, known)}")
+
+
+def _those_of(name: str, known: Mapping[str, Any]) -> str:
+    """The parameters; of a pipeline, which has dozens, those that end alike, or its steps."""
+    names = sorted(known)
+    if len(names) <= MOST_SHOWN:
+        return f"It has: {', '.join(names)}."
+    end = name.rpartition("__")[2]
+    alike = [n for n in names if n.rpartition("__")[2] == end]
+    return f"Of {len(names)} it has: {', '.join(alike or [n for n in names if '__' not in n])}."
 
 
 def _can_be_set(family: Family, name: str, known: Mapping[str, Any]) -> bool:
