@@ -185,7 +185,7 @@ def test_steps_are_those_of_a_pipeline() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("logistic__C", r"did you mean 'm__C'\? Of \d+ it has: m__C\.$"),
+        ("logistic__C", r"has no parameter 'logistic__C'. Of \d+ it has: m__C\.$"),
         ("qqqq", r"Of \d+ it has: m, memory, s, steps, transform_input, verbose\.$"),
     ],
 )
