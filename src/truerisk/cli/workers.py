@@ -18,8 +18,8 @@ def worker_options(command: Command) -> Command:
         click.option(
             "--executor",
             metavar="WHERE",
-            help="A number of worker processes, or dask://host:port; for scikit-learn's fits, since "
-            "fast engines answer in this process.",
+            help="A number of worker processes, or dask://host:port, for scikit-learn's fits; fast "
+            "engines answer in this process.",
         ),
         click.option("--jobs", type=click.IntRange(1), help="Worker processes.  [default: none]"),
     ):
