@@ -11,7 +11,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
@@ -72,6 +72,33 @@ class Single(Generic):
     def run(self, family, data, plan, request, run):
         self.clock.now += sum(self.seconds[c] for c in run.only)
         return nothing(plan)
+
+
+@dataclass(frozen=True)
+class Stepped(Generic):
+    """Steps once in every fit, and a learner for every setting."""
+
+    clock: Clock | None = None
+    steps: float = 0.3
+    learner: float = 0.01
+
+    def run(self, family, data, plan, request, run):
+        settings = 1 if run.only is not None else len(family)
+        self.clock.now += plan.n_fits * (self.steps + settings * self.learner)
+        return nothing(plan)
+
+
+def test_steps_that_settings_share_are_counted_once_in_every_fit():
+    """Five settings behind one imputer take one imputer and five learners."""
+    clock = Clock()
+    pipe = make_pipeline(StandardScaler(), GaussianNB())
+    family = Family.of(pipe, {f"gaussiannb__{name}": values for name, values in GRID.items()})
+    asked = pose(family, X, Y, engine=Stepped(clock=clock))
+    plan = as_method("loo").plan(asked.data, Streams(0))
+    first = pace_of(asked, plan, clock=clock)
+    assert first.seconds(plan.n_fits) == pytest.approx(plan.n_fits * 0.35)
+    winners = pace_of(asked, plan, winners=True, like=first, clock=clock)
+    assert winners.seconds(plan.n_fits) == pytest.approx(plan.n_fits * 0.31)
 
 
 def problem(engine, word="loo", **options):

@@ -3,7 +3,8 @@
 Two numbers of fits are timed, each with all settings, so that what is done once (a decomposition of
 all rows, say) and what each fit adds are told apart: seconds = once + each · fits. Where an engine
 says that fits share nothing, one number is enough. An engine that makes every fit of every setting
-by itself is timed on single ones, spread over fits and settings.
+by itself is timed on single ones, spread over fits and settings; where settings share the steps of
+a pipeline, it is timed on whole fits as well.
 
 A forecast is for deciding: where a fit takes long, what one pass has told is not asked again in the
 next one, whose fits see fewer rows. Its seconds are taken to grow with the square of the rows.
@@ -23,6 +24,7 @@ from truerisk.core.contracts import Engine, Request
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.executors import workers_of
+from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.settings import groups_along
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.templates.one_pass import OnePass
@@ -80,9 +82,10 @@ def pace_of(
     engine = problem.asking().choose(plan, Request.of(problem.loss, plan))
     like = like if like is not None and like.engine == engine.word else None
     settings, rows = len(problem.family), float(plan.train_sizes.mean())
-    if like is not None and like.seconds(1) >= LONGEST and not isinstance(engine, Generic):
+    alone = isinstance(engine, Generic) and not _shares_steps(problem)
+    if like is not None and like.seconds(1) >= LONGEST and not alone:
         return like.of_rows(rows)
-    if isinstance(engine, Generic):
+    if alone:
         times = 1 if winners else settings
         if like is not None and like.each * _workers(problem, engine) >= settings * ENOUGH:
             return replace(like, each=like.each * times / settings).of_rows(rows)
@@ -180,9 +183,14 @@ def _spread(n: int, most: int) -> np.ndarray:
     return ((np.arange(n) + 0.5) * most / n).astype(np.int64)
 
 
+def _shares_steps(problem: Problem) -> bool:
+    """Whether the settings of a fit share the steps before their learner."""
+    return SharedSteps.of(problem.family, problem.data, len(problem.family)) is not None
+
+
 def _shares_nothing(engine: Engine, problem: Problem) -> bool:
     """Whether the engine knows that it does nothing for several fits at once."""
-    if isinstance(engine, OneFit):
+    if isinstance(engine, Generic | OneFit):
         return True
     if not isinstance(engine, OnePass):
         return False
