@@ -127,8 +127,8 @@ test-floor: .venv-floor/.package ## the suite with the oldest supported dependen
 	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) $(ARGS)
 
 .PHONY: test-partners
-test-partners: .venv-partners/.package ## the audit on the real OptunaSearchCV, and as a check of the real skore
-	@$(PARTNERS)/python -c 'import optuna_integration, skore'
+test-partners: .venv-partners/.package ## what people bring beside: optuna, scikit-optimize, boosters, imbalanced-learn, skore
+	@$(PARTNERS)/python -c 'import optuna_integration, skore, skopt, imblearn, xgboost, lightgbm, catboost'
 	$(QUIET_BLAS) $(PARTNERS)/python -m pytest tests/partners $(ARGS)
 
 # -S keeps the editable install of .venv out of the way, so that the instrumented build is imported.
@@ -211,11 +211,11 @@ FORCE:
 
 .venv-partners/.lock: requirements/partners.lock
 	$(call new_venv,.venv-partners)
-	@echo "installing optuna and skore"
+	@echo "installing the packages of tests/partners"
 	@$(PARTNERS)/python $(LOCKED) -r requirements/partners.lock
 	@touch $@
 
 .venv-partners/.package: .venv-partners/.lock build/sources $(NATIVE_SOURCES)
-	@echo "building truerisk beside optuna and skore"
+	@echo "building truerisk beside the packages of tests/partners"
 	@$(PARTNERS)/python $(PIP) install $(LOCAL) -C build-dir=build/partners -e .
 	@touch $@
