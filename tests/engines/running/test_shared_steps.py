@@ -359,3 +359,34 @@ def test_the_learner_sees_rows_as_the_steps_give_them(data):
     """When it is fitted and when it is asked."""
     pipe = make_pipeline(Counted(shift=1000.0), Watching())
     curve(pipe, {"watching__C": [1.0, 2.0]}, *data)
+
+
+def test_settings_of_a_step_are_read_off_one_fit(monkeypatch):
+    """Four numbers of components, of columns: one fit of each step per train set, as if of four."""
+    X, y = tr.datasets.make_simple(60, random_state=1)
+    X = np.hstack([X, X**2, X[:, :1] * X[:, 1:2], np.sin(X)])
+    pipe = make_pipeline(SelectKBest(), StandardScaler(), PCA(), LogisticRegression())
+    grid = {
+        "selectkbest__k": [4, 6, 99],
+        "pca__n_components": [4, 1, 0.9, 2],
+        "logisticregression__C": [0.1, 1],
+    }
+    fits = []
+    for step, name in ((SelectKBest, "fit"), (PCA, "fit_transform")):
+        monkeypatch.setattr(step, name, _counted(getattr(step, name), fits))
+    shared, said = curve(pipe, grid, X, y)
+    assert fits.count(SelectKBest) == 4 * 2  # for 4 and 6 columns together, and for 99
+    assert fits.count(PCA) == 4 * 3 * 2  # for each of three tables, and for .9 of the variance
+    unshared(monkeypatch)
+    alone, said_alone = curve(pipe, grid, X, y)
+    np.testing.assert_array_equal(shared.values, alone.values)
+    assert said == said_alone
+    assert any("99" in one for one in said)
+
+
+def _counted(own, fits):
+    def counted(self, *given):
+        fits.append(type(self))
+        return own(self, *given)
+
+    return counted

@@ -2,10 +2,11 @@
 
 Candidates that differ in the learner only are fitted on one and the same table; those that differ
 in the third step share the first two: a trie over the settings of the steps, one for each train
-set. What a candidate answers is what its own pipeline would, since a step is shared only
-where nothing could tell: the pipeline is scikit-learn's own and plain, it keeps no cache, prints
-nothing, has no callbacks, and no step takes a fit parameter. A step that fails is left to the
-pipeline, which says so in its words.
+set. Settings of a step that one fit of it answers (k columns, n components) are read off that.
+What a candidate answers is what its own pipeline would, since a step is shared only where nothing
+could tell: the pipeline is scikit-learn's own and plain, it keeps no cache, prints nothing, has no
+callbacks, and no step takes a fit parameter. A step that fails is left to the pipeline, which says
+so in its words.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.apart import why_not_apart
 from truerisk.engines.preparation.fitted import fit_and_transform
+from truerisk.engines.preparation.read_off import reading_of
 from truerisk.engines.running.answering import copied
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.settings import key_of
@@ -97,28 +99,78 @@ class SharedSteps:
         for name, step in model.steps[:-1]:
             if step is None or (isinstance(step, str) and step == "passthrough"):
                 continue
-            key = (*key, self._key(model, candidate, name))
-            place = self.places.get(key)
-            if place is None:
-                with kept_warnings() as warned:
-                    X = fit_and_transform(step, copied(X), y)
-                place = self.places[key] = _Place(name, step, X, warned)
+            before, key = key, (*key, f"{name}: {key_of(self._own(model, candidate, name))}")
+            if key not in self.places:
+                read = self._read_off(before, model, candidate, name, X, y)
+                self.places[key] = read or _placed(name, step, X, y)
+            place = self.places[key]
             for category, text in place.warned:  # each candidate's pipeline would say so
                 warnings.warn(text, category, stacklevel=2)
             X = place.X
             found.append(place)
         return found
 
-    def _key(self, model: Any, candidate: int, name: str) -> str:
-        """Equal for candidates that set one step alike, its random numbers included."""
-        given = self.family.candidates[candidate]
-        own = {n: v for n, v in given.items() if n == name or n.startswith(f"{name}__")}
-        if self.family.is_random:
-            own |= _states(model, name)
-        return f"{name}: {key_of(own)}"
+    def _own(self, model: Any, candidate: int, name: str) -> dict[str, Any]:
+        """What a candidate sets one step to, the state of its random numbers included."""
+        own = _given(self.family.candidates[candidate], name)
+        return own | _states(model, name) if self.family.is_random else own
+
+    def _read_off(
+        self, before: Key, model: Any, candidate: int, name: str, X: Any, y: np.ndarray | None
+    ) -> _Place | None:
+        """A step as one fit for several of its settings gives it; None where it has its own."""
+        step, own = model.named_steps[name], self._own(model, candidate, name)
+        reading = reading_of(step)
+        parameter = "" if reading is None else f"{name}__{reading.parameter}"
+        if reading is None or parameter not in own:
+            return None
+        key = (*before, f"{name} for each {parameter}: {key_of(_but(parameter, own))}")
+        if key not in self.places:
+            values = self._values(candidate, name, parameter)
+            value = reading.fitted_at(step, values, X) if len(values) > 1 else None
+            if value is None:
+                return None
+            self.places[key] = _placed(name, _set_to(step, reading.parameter, value), X, y)
+        one = self.places[key]
+        read = reading.read(one.step, own[parameter], one.X)
+        if read is None:
+            return None
+        fitted, table = read
+        return _Place(
+            name, fitted, fitted.transform(copied(X)) if table is None else table, one.warned
+        )
+
+    def _values(self, candidate: int, name: str, parameter: str) -> list[Any]:
+        """Of one parameter, among the candidates that set the step alike but for it."""
+        given = [_given(params, name) for params in self.family.candidates]
+        like = key_of(_but(parameter, given[candidate]))
+        alike = [own for own in given if parameter in own and key_of(_but(parameter, own)) == like]
+        return list({repr(own[parameter]): own[parameter] for own in alike}.values())
 
 
-def _states(model: Any, name: str) -> Mapping[str, Any]:
+def _placed(name: str, step: Any, X: Any, y: np.ndarray | None) -> _Place:
+    """A step fitted on a table, which it may write into, and what it says."""
+    with kept_warnings() as warned:
+        table = fit_and_transform(step, copied(X), y)
+    return _Place(name, step, table, warned)
+
+
+def _set_to(step: Any, parameter: str, value: Any) -> Any:
+    from sklearn.base import clone
+
+    return clone(step).set_params(**{parameter: value})
+
+
+def _given(params: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What a candidate sets of one step."""
+    return {n: v for n, v in params.items() if n == name or n.startswith(f"{name}__")}
+
+
+def _but(parameter: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if name != parameter}
+
+
+def _states(model: Any, name: str) -> dict[str, Any]:
     """What random numbers a step starts from: they depend on which parameters a candidate has."""
     step = model.named_steps[name]
     params = step.get_params(deep=True) if hasattr(step, "get_params") else {}

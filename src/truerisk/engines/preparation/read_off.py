@@ -1,0 +1,146 @@
+"""Settings of a step that are read off one fit of it: the numbers of components, of columns.
+
+The scores of a selection do not depend on how many columns are kept, and the first components of
+a decomposition are those of a shorter one. What is read off is what a fit of its own would be, but
+for the noise that PCA states of the components left out, whose sum is rounded in another order.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.identity import is_exactly
+
+__all__ = ["Reading", "reading_of"]
+
+MOST_COLUMNS = 1_000  # of a table whose covariance scikit-learn's PCA decomposes by itself …
+TALL = 10  # … where it has so many rows for each of them
+MOST_CELLS = 500  # rows and columns of a table that it decomposes whole
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Along which parameter settings are read off, which of them is fitted, and how.
+
+    `fitted_at` gives, of the values in a grid, the one that is fitted to a table X, None where none
+    can serve the others. `read` gives the step as fitted at another value and its table (None: what
+    it makes of X), or None where that value needs a fit of its own.
+    """
+
+    parameter: str
+    fitted_at: Callable[[Any, Sequence[Any], Any], Any]
+    read: Callable[[Any, Any, Any], tuple[Any, Any] | None]
+
+
+def reading_of(step: Any) -> Reading | None:
+    """How settings of such a step are read off one fit, None where they are not.
+
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> reading_of(SelectKBest()).parameter
+    'k'
+    """
+    known = (reading for place, reading in _KNOWN.items() if is_exactly(step, place))
+    return next(known, None)
+
+
+def _rated(parameter: str, is_valid: Callable[[Any], bool]) -> Reading:
+    """Of a step that rates the columns, and looks at the parameter when it is asked for them."""
+
+    def fitted_at(step: Any, values: Sequence[Any], X: Any) -> Any:
+        return next(filter(is_valid, values), None)
+
+    def read(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
+        return (_set(fitted, **{parameter: value}), None) if is_valid(value) else None
+
+    return Reading(parameter, fitted_at, read)
+
+
+def _least(step: Any, values: Sequence[Any], X: Any) -> Any:
+    """The least number of columns: more than there are would be warned of."""
+    return min((k for k in values if _is_count(k) and k <= np.shape(X)[1]), default=None)
+
+
+def _kept_columns(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
+    if not _is_count(value) or value > fitted.n_features_in_:
+        return None
+    return _set(fitted, k=value), None
+
+
+def _most_components(step: Any, values: Sequence[Any], X: Any) -> Any:
+    """The most that the table has; None where the solver depends on their number."""
+    rows, columns = np.shape(X)
+    alike = step.svd_solver in ("full", "covariance_eigh") or (
+        step.svd_solver == "auto" and (_is_tall(rows, columns) or max(rows, columns) <= MOST_CELLS)
+    )
+    if hasattr(X, "tocsr") or not alike:
+        return None
+    return max((n for n in values if _is_count(n) and 0 < n <= min(rows, columns)), default=None)
+
+
+def _first_components(fitted: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
+    """PCA of fewer components; where it decomposed the table, their scores are columns of it."""
+    most, rank = fitted.n_components_, min(fitted.n_samples_, fitted.n_features_in_)
+    total = fitted.n_features_in_ if _by_covariance(fitted) else rank  # of the variances
+    if not _is_count(value) or not 0 < value <= most or type(table) is not np.ndarray:
+        return None
+    variances, n = fitted.explained_variance_, int(value)
+    noise = variances[n:].sum() + fitted.noise_variance_ * (total - most)
+    one = _set(
+        fitted,
+        n_components=value,
+        n_components_=value,
+        components_=np.array(fitted.components_[:n], order="K"),  # it decides how products round
+        explained_variance_=variances[:n].copy(),
+        explained_variance_ratio_=fitted.explained_variance_ratio_[:n].copy(),
+        singular_values_=fitted.singular_values_[:n].copy(),
+        noise_variance_=noise / (total - n) if n < rank else 0.0,
+    )
+    return one, None if _by_covariance(fitted) else table[:, :n]
+
+
+def _by_covariance(fitted: Any) -> bool:
+    """Whether PCA decomposed the covariance: the table is then what the step makes of the rows."""
+    tall = _is_tall(fitted.n_samples_, fitted.n_features_in_)
+    return fitted.svd_solver == "covariance_eigh" or (fitted.svd_solver == "auto" and tall)
+
+
+def _is_tall(rows: int, columns: int) -> bool:
+    return columns <= MOST_COLUMNS and rows >= TALL * columns
+
+
+def _set(fitted: Any, **attributes: Any) -> Any:
+    one = copy.copy(fitted)
+    vars(one).update(attributes)
+    return one
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 0)
+
+
+def _is_number(value: Any, most: float = np.inf) -> bool:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return number and bool(0 <= value <= most)
+
+
+def _is_threshold(value: Any) -> bool:
+    return isinstance(value, str) or _is_number(value)
+
+
+_SELECTION = "sklearn.feature_selection:"
+_ALPHA = _rated("alpha", partial(_is_number, most=1))
+_KNOWN = {
+    "sklearn.decomposition:PCA": Reading("n_components", _most_components, _first_components),
+    f"{_SELECTION}SelectKBest": Reading("k", _least, _kept_columns),
+    f"{_SELECTION}SelectPercentile": _rated("percentile", partial(_is_number, most=100)),
+    f"{_SELECTION}SelectFpr": _ALPHA,
+    f"{_SELECTION}SelectFdr": _ALPHA,
+    f"{_SELECTION}SelectFwe": _ALPHA,
+    f"{_SELECTION}SelectFromModel": _rated("threshold", _is_threshold),
+}
