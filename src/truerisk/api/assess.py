@@ -39,6 +39,8 @@ from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Data
 from truerisk.engines.running.executors import workers_of
+from truerisk.engines.running.shared_steps import beginning_alike
+from truerisk.engines.running.trie import Tries
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 
@@ -146,7 +148,13 @@ def assess(
         name: with_default_interval(problem, schedule.nested) for name, problem in problems.items()
     }
     with _kept(problems, store, mixed_versions=mixed_versions) as keeper:
-        return _assess_each(problems, schedule, keeper)
+        return _assess_each(_sharing_steps(problems), schedule, keeper)
+
+
+def _sharing_steps(problems: Mapping[str, Problem]) -> Mapping[str, Problem]:
+    """Learners behind the same steps find what the steps of the others gave."""
+    alike, steps = beginning_alike({n: one.family for n, one in problems.items()}), Tries()
+    return {n: replace(one, steps=steps) if n in alike else one for n, one in problems.items()}
 
 
 def _weights(name: str, family: Family, sample_weight: Any) -> dict[str, Any]:

@@ -256,13 +256,15 @@ class Keeper(Protocol):
 class RunOptions:
     """How an engine is to run: on which executor, with which seed for models without one.
 
-    An engine that makes fits may leave them with the `keeper`, and find them there again.
+    An engine that makes fits may leave them with the `keeper`, and find them there again; `steps`
+    holds the fitted steps of pipelines that begin alike, where there are several of them.
     """
 
     executor: Any = None
     seed: int = 0
     only: np.ndarray | None = field(default=None, repr=False)
     keeper: Keeper | None = field(default=None, repr=False)
+    steps: Any = field(default=None, repr=False)
 
 
 class Engine(ABC):

@@ -17,7 +17,7 @@ from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Task
 
-__all__ = ["Family", "drawn_states"]
+__all__ = ["Family", "drawn_states", "parameters_of"]
 
 MOST_SHOWN = 30  # parameters that a message lists
 
@@ -91,7 +91,7 @@ class Family:
     @cached_property
     def settings(self) -> tuple[dict[str, Any], ...]:
         """All parameters of the last step of every candidate, without making the models."""
-        prefix, common = self.prefix, _parameters(self.last)
+        prefix, common = self.prefix, parameters_of(self.last)
         if not prefix:
             return tuple({**common, **given} for given in self.candidates)
         return tuple(
@@ -154,7 +154,7 @@ def _set(estimator: Any, params: Mapping[str, Any]) -> Any:
 _NAMES: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()  # of parameters, by class
 
 
-def _parameters(model: Any) -> dict[str, Any]:
+def parameters_of(model: Any) -> dict[str, Any]:
     """`get_params(deep=False)`; scikit-learn's own reads the signature anew at every call."""
     from sklearn.base import BaseEstimator
 
@@ -233,7 +233,7 @@ def _listed(part: Any) -> dict[str, list[Any]]:
 def _refuse_unknown(family: Family) -> None:
     """A parameter is unknown where `set_params` says so: some models list only what was set."""
     estimator, named = family.estimator, family.named
-    if not named or _parameters(estimator).keys() >= set(named):
+    if not named or parameters_of(estimator).keys() >= set(named):
         return
     known = estimator.get_params(deep=True)
     for name in named:

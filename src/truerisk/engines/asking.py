@@ -24,7 +24,8 @@ class Asking:
 
     Passes of one computation (inner, outer) get seeds of their own, by their number. What is
     `known`, the answers of the first pass of another computation, is not asked again there. The
-    `scores` are further losses to be told of the same fits.
+    `scores` are further losses to be told of the same fits. `steps` are fitted steps that other
+    families share.
     """
 
     def __init__(
@@ -40,10 +41,11 @@ class Asking:
         passes: int = 0,
         keeper: Keeper | None = None,
         known: Answers | None = None,
+        steps: Any = None,
     ) -> None:
         self.family, self.data, self.loss, self.scores = family, data, loss, tuple(scores)
         self.asked, self.executor, self.keeper = engine, executor, keeper
-        self.seed, self.passes, self.known = seed, passes, known
+        self.seed, self.passes, self.known, self.steps = seed, passes, known, steps
         self.engine = ""
         self.refusals: dict[str, str] = {}
         self.n_known = 0  # fits that were spared, since their answers are known
@@ -61,7 +63,7 @@ class Asking:
         """The next pass, with answers as they are requested."""
         seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]
         self.passes += 1
-        run = RunOptions(self.executor, int(seed), only, self.keeper)
+        run = RunOptions(self.executor, int(seed), only, self.keeper, self.steps)
         asked = request.each
         found: list[tuple[Request, Answers]] = []
         n_fits: dict[str, int] = {}

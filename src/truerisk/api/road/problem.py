@@ -28,7 +28,10 @@ __all__ = ["Problem", "loss_by", "method_of", "pose", "problem_on"]
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Everything a computation needs, checked; `scores` are further losses of the same fits."""
+    """Everything a computation needs, checked; `scores` are further losses of the same fits.
+
+    `steps` holds the fitted steps that several families share.
+    """
 
     family: Family
     data: Data
@@ -41,6 +44,7 @@ class Problem:
     loss_asked: bool = False
     interval: str | None = None
     scores: Mapping[str, Score] = field(default_factory=dict)
+    steps: Any = None
 
     @property
     def losses(self) -> list[Loss]:
@@ -54,6 +58,7 @@ class Problem:
             "engine": self.engine,
             "executor": self.executor,
             "seed": self.seed,
+            "steps": self.steps,
         }
         return Asking(self.family, self.data, self.loss, **{**given, **options})
 

@@ -74,6 +74,11 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
     return [table[i] for i in rows]
 
 
+def copied(value: Any) -> Any:
+    """A copy where a model could write into the value; what has no `copy` cannot be written to."""
+    return value.copy() if hasattr(value, "copy") else value
+
+
 def take_columns(table: Any, columns: np.ndarray) -> Any:
     """The given columns of an array, a sparse matrix or a frame, in the given order."""
     if hasattr(table, "iloc"):

@@ -4,6 +4,7 @@
 |---|---|
 | `fitting.py` | one fit of one candidate |
 | `shared_steps.py` | steps before a learner, fitted once for candidates that begin alike |
+| `trie.py` | fitted steps by what they begin with, kept while there is room |
 | `reasons.py` | why a fit failed, in a sentence |
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
 | `stand_ins.py` | models whose answers are known, for scorers to ask |

@@ -13,7 +13,7 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.core.table.rows import take_columns
+from truerisk.core.table.rows import copied, take_columns
 from truerisk.models.stated.rows_behind import rows_behind
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "answer_of",
     "answers_of",
     "coded",
-    "copied",
     "counts_of",
     "refuse_other_rows",
 ]
@@ -75,11 +74,6 @@ def _copies(plan: Plan, question: int, rows: np.ndarray) -> np.ndarray:
         raise BadData(f"question {question} asks a fit about rows that are not its own.")
     each = np.arange(len(rows))
     return each if counts is None else np.repeat(each, counts)
-
-
-def copied(value: Any) -> Any:
-    """A copy where a model could write into the value; what has no `copy` cannot be written to."""
-    return value.copy() if hasattr(value, "copy") else value
 
 
 def answers_of(model: Any, data: Data, request: Request) -> Any:

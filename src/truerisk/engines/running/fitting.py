@@ -23,14 +23,15 @@ from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import params_text
 from truerisk.core.table.data import Data, has_row_entries
-from truerisk.core.table.rows import n_columns, take_columns, take_rows
-from truerisk.engines.running.answering import Enquiry, answer_of, copied, counts_of
+from truerisk.core.table.rows import copied, n_columns, take_columns, take_rows
+from truerisk.engines.running.answering import Enquiry, answer_of, counts_of
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.running.members import out_of_bag
 from truerisk.engines.running.reasons import reason_of
-from truerisk.engines.running.shared_steps import Begun, SharedSteps
+from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.running.stand_ins import standing_for
+from truerisk.engines.running.trie import Begun, Tries
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.models.stated.without_a_row import taken_out
@@ -123,17 +124,19 @@ def fit_pieces(
     jobs: list[tuple[int, list[Any]]],
     *,
     one: Callable[..., list[Piece]] | None = None,
+    tries: Tries | None = None,
 ) -> list[Piece]:
     """Every (fit, its candidates) of a batch; a row set is cut once for all its candidates.
 
     With `stop` the first failure is the last piece. `one` makes the pieces of what the jobs hold in
-    the place of candidates (groups of them, say).
+    the place of candidates (groups of them, say). `tries` have what others fitted before.
     """
     one = _one if one is None else one
     order, starts = plan.questions_of
     pieces = []
     for fit, candidates in jobs:
-        shared = SharedSteps.of(family, data, len(candidates))
+        known = tries.of(plan, fit) if tries is not None and plan.moves is None else None
+        shared = SharedSteps.of(family, data, len(candidates), known)
         given = replace(_training(data, plan, fit), steps=shared)
         questions = order[starts[fit] : starts[fit + 1]]
         tests = [Enquiry.of(data, plan, int(q)) for q in questions]
@@ -234,7 +237,10 @@ def _one(
             out = _out_of(model, given, test)
             asked = out, test
             if begun is not None and out is model:
-                asked = model.steps[-1][1], replace(test, X=begun.asked(number, test.X))
+                asked = (
+                    model.steps[-1][1],
+                    replace(test, X=begun.asked(number, test.X)),
+                )
             told.append([_answer(one, (out, test), asked, data) for one in request.each])
         answers, *also = map(list, zip(*told, strict=True))
         return {

@@ -55,7 +55,8 @@ def run_jobs(
     """
     n_rows_out = len(family) if run.only is None else 1
     collected = _Collected(data, plan, request, n_rows_out)
-    task = partial(fit_pieces if run.executor is None else _in_worker, one=one)
+    here = run.executor is None
+    task = partial(fit_pieces, one=one, tries=run.steps) if here else partial(_in_worker, one=one)
     shared = (family, data, plan, request, run.seed, stop)
     total, unit, share = plan.n_fits * n_rows_out, "fits", SHARE
     tell(0, total)

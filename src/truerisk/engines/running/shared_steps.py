@@ -2,7 +2,9 @@
 
 Candidates that differ in the learner only are fitted on one and the same table; those that differ
 in the third step share the first two: a trie over the settings of the steps, one for each train
-set. Settings of a step that one fit of it answers (k columns, n components) are read off that.
+set. Settings of a step that one fit of it answers (k columns, n components) are read off that. The
+learners of one assessment share their steps as well.
+
 What a candidate answers is what its own pipeline would, since a step is shared only where nothing
 could tell: the pipeline is scikit-learn's own and plain, it keeps no cache, prints nothing, has no
 callbacks, and no step takes a fit parameter. A step that fails is left to the pipeline, which says
@@ -11,170 +13,171 @@ so in its words.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import is_failure
-from truerisk.core.family import Family
+from truerisk.core.family import Family, parameters_of
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.apart import why_not_apart
-from truerisk.engines.preparation.fitted import fit_and_transform
 from truerisk.engines.preparation.read_off import reading_of
-from truerisk.engines.running.answering import copied
-from truerisk.engines.running.fit_warnings import Warned, kept_warnings
-from truerisk.engines.settings import key_of
+from truerisk.engines.running.trie import Begun, Start, Trie
 
-__all__ = ["Begun", "SharedSteps"]
-
-Key = tuple[str, ...]
+__all__ = ["SharedSteps", "Starts", "beginning_alike"]
 
 
-@dataclass(eq=False)
-class _Place:
-    """A fitted step at one place of the trie: its table, and what it makes of asked rows."""
-
-    name: str
-    step: Any
-    X: Any
-    warned: list[Warned]
-    asked: dict[int, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Begun:
-    """The steps before one candidate's learner, fitted: its table, and asked rows as it sees them.
-
-    Nobody writes into what others get: a learner is given copies.
-    """
-
-    places: tuple[_Place, ...]
-
-    @property
-    def table(self) -> Any:
-        """The train set as the learner sees it."""
-        return copied(self.places[-1].X)
-
-    def asked(self, number: int, X: Any) -> Any:
-        """The rows of the test with this number as the learner sees them."""
-        for place in self.places:
-            if number not in place.asked:
-                place.asked[number] = place.step.transform(copied(X))
-            X = place.asked[number]
-        return copied(X)
-
-
-class SharedSteps:
-    """The trie of one fit."""
+class Starts:
+    """How the candidates of a family begin."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
-        self.places: dict[Key, _Place] = {}
+
+    def of(self, model: Any, candidate: int) -> list[Start]:
+        """The steps before the learner of a candidate's model, in their order."""
+        return [
+            self._start(name, step, candidate)
+            for name, step in model.steps[:-1]
+            if step is not None and not (isinstance(step, str) and step == "passthrough")
+        ]
+
+    def _start(self, name: str, step: Any, candidate: int) -> Start:
+        own = _given(self.family.candidates[candidate], name)
+        drawn = _states(step) if self.family.is_random else ()
+        kind = self._kind(name, own, drawn)
+        reading = reading_of(step)
+        parameter = "" if reading is None else reading.parameter
+        if parameter not in own:
+            return Start(name, step, kind)
+        values = self._values(name, parameter, own)
+        if len(values) < 2:
+            return Start(name, step, kind)
+        but = "for each", parameter, self._kind(name, _but(parameter, own), drawn)
+        return Start(name, step, kind, but, own[parameter], values)
+
+    def _kind(self, name: str, own: Mapping[str, Any], drawn: Hashable) -> Hashable:
+        """Equal for steps that are set alike, their random numbers included."""
+        return self._as_given.get(name), _settings(own), drawn
+
+    @cached_property
+    def _as_given(self) -> dict[str, Hashable]:
+        """What the steps are before a candidate is set."""
+        return {name: _content(step) for name, step in self.family.estimator.steps[:-1]}
+
+    def _values(self, name: str, parameter: str, own: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Of one parameter, among the candidates that set the step alike but for it."""
+        like = _settings(_but(parameter, own))
+        found = {}
+        for given in self._given_of[name]:
+            if parameter in given and _settings(_but(parameter, given)) == like:
+                found[repr(given[parameter])] = given[parameter]
+        return tuple(found.values())
+
+    @cached_property
+    def _given_of(self) -> dict[str, list[dict[str, Any]]]:
+        names = [name for name, _ in self.family.estimator.steps[:-1]]
+        return {n: [_given(params, n) for params in self.family.candidates] for n in names}
+
+
+class SharedSteps:
+    """The steps that candidates of one fit share."""
+
+    def __init__(self, starts: Starts, trie: Trie) -> None:
+        self.starts, self.trie = starts, trie
 
     @classmethod
-    def of(cls, family: Family, data: Data, n_candidates: int) -> SharedSteps | None:
-        """Where several candidates of a fit may share steps, and nothing could tell; else None."""
-        alone = n_candidates < 2 or not family.is_piped
-        return None if alone or not _is_shareable(family, data) else cls(family)
+    def of(
+        cls, family: Family, data: Data, n_candidates: int, trie: Trie | None = None
+    ) -> SharedSteps | None:
+        """Where several candidates of a fit may share steps, and nothing could tell; else None.
+
+        With a `trie` of the fit, others may share them as well.
+        """
+        alone = (n_candidates < 2 and trie is None) or not family.is_piped
+        if alone or not _is_shareable(family, data):
+            return None
+        return cls(Starts(family), Trie() if trie is None else trie)
 
     def begun(self, model: Any, candidate: int, X: Any, y: np.ndarray | None) -> Begun | None:
         """The steps of a candidate's model, fitted, which it then holds; None where one fails."""
+        starts = self.starts.of(model, candidate)
         try:
-            found = self._walk(model, candidate, X, y)
+            found = self.trie.begun(starts, X, y)
         except BaseException as error:
             if not is_failure(error):
                 raise
             return None
-        fitted = {place.name: place.step for place in found}
+        fitted = found.steps
         model.steps = [(name, fitted.get(name, step)) for name, step in model.steps]
-        return Begun(tuple(found)) if found else None
-
-    def _walk(self, model: Any, candidate: int, X: Any, y: np.ndarray | None) -> list[_Place]:
-        found: list[_Place] = []
-        key: Key = ()
-        for name, step in model.steps[:-1]:
-            if step is None or (isinstance(step, str) and step == "passthrough"):
-                continue
-            before, key = key, (*key, f"{name}: {key_of(self._own(model, candidate, name))}")
-            if key not in self.places:
-                read = self._read_off(before, model, candidate, name, X, y)
-                self.places[key] = read or _placed(name, step, X, y)
-            place = self.places[key]
-            for category, text in place.warned:  # each candidate's pipeline would say so
-                warnings.warn(text, category, stacklevel=2)
-            X = place.X
-            found.append(place)
-        return found
-
-    def _own(self, model: Any, candidate: int, name: str) -> dict[str, Any]:
-        """What a candidate sets one step to, the state of its random numbers included."""
-        own = _given(self.family.candidates[candidate], name)
-        return own | _states(model, name) if self.family.is_random else own
-
-    def _read_off(
-        self, before: Key, model: Any, candidate: int, name: str, X: Any, y: np.ndarray | None
-    ) -> _Place | None:
-        """A step as one fit for several of its settings gives it; None where it has its own."""
-        step, own = model.named_steps[name], self._own(model, candidate, name)
-        reading = reading_of(step)
-        parameter = "" if reading is None else f"{name}__{reading.parameter}"
-        if reading is None or parameter not in own:
-            return None
-        key = (*before, f"{name} for each {parameter}: {key_of(_but(parameter, own))}")
-        if key not in self.places:
-            values = self._values(candidate, name, parameter)
-            value = reading.fitted_at(step, values, X) if len(values) > 1 else None
-            if value is None:
-                return None
-            self.places[key] = _placed(name, _set_to(step, reading.parameter, value), X, y)
-        one = self.places[key]
-        read = reading.read(one.step, own[parameter], one.X)
-        if read is None:
-            return None
-        fitted, table = read
-        return _Place(
-            name, fitted, fitted.transform(copied(X)) if table is None else table, one.warned
-        )
-
-    def _values(self, candidate: int, name: str, parameter: str) -> list[Any]:
-        """Of one parameter, among the candidates that set the step alike but for it."""
-        given = [_given(params, name) for params in self.family.candidates]
-        like = key_of(_but(parameter, given[candidate]))
-        alike = [own for own in given if parameter in own and key_of(_but(parameter, own)) == like]
-        return list({repr(own[parameter]): own[parameter] for own in alike}.values())
+        return found if fitted else None
 
 
-def _placed(name: str, step: Any, X: Any, y: np.ndarray | None) -> _Place:
-    """A step fitted on a table, which it may write into, and what it says."""
-    with kept_warnings() as warned:
-        table = fit_and_transform(step, copied(X), y)
-    return _Place(name, step, table, warned)
-
-
-def _set_to(step: Any, parameter: str, value: Any) -> Any:
-    from sklearn.base import clone
-
-    return clone(step).set_params(**{parameter: value})
+def beginning_alike(families: Mapping[str, Family]) -> set[str]:
+    """The names of pipelines of which another one has the same first step."""
+    first: dict[Hashable, list[str]] = {}
+    for name, family in families.items():
+        if family.is_piped and len(family.estimator.steps) > 1:
+            first.setdefault(_content(family.estimator.steps[0][1]), []).append(name)
+    return {name for alike in first.values() if len(alike) > 1 for name in alike}
 
 
 def _given(params: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What a candidate sets of one step."""
-    return {n: v for n, v in params.items() if n == name or n.startswith(f"{name}__")}
+    """What a candidate sets of one step, by the step's own words; "" is the step itself."""
+    parts = ((n.partition("__"), value) for n, value in params.items())
+    return {own: value for (step, _, own), value in parts if step == name}
 
 
 def _but(parameter: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name != parameter}
 
 
-def _states(model: Any, name: str) -> dict[str, Any]:
+def _settings(params: Mapping[str, Any]) -> Hashable:
+    return tuple((name, _content(params[name])) for name in sorted(params))
+
+
+def _states(step: Any) -> Hashable:
     """What random numbers a step starts from: they depend on which parameters a candidate has."""
-    step = model.named_steps[name]
     params = step.get_params(deep=True) if hasattr(step, "get_params") else {}
-    return {f"{name}__{n}": v for n, v in params.items() if n.endswith("random_state")}
+    return tuple((n, v) for n, v in sorted(params.items()) if n.endswith("random_state"))
+
+
+class _Same:
+    """An object that is alike to itself only; it is held, so that no other takes its place."""
+
+    def __init__(self, one: Any) -> None:
+        self.one = one
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.one is other.one
+
+    def __hash__(self) -> int:
+        return id(self.one)
+
+
+def _content(value: Any) -> Hashable:
+    """Equal for equal settings, and estimators that are set alike."""
+    if value is None or isinstance(value, str | int | float | np.generic):
+        return type(value), repr(value)
+    if isinstance(value, list | tuple):
+        return (type(value), *map(_content, value))
+    if isinstance(value, slice):
+        return slice, repr(value)
+    if hasattr(value, "get_params") and not isinstance(value, type) and _is_cloned_by_params(value):
+        params = parameters_of(value)
+        output = repr(getattr(value, "_sklearn_output_config", None))  # of `set_output`
+        return (type(value), output, *((name, _content(params[name])) for name in sorted(params)))
+    return _Same(value)
+
+
+def _is_cloned_by_params(estimator: Any) -> bool:
+    """Not so a FrozenEstimator, whose clones keep what it learnt."""
+    from sklearn.base import BaseEstimator
+
+    own = getattr(type(estimator), "__sklearn_clone__", None)
+    return own is None or own is BaseEstimator.__sklearn_clone__
 
 
 def _is_shareable(family: Family, data: Data) -> bool:

@@ -1,0 +1,182 @@
+"""Fitted steps by what they begin with: a trie for each train set, kept while there is room."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.rows import copied
+from truerisk.engines.preparation.fitted import fit_and_transform
+from truerisk.engines.preparation.read_off import reading_of
+from truerisk.engines.running.fit_warnings import Warned, kept_warnings
+
+__all__ = ["Begun", "Start", "Trie", "Tries"]
+
+ROOM = 256 * 2**20  # bytes of tables that are kept for learners to come
+DEPTH = 4  # how far a fitted step is looked into for its arrays
+
+
+@dataclass(frozen=True)
+class Start:
+    """One step of a candidate before its learner: not fitted, with its seed.
+
+    `kind` is equal for steps that are set alike. Where the grid has several values of a parameter
+    that are read off one fit, `but` is the kind without it, and `value` is this step's.
+    """
+
+    name: str
+    step: Any
+    kind: Hashable
+    but: Hashable = None
+    value: Any = None
+    values: tuple[Any, ...] = ()
+
+
+@dataclass(eq=False)
+class Place:
+    """A fitted step at one place of the trie: its table, and what it makes of asked rows."""
+
+    step: Any
+    X: Any
+    warned: list[Warned]
+    asked: dict[int, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """The steps before one candidate's learner, fitted: its table, and asked rows as it sees them.
+
+    Nobody writes into what others get: a learner is given copies.
+    """
+
+    names: tuple[str, ...]
+    places: tuple[Place, ...]
+
+    @property
+    def steps(self) -> dict[str, Any]:
+        """The fitted steps by their names."""
+        return {n: place.step for n, place in zip(self.names, self.places, strict=True)}
+
+    @property
+    def table(self) -> Any:
+        """The train set as the learner sees it."""
+        return copied(self.places[-1].X)
+
+    def asked(self, number: int, X: Any) -> Any:
+        """The rows of the question with this number, as the learner sees them."""
+        for place in self.places:
+            if number not in place.asked:
+                place.asked[number] = place.step.transform(copied(X))
+            X = place.asked[number]
+        return copied(X)
+
+
+class Trie:
+    """The fitted steps of one train set."""
+
+    def __init__(self) -> None:
+        self.places: dict[tuple[Hashable, ...], Place] = {}
+
+    def begun(self, starts: Sequence[Start], X: Any, y: np.ndarray | None) -> Begun:
+        """The steps fitted one after the other, those that are new."""
+        key: tuple[Hashable, ...] = ()
+        found: list[Place] = []
+        for start in starts:
+            before, key = key, (*key, start.kind)
+            if key not in self.places:
+                read = self._read_off(start, before, X, y)
+                self.places[key] = read or _placed(start.step, X, y)
+            found.append(self.places[key])
+            X = found[-1].X
+            for category, text in found[-1].warned:  # each candidate's pipeline would say so
+                warnings.warn(text, category, stacklevel=2)
+        return Begun(tuple(start.name for start in starts), tuple(found))
+
+    def _read_off(
+        self, start: Start, before: tuple[Hashable, ...], X: Any, y: np.ndarray | None
+    ) -> Place | None:
+        """A step as one fit for several of its settings gives it; None where it has its own."""
+        reading = reading_of(start.step)
+        if reading is None or start.but is None:
+            return None
+        key = (*before, start.but)
+        if key not in self.places:
+            value = reading.fitted_at(start.step, start.values, X)
+            if value is None:
+                return None
+            self.places[key] = _placed(_set_to(start.step, reading.parameter, value), X, y)
+        one = self.places[key]
+        read = reading.read(one.step, start.value, one.X)
+        if read is None:
+            return None
+        fitted, table = read
+        table = fitted.transform(copied(X)) if table is None else table
+        return Place(fitted, table, one.warned)
+
+    @property
+    def n_bytes(self) -> int:
+        """Of the tables, and of what the steps learnt, as far as it is arrays."""
+        seen: set[int] = set()
+        size = partial(_bytes, depth=DEPTH, seen=seen)
+        return sum(size(one) for p in self.places.values() for one in (p.X, p.asked, p.step))
+
+
+class Tries:
+    """The tries of the train sets of plans, each kept for later while there is room for it."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self.room = room
+        self.kept: dict[tuple[str, int], Trie] = {}
+        self._last: tuple[tuple[str, int], Trie] | None = None
+
+    def of(self, plan: Plan, fit: int) -> Trie:
+        """The trie of one train set; the one before it is weighed then."""
+        key = plan.fingerprint, fit
+        if self._last is not None and self._last[0] != key:
+            self._weigh(*self._last)
+            self._last = None
+        if key in self.kept:
+            return self.kept[key]
+        if self._last is None:
+            self._last = key, Trie()
+        return self._last[1]
+
+    def _weigh(self, key: tuple[str, int], trie: Trie) -> None:
+        size = trie.n_bytes
+        if size <= self.room:
+            self.room -= size
+            self.kept[key] = trie
+
+
+def _placed(step: Any, X: Any, y: np.ndarray | None) -> Place:
+    """A step fitted on a table, which it may write into, and what it says."""
+    with kept_warnings() as warned:
+        table = fit_and_transform(step, copied(X), y)
+    return Place(step, table, warned)
+
+
+def _set_to(step: Any, parameter: str, value: Any) -> Any:
+    from sklearn.base import clone
+
+    return clone(step).set_params(**{parameter: value})
+
+
+def _bytes(value: Any, depth: int, seen: set[int]) -> int:
+    if id(value) in seen or not depth:
+        return 0
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if hasattr(value, "memory_usage"):  # a frame, whose texts are the user's own
+        return int(np.sum(value.memory_usage(deep=False)))
+    parts = list(value.values()) if isinstance(value, dict) else []
+    parts += list(value) if isinstance(value, list | tuple) else []
+    parts += list(getattr(value, "__dict__", {}).values())
+    return sys.getsizeof(value) + sum(_bytes(part, depth - 1, seen) for part in parts)
