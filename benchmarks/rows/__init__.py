@@ -24,6 +24,9 @@ registry = Registry(
         "pipelines": Line(
             f"{_HERE}.pipelines:results", "R1 to R5: pipelines on tables, beside a search"
         ),
+        "learners": Line(
+            f"{_HERE}.learners:results", "the words of learners on three real tables, three ways"
+        ),
         "double-cv": Line(f"{_HERE}.double_cv:results", "W1a: Wallman's double cross-validation"),
         "knn": Line(f"{_HERE}.knn:results", "W1b: leave-one-out for 51 values of k"),
         "discriminants": Line(
