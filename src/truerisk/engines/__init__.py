@@ -13,6 +13,7 @@
 | `support_vectors/` | support vectors: a problem per pair of classes |
 | `trees/` | decision trees, forests, bagging, boosting: all sizes from the largest |
 | `preparation/` | the steps of a pipeline before its learner |
+| `agreement.py` | whether a kernel, or a formula, does what the installed scikit-learn does |
 | `settings.py` | what the last step of a family is set to, and which candidates group |
 | `running/` | one fit: what a model is asked, where batches run, what is kept |
 | `templates/` | what engines share: one pass over a train set, where answers go |

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from truerisk.engines.running.agreement import agrees_on_all
+from truerisk.engines.agreement import agrees_on_all
 from truerisk.kernels.lbfgs import logistic_lbfgs
 
 __all__ = ["follows_the_solver"]

@@ -5,6 +5,7 @@
 | `apart.py` | whether steps may be fitted apart from their learner |
 | `fitted.py` | steps fitted on one train set: what they give of it, and of asked rows |
 | `read_off.py` | settings of a step that are read off one fit of it |
+| `closed/` | steps in closed form: all train sets from what is computed once |
 | `by_rows.py` | steps that give a row the same cells, whichever rows come with it |
 | `prepared.py` | a table as one block of doubles, or the learner's own business |
 | `zeros.py` | sparse tables as dense ones |

@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.by_rows import is_by_rows
 from truerisk.engines.preparation.chance import drew
+from truerisk.engines.preparation.closed.answering import closed_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic
 
 __all__ = ["fit_and_transform", "fitted_steps"]
@@ -32,6 +33,19 @@ def fitted_steps(
     are their codes or targets. Where the steps drew random numbers, or give out other rows than
     they were given, the learner's own fit is to be asked: that is OwnArithmetic.
     """
+    found = closed_steps(preparation, data, train, y, asked, read)
+    return _by_fits(preparation, data, train, y, asked, read) if found is None else found
+
+
+def _by_fits(
+    preparation: Any,
+    data: Data,
+    train: tuple[np.ndarray, np.ndarray | None],
+    y: np.ndarray,
+    asked: Sequence[np.ndarray],
+    read: Callable[[Any], Read],
+) -> tuple[Read, list[Read]]:
+    """The same from scikit-learn's own steps."""
     from sklearn.base import clone
 
     rows, times = train

@@ -9,7 +9,6 @@
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
 | `stand_ins.py` | models whose answers are known, for scorers to ask |
 | `jobs.py` | many fits, answers put in their place as they come in |
-| `agreement.py` | whether a kernel does what the installed scikit-learn does |
 | `executors.py` | where batches run: here, or on a crew; those of dead workers run again |
 | `crews.py` | worker processes, an executor of the user, a Dask cluster |
 | `parcels.py` | what all batches share, in a file that worker processes map |

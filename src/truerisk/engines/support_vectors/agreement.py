@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.contracts import Request
-from truerisk.engines.running.agreement import agrees_on_all
+from truerisk.engines.agreement import agrees_on_all
 from truerisk.engines.settings import Group
 from truerisk.engines.support_vectors.gram import Products
 from truerisk.engines.support_vectors.solving import GramRows

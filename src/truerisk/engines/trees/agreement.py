@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.running.agreement import agrees_on_all
+from truerisk.engines.agreement import agrees_on_all
 from truerisk.engines.trees.recipes import recipe_of, start_of
 from truerisk.kernels.loading import available
 from truerisk.kernels.trees import CLOSE, RowLists, Tree, TreeTable, grow_trees

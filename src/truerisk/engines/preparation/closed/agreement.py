@@ -1,0 +1,121 @@
+"""Whether a closed form gives what the installed scikit-learn gives, to the last bit.
+
+Another release may take the mean of a column in another order, or break a tie otherwise. So before
+the form of a step is used for the first time in a process, some steps of its class are fitted on a
+small drawn table, by both, and compared cell by cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from truerisk.engines.agreement import agrees_on_all
+from truerisk.engines.preparation.closed.forms import Form
+from truerisk.engines.preparation.closed.source import Cells, Source
+from truerisk.engines.preparation.closed.table import Coded, Table, rendered
+
+__all__ = ["EXAMPLES", "agrees"]
+
+N, TRAIN, CLASSES = 90, 50, 3
+Parameters = Mapping[str, Any]
+LENIENT = ("ignore", "infrequent_if_exist", "use_encoded_value")
+EVERY: tuple[Parameters, ...] = ({},)
+FILL = "most_frequent"
+RARE: Parameters = {"handle_unknown": "infrequent_if_exist", "max_categories": 3}
+
+EXAMPLES: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
+    "StandardScaler": ("numbers", ({}, {"with_mean": False})),
+    "MinMaxScaler": ("numbers", ({}, {"feature_range": (-1, 2), "clip": True})),
+    "MaxAbsScaler": ("numbers", EVERY),
+    "RobustScaler": ("numbers", ({}, {"quantile_range": (10, 80)})),
+    "OneHotEncoder": (
+        "texts",
+        ({"handle_unknown": "ignore"}, RARE, {"drop": "if_binary"}, {"min_frequency": 0.2}),
+    ),
+    "OrdinalEncoder": ("texts", ({}, {"handle_unknown": "use_encoded_value", "unknown_value": -1})),
+    "FunctionTransformer": ("numbers", EVERY),
+    "VarianceThreshold": ("numbers", ({}, {"threshold": 0.5})),
+    "SelectKBest": ("numbers", ({"k": 2},)),
+    "SelectPercentile": ("numbers", ({"percentile": 50},)),
+}
+"""Steps of one class that need no other step, and the table they are tried on."""
+
+
+@cache
+def agrees(place: str, make: Callable[[Any], Form]) -> bool:
+    """Asked once per process and class; a few milliseconds."""
+    return agrees_on_all(lambda one: _agree(make, *one), _examples(place))
+
+
+def _examples(place: str) -> Iterator[tuple[Any, str]]:
+    module, _, name = place.partition(":")
+    kind = getattr(import_module(module), name)
+    if name in EXAMPLES:
+        table, settings = EXAMPLES[name]
+        yield from ((kind(**setting), table) for setting in settings)
+    elif name == "SimpleImputer":
+        yield kind(strategy=FILL), "texts with gaps"
+        yield kind(strategy="constant", fill_value="b5"), "texts with gaps"
+        for strategy in ("mean", "median", FILL):
+            yield kind(strategy=strategy, add_indicator=True), "numbers with gaps"
+    else:
+        yield _made_of_steps(kind, name)
+
+
+def _made_of_steps(kind: Any, name: str) -> tuple[Any, str]:
+    from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+    scale, encode = StandardScaler(), OneHotEncoder(handle_unknown="ignore")
+    if name == "ColumnTransformer":
+        return kind([("a", encode, [0, 2]), ("b", "drop", [1])], remainder=encode), "texts"
+    return kind([("a", scale), ("b", MaxAbsScaler())]), "numbers"
+
+
+def _agree(make: Callable[[Any], Form], step: Any, kind: str) -> bool:
+    """On a train set with copies; of unknown levels it is asked where there is an answer."""
+    X, y = _table(kind), np.arange(N) % CLASSES
+    every = np.repeat(np.arange(TRAIN), 1 + np.arange(TRAIN) % 2)
+    lenient = getattr(step, "handle_unknown", "") in LENIENT and getattr(step, "drop", None) is None
+    asked = np.arange(TRAIN // 2, N if lenient or kind.startswith("numbers") else TRAIN)
+    source = Source(X)
+    table, apply = make(step)(Cells.of(source, every), y[every])
+    pairs = (
+        (_cells(table), step.fit_transform(X[every], y[every])),
+        (_cells(apply(Cells.of(source, asked))), step.transform(X[asked])),
+    )
+    return all(_same(ours, theirs) for ours, theirs in pairs)
+
+
+def _table(kind: str) -> np.ndarray:
+    """Rounded numbers of several sizes, or texts of which some come often and some once."""
+    rng = np.random.default_rng(0)
+    if kind.startswith("texts"):
+        numbers = np.minimum(rng.geometric(0.3, (N, 4)), [2, 4, 6, 8])
+        numbers[-1] = 9  # in no train set
+        X = np.char.add("b", numbers.astype(str)).astype(object)
+    else:
+        X = np.round(rng.normal(size=(N, 4)) * [0.1, 1.0, 30.0, 1e4] + [0.0, 1e3, 1.0, -7.0], 2)
+    if kind.endswith("gaps"):
+        X[rng.random(X.shape) < 0.1] = np.nan
+    return X
+
+
+def _cells(table: Table) -> Any:
+    """As a learner is given them; texts, which it is not given, as objects."""
+    if not isinstance(table, Coded):
+        return rendered(table)
+    columns = zip(table.codes.T, table.levels, strict=True)
+    return np.array([[one.cells[code] for code in codes] for codes, one in columns], object).T
+
+
+def _same(ours: Any, theirs: Any) -> bool:
+    """Whether two tables hold the same cells in the same form."""
+    if hasattr(ours, "toarray") != hasattr(theirs, "toarray"):
+        return False
+    ours, theirs = (one.toarray() if hasattr(one, "toarray") else one for one in (ours, theirs))
+    return ours.shape == theirs.shape and bool((ours == theirs).all())

@@ -1,0 +1,188 @@
+"""Steps that are made of steps: Pipeline, ColumnTransformer, FeatureUnion, and one that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from truerisk.engines.preparation.closed.forms import Apply, Fitted, Form, fitted
+from truerisk.engines.preparation.closed.parameters import flag, is_none, known_parameters
+from truerisk.engines.preparation.closed.places import Places, places_of
+from truerisk.engines.preparation.closed.source import Cells
+from truerisk.engines.preparation.closed.table import (
+    Beside,
+    Indicators,
+    Refused,
+    Sparse,
+    Table,
+)
+
+__all__ = ["column_transformer", "feature_union", "identity", "in_turn", "pipeline"]
+
+FormOf = Callable[[Any], Form]
+
+
+def identity(step: Any) -> Form:
+    """FunctionTransformer without a function."""
+    known_parameters(step, {"func": is_none, "inverse_func": is_none, "check_inverse": flag})
+    return lambda table, y: fitted(table, lambda other: other)
+
+
+def pipeline(step: Any, form_of: FormOf) -> Form:
+    """Pipeline of steps, one after the other."""
+    known_parameters(step, {"steps": _is_list})
+    _named_well(step, (name for name, _ in step.steps))
+    return in_turn([form_of(one) for _, one in step.steps if not _passes(one)])
+
+
+def in_turn(forms: Sequence[Form]) -> Form:
+    """Each is fitted on what the one before it gave."""
+
+    def fit(table: Table, y: np.ndarray) -> Fitted:
+        applied: list[Apply] = []
+        for form in forms:
+            table, apply = form(table, y)
+            applied.append(apply)
+
+        def every(other: Table) -> Table:
+            for apply in applied:
+                other = apply(other)
+            return other
+
+        return table, every
+
+    return fit
+
+
+def feature_union(step: Any, form_of: FormOf) -> Form:
+    """FeatureUnion: the same columns go to all parts."""
+    known_parameters(step, {"transformer_list": _is_list, "n_jobs": _is_jobs, "verbose": _is_quiet})
+    _named_well(step, (name for name, _ in step.transformer_list))
+    forms = [_part(one, form_of) for _, one in step.transformer_list if not _is_dropped(one)]
+
+    def fit(table: Table, y: np.ndarray) -> Fitted:
+        parts = [form(table, y) for form in forms]
+        found = [given for given, _ in parts]
+        sparse = any(block.sparse for block in found)
+
+        def apply(other: Table) -> Table:
+            return _joined([part(other) for _, part in parts], sparse)
+
+        return _joined(found, sparse), apply
+
+    return fit
+
+
+def column_transformer(step: Any, form_of: FormOf) -> Form:
+    """ColumnTransformer: each part has its columns, what is left goes to the remainder."""
+    known_parameters(
+        step,
+        {
+            "transformers": _is_list,
+            "remainder": lambda value: True,
+            "sparse_threshold": lambda value: type(value) in (int, float) and 0 <= value <= 1,
+            "n_jobs": _is_jobs,
+            "verbose": _is_quiet,
+            "verbose_feature_names_out": lambda value: True,
+        },
+    )
+    _named_well(step, (name for name, _, _ in step.transformers))
+    parts = [(one, which) for _, one, which in step.transformers]
+    forms = [None if _is_dropped(one) else _part(one, form_of) for one, _ in parts]
+    rest = None if _is_dropped(step.remainder) else _part(step.remainder, form_of)
+
+    def fit(table: Table, y: np.ndarray) -> Fitted:
+        named = [places_of(which, table) for _, which in parts]
+        left = sorted(set(range(table.shape[1])).difference(*(one.columns for one in named)))
+        chosen = [*zip(forms, named, strict=True), (rest, Places(tuple(left)))]
+        fits = [
+            (places, form(table.columns(places.which), y))
+            for form, places in chosen
+            if form is not None and places.columns
+        ]
+        found = [given for _, (given, _) in fits]
+        sparse = _is_sparse(found, step.sparse_threshold)
+
+        def apply(other: Table) -> Table:
+            blocks = [part(other.columns(places.which)) for places, (_, part) in fits]
+            return _joined(blocks, sparse)
+
+        return _joined(found, sparse), apply
+
+    return fit
+
+
+def _is_sparse(blocks: Sequence[Table], threshold: float) -> bool:
+    """Whether so few cells are held of blocks of which one is sparse."""
+    if not any(block.sparse for block in blocks):
+        return False
+    total = sum(block.shape[0] * block.shape[1] for block in blocks)
+    return total > 0 and sum(block.n_held for block in blocks) / total < threshold
+
+
+def _joined(blocks: Sequence[Table], sparse: bool) -> Table:
+    if not blocks:
+        raise Refused("no columns")
+    if not sparse:
+        dense = tuple(_dense(block) for block in blocks)
+        alone = len(dense) == 1 and not isinstance(dense[0], Cells)  # a frame loses its names
+        return dense[0] if alone else Beside(dense)
+    from scipy.sparse import hstack
+
+    held = [_held(block) for block in blocks]
+    return Sparse(held[0] if len(held) == 1 else hstack(held).tocsr())
+
+
+def _held(block: Table) -> Any:
+    if isinstance(block, Sparse):
+        return block.held
+    if isinstance(block, Indicators) and block.sparse:
+        return block.matrix()
+    from scipy.sparse import coo_matrix
+
+    return coo_matrix(block.numbers())
+
+
+def _dense(block: Table) -> Table:
+    if isinstance(block, Indicators):
+        return Indicators(block.places, block.width)
+    if block.sparse:
+        raise Refused("a sparse table between steps")
+    return block
+
+
+def _part(step: Any, form_of: FormOf) -> Form:
+    if isinstance(step, str) and step == "passthrough":
+        return lambda table, y: fitted(table, lambda other: other)
+    return form_of(step)
+
+
+def _passes(step: Any) -> bool:
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def _is_dropped(step: Any) -> bool:
+    return isinstance(step, str) and step == "drop"
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 0
+
+
+def _is_jobs(value: Any) -> bool:
+    return value is None or type(value) is int
+
+
+def _is_quiet(value: Any) -> bool:
+    return value is False
+
+
+def _named_well(step: Any, names: Iterable[Any]) -> None:
+    """Scikit-learn says what is wrong with names."""
+    listed = list(names)
+    if len(set(listed)) < len(listed) or not all(isinstance(name, str) for name in listed):
+        raise Refused("names of parts that come twice")
+    if any("__" in name for name in listed) or set(listed) & step.get_params(deep=False).keys():
+        raise Refused("names of parts that scikit-learn refuses")

@@ -1,0 +1,144 @@
+"""Columns chosen by their variance, or by a score against y."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from truerisk.engines.preparation.closed.forms import Fitted, Form, fitted
+from truerisk.engines.preparation.closed.parameters import known_parameters
+from truerisk.engines.preparation.closed.table import Numbers, Refused, Table
+
+__all__ = ["select_k_best", "select_percentile", "variance_threshold"]
+
+
+def variance_threshold(step: Any) -> Form:
+    """VarianceThreshold: columns that vary more."""
+    given = known_parameters(step, {"threshold": _is_size})
+    threshold = given["threshold"]
+
+    def fit(table: Table, y: np.ndarray) -> Fitted:
+        X = table.numbers()
+        variance = X.var(axis=0)
+        if threshold == 0:
+            variance = np.minimum(variance, X.max(axis=0) - X.min(axis=0))
+        if not np.isfinite(variance).all() or not (variance > threshold).any():
+            raise Refused("missing cells, or no column that varies")
+        kept = variance > threshold
+        return fitted(table, lambda other: Numbers(other.numbers()[:, kept], other.kind))
+
+    return fit
+
+
+def _is_size(value: Any) -> bool:
+    return type(value) in (int, float) and value >= 0
+
+
+def select_k_best(step: Any) -> Form:
+    """SelectKBest: of equal scores the later columns."""
+    given = known_parameters(step, {"score_func": _is_known, "k": _is_count})
+    k = given["k"]
+
+    def choose(scores: np.ndarray) -> np.ndarray:
+        if k != "all" and k > len(scores):
+            raise Refused("fewer columns than are to be chosen")
+        kept = np.zeros(len(scores), dtype=bool)
+        kept[np.argsort(scores, kind="stable")[0 if k == "all" else -k :]] = True
+        return kept
+
+    return _selecting(given["score_func"], choose)
+
+
+def select_percentile(step: Any) -> Form:
+    """SelectPercentile: the scores above a percentile, and of those on it the first."""
+    given = known_parameters(step, {"score_func": _is_known, "percentile": _is_percentile})
+    percentile = given["percentile"]
+
+    def choose(scores: np.ndarray) -> np.ndarray:
+        if percentile == 100:
+            return np.ones(len(scores), dtype=bool)
+        threshold = np.percentile(scores, 100 - percentile)
+        kept = scores > threshold
+        ties = np.flatnonzero(scores == threshold)
+        if len(ties):
+            kept[ties[: int(len(scores) * percentile / 100) - kept.sum()]] = True
+        return np.asarray(kept)
+
+    return _selecting(given["score_func"], choose)
+
+
+def _selecting(score: Any, choose: Any) -> Form:
+    def fit(table: Table, y: np.ndarray) -> Fitted:
+        kept = choose(_scores(score, _finite(table), y))
+        if not kept.any():
+            raise Refused("no column is chosen")
+        return fitted(table, lambda other: Numbers(_finite(other)[:, kept], other.kind))
+
+    return fit
+
+
+def _finite(table: Table) -> np.ndarray:
+    """Cells that are all there: scikit-learn refuses others, chosen or not."""
+    X = table.numbers()
+    if not np.isfinite(X.sum()):
+        raise Refused("missing cells, or sums that are too large")
+    return X
+
+
+def _scores(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if y.ndim != 1:
+        raise Refused("several targets")
+    if score is _known("f_classif"):
+        scores = _f_classif(X, y)
+    else:
+        scores = _said(score, X, y)
+    if not np.isfinite(scores).all():
+        raise Refused("scores that are no numbers")
+    return scores
+
+
+def _f_classif(X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The F of one-way analysis of variance, in the order of scikit-learn's sums."""
+    parts = [X[y == k] for k in np.unique(y)]
+    sums = [part.sum(axis=0) for part in parts]
+    squares = sum((part**2).sum(axis=0) for part in parts)
+    common = sum(sums) ** 2 / float(len(X))
+    between = sum(one**2 / len(part) for one, part in zip(sums, parts, strict=True)) - common
+    within = (squares - common) - between
+    freedom = len(X) - len(parts)
+    if len(parts) < 2 or freedom < 1 or not (within > 0).all():
+        raise Refused("columns that are constant within classes")
+    return np.asarray((between / float(len(parts) - 1)) / (within / float(freedom)))
+
+
+def _said(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Scikit-learn's own scores; what it warns of, its step is to warn of."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = score(X, y)
+        except ValueError as error:
+            raise Refused("a score that fails") from error
+    if caught:
+        raise Refused("a score that warns")
+    return np.asarray(found[0] if isinstance(found, tuple) else found)
+
+
+def _known(name: str) -> Any:
+    from sklearn import feature_selection
+
+    return getattr(feature_selection, name)
+
+
+def _is_known(value: Any) -> bool:
+    return any(value is _known(name) for name in ("f_classif", "f_regression", "chi2"))
+
+
+def _is_count(value: Any) -> bool:
+    return (type(value) is str and value == "all") or (type(value) is int and value >= 1)
+
+
+def _is_percentile(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value <= 100

@@ -1,0 +1,192 @@
+"""Steps in closed form give what scikit-learn's own steps give, to the last bit, or refuse."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from tests.engines.preparation.closed.drawn import Draw, N
+
+import truerisk as tr
+from truerisk.core.table.data import Data
+from truerisk.engines.preparation import fitted
+from truerisk.engines.preparation.closed import answering, source
+from truerisk.engines.preparation.closed.answering import closed_steps
+
+Y = np.random.default_rng(0).integers(0, 3, N)
+
+
+class Held:
+    """A sparse table whose rows can be counted and taken, as engines read them."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __len__(self):
+        return self.table.shape[0]
+
+    def __getitem__(self, rows):
+        return Held(self.table[rows])
+
+
+def read(table):
+    return Held(table) if hasattr(table, "toarray") else np.asarray(table, dtype=float)
+
+
+def same(ours, theirs):
+    """The same cells in the same form: also those that a sparse table holds, in their order."""
+    assert isinstance(ours, Held) == isinstance(theirs, Held)
+    if not isinstance(ours, Held):
+        np.testing.assert_array_equal(ours, theirs)
+        return
+    assert ours.table.shape == theirs.table.shape
+    assert type(ours.table) is type(theirs.table)
+    for name in ("data", "indices", "indptr"):
+        held = (getattr(one.table, name) for one in (ours, theirs))
+        np.testing.assert_array_equal(*held)
+
+
+def by_fits(*args):
+    """What scikit-learn's steps give; None where they fail or warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return fitted._by_fits(*args)
+        except (ValueError, TypeError, Warning):
+            return None
+
+
+def agree(steps, data, train, asked):
+    """Compare both ways; whether the closed one answered."""
+    y = data.y if data.codes is None else data.codes
+    args = steps, data, train, y[train[0]], asked, read
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ours = closed_steps(*args)
+    if ours is None:
+        return False
+    theirs = by_fits(*args)
+    assert theirs is not None, "scikit-learn has something to say"
+    assert len(ours[1]) == len(theirs[1])
+    for one, other in zip([ours[0], *ours[1]], [theirs[0], *theirs[1]], strict=True):
+        same(one, other)
+    return True
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_drawn_tables_and_steps(part):
+    """Text, whole numbers, gaps, frames and arrays; nested steps; rows that come several times."""
+    answered = 0
+    for seed in range(25 * part, 25 * part + 25):
+        draw = Draw(seed)
+        data = Data.check(draw.X, Y, task="classification")
+        for _ in range(2):
+            answered += agree(draw.steps, data, draw.train(), draw.asked())
+    assert answered > 15
+
+
+def columns(**more):
+    return make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), ["a", "b"]),
+        (
+            make_pipeline(
+                SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
+            ),
+            ["t", "u"],
+        ),
+        **more,
+    )
+
+
+def frame(n=N):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.normal(size=(n, 2)).round(2), columns=["a", "b"])
+    table["t"] = rng.choice(["x", "y", "z"], n)
+    table["u"] = rng.choice(["p", "q"], n)
+    return table.mask(rng.random(table.shape) < 0.1)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize(
+    ("learner", "grid"),
+    [
+        (KNeighborsClassifier(), {"n_neighbors": [1, 3]}),
+        (LogisticRegression(), {"C": [0.1, 1.0]}),
+        (DecisionTreeClassifier(random_state=0), {"ccp_alpha": [0.0, 0.02]}),
+    ],
+    ids=["knn", "logistic", "tree"],
+)
+@pytest.mark.parametrize("method", ["4-fold", tr.methods.Bootstrap(replicates=10)], ids=str)
+def test_engines_answer_as_the_generic_one(learner, grid, method, dense, monkeypatch):
+    """Behind a table of text, and without a single fit of a step."""
+    pipe = Pipeline([("c", columns(sparse_threshold=0.0 if dense else 1.0)), ("m", learner)])
+    grid = {f"m__{name}": values for name, values in grid.items()}
+    X, y = frame(), Y > 0
+    given = {"method": method, "random_state": 0}
+    whole = tr.risk_curve(pipe, grid, X, y, engine="generic", **given)
+    monkeypatch.setattr(fitted, "_by_fits", None)  # nobody asks for it
+    fast = tr.risk_curve(pipe, grid, X, y, **given)
+    assert [one.value for one in fast] == [one.value for one in whole]
+    assert fast[0].engine != "generic"
+
+
+def test_all_rows_are_coded_once(monkeypatch):
+    """For all train sets, all settings and all learners of the same data."""
+    coded = []
+    texts = source._coded_texts
+    monkeypatch.setattr(source, "_coded_texts", lambda c: coded.append(1) or texts(c))
+    data = Data.check(frame(), Y, task="classification")
+    for steps in (Pipeline([("a", columns())]), Pipeline([("b", columns())])):
+        for start in range(4):
+            assert agree(steps, data, (np.arange(start, N, 2), None), [np.arange(5)])
+    assert len(coded) == 2
+
+
+def test_what_is_kept_goes_with_the_data():
+    """Nothing is held of data that nobody holds."""
+    data = Data.check(frame(), Y, task="classification")
+    steps = Pipeline([("c", columns())])
+    before = len(answering.SOURCES), len(answering.FORMS)
+    assert agree(steps, data, (np.arange(40), None), [])
+    assert (len(answering.SOURCES), len(answering.FORMS)) == (before[0] + 1, before[1] + 1)
+    del data, steps
+    assert (len(answering.SOURCES), len(answering.FORMS)) == before
+
+
+class Louder(StandardScaler):
+    """A step of the user's."""
+
+
+def said(step, name, value):
+    setattr(step, name, value)
+    return step
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        pytest.param(PCA(), id="a product of matrices"),
+        pytest.param(Louder(), id="a class of the user's"),
+        pytest.param(StandardScaler().set_output(transform="pandas"), id="frames"),
+        pytest.param(said(StandardScaler(), "transform", lambda X: X), id="a method"),
+        pytest.param(SimpleImputer(missing_values=-1), id="other missing cells"),
+        pytest.param(SimpleImputer(strategy=np.nanmax), id="a function"),
+        pytest.param(Pipeline([("a", StandardScaler())], memory="somewhere"), id="a cache"),
+    ],
+)
+def test_what_is_not_known_is_refused(step):
+    """A class, a method put in a class's place, a parameter."""
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    data = Data.check(X, Y, task="classification")
+    rows = np.arange(50)
+    assert closed_steps(Pipeline([("s", step)]), data, (rows, None), Y[rows], [], read) is None
