@@ -5,16 +5,21 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.decomposition import PCA
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.family import Family
 from truerisk.engines.running import trie
 from truerisk.engines.running.shared_steps import beginning_alike
+
+KNN = "kneighborsclassifier__n_neighbors"
 
 
 class Shift(TransformerMixin, BaseEstimator):
@@ -78,6 +83,38 @@ def test_the_step_is_fitted_once_in_every_train_set_for_all_learners(rows, monke
         assert together.risks[name].value == alone.risks[name].value
         np.testing.assert_array_equal(together.curves[name].values, alone.curves[name].values)
     assert said == said_alone
+
+
+def test_engines_that_fit_steps_apart_share_them_as_well(rows, monkeypatch):
+    """Neighbours, a logistic regression, a tree and what scikit-learn fits."""
+    named = {
+        "knn": (make_pipeline(Shift(), KNeighborsClassifier()), {KNN: [1, 5]}),
+        "logistic": (make_pipeline(Shift(), LogisticRegression()), {"logisticregression__C": [1]}),
+        "tree": make_pipeline(Shift(), DecisionTreeClassifier(random_state=0)),
+        "bayes": make_pipeline(Shift(), GaussianNB()),
+    }
+    together, said = assessed(named, rows)
+    fits = Shift.fits
+    assert together.learners["knn"].risk.engine == "knn"
+    Shift.fits = 0
+    monkeypatch.setattr("truerisk.api.assess.beginning_alike", lambda _: set())
+    alone, said_alone = assessed(named, rows)
+    assert Shift.fits > 2 * fits
+    for name in named:
+        assert together.risks[name].value == alone.risks[name].value
+        np.testing.assert_array_equal(together.curves[name].values, alone.curves[name].values)
+    assert said == said_alone
+
+
+def test_groups_of_candidates_share_the_steps_that_they_begin_with(rows):
+    """Two numbers of components and two penalties behind a step: it is fitted once a train set."""
+    pipe = make_pipeline(Shift(), PCA(), LogisticRegression())
+    grid = {"pca__n_components": [1, 2], "logisticregression__C": [0.1, 1.0]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = tr.risk_curve(pipe, grid, *rows, method="4-fold")
+    assert found.common.engine == "logistic-path"
+    assert Shift.fits == 4
 
 
 def test_without_room_nothing_is_kept_and_nothing_changes(rows, monkeypatch):

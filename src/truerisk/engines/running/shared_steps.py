@@ -13,8 +13,9 @@ so in its words.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,14 @@ import numpy as np
 from truerisk.core.errors import is_failure
 from truerisk.core.family import Family, parameters_of
 from truerisk.core.identity import PIPELINE, is_exactly
+from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.apart import why_not_apart
+from truerisk.engines.preparation.fitted import Begin
 from truerisk.engines.preparation.read_off import reading_of
-from truerisk.engines.running.trie import Begun, Start, Trie
+from truerisk.engines.running.trie import Begun, Start, Trie, Tries
 
-__all__ = ["SharedSteps", "Starts", "beginning_alike"]
+__all__ = ["SharedSteps", "Starts", "beginning_alike", "known_steps"]
 
 
 class Starts:
@@ -36,11 +39,11 @@ class Starts:
     def __init__(self, family: Family) -> None:
         self.family = family
 
-    def of(self, model: Any, candidate: int) -> list[Start]:
-        """The steps before the learner of a candidate's model, in their order."""
+    def of(self, steps: Sequence[tuple[str, Any]], candidate: int) -> list[Start]:
+        """Those of a candidate's steps before its learner, in their order."""
         return [
             self._start(name, step, candidate)
-            for name, step in model.steps[:-1]
+            for name, step in steps
             if step is not None and not (isinstance(step, str) and step == "passthrough")
         ]
 
@@ -103,7 +106,7 @@ class SharedSteps:
 
     def begun(self, model: Any, candidate: int, X: Any, y: np.ndarray | None) -> Begun | None:
         """The steps of a candidate's model, fitted, which it then holds; None where one fails."""
-        starts = self.starts.of(model, candidate)
+        starts = self.starts.of(model.steps[:-1], candidate)
         try:
             found = self.trie.begun(starts, X, y)
         except BaseException as error:
@@ -113,6 +116,23 @@ class SharedSteps:
         fitted = found.steps
         model.steps = [(name, fitted.get(name, step)) for name, step in model.steps]
         return found if fitted else None
+
+
+def known_steps(
+    tries: Tries | None, family: Family, steps: Any, candidate: int
+) -> Callable[[Plan, int], Begin | None]:
+    """For each fit, how a pipeline of unfitted steps finds those that others fitted."""
+    if tries is None or steps is None:
+        return lambda plan, fit: None
+    from sklearn.base import clone
+
+    starts = Starts(family).of(steps.steps, candidate)
+
+    def begun(plan: Plan, fit: int, X: Any, y: np.ndarray) -> Begun:
+        own = [replace(start, step=clone(start.step)) for start in starts]
+        return tries.of(plan, fit).begun(own, X, y)
+
+    return lambda plan, fit: partial(begun, plan, fit)
 
 
 def beginning_alike(families: Mapping[str, Family]) -> set[str]:

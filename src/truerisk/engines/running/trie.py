@@ -62,7 +62,12 @@ class Begun:
     @property
     def steps(self) -> dict[str, Any]:
         """The fitted steps by their names."""
-        return {n: place.step for n, place in zip(self.names, self.places, strict=True)}
+        return dict(zip(self.names, self.fitted, strict=True))
+
+    @property
+    def fitted(self) -> list[Any]:
+        """The fitted steps, in their order."""
+        return [place.step for place in self.places]
 
     @property
     def table(self) -> Any:

@@ -30,6 +30,7 @@ from truerisk.engines.preparation.magnitude import squares_fit
 from truerisk.engines.preparation.prepared import dense, unless_it_fails
 from truerisk.engines.running.fit_warnings import kept_warnings, say_once
 from truerisk.engines.running.fitting import empty_counts, empty_values
+from truerisk.engines.running.trie import Tries
 from truerisk.engines.settings import (
     Group,
     family_refusal,
@@ -156,6 +157,8 @@ class OnePass(Engine):
         n_fits = len(values) * plan.n_fits
         tell(0, n_fits)
         groups = groups_along(family, self.along)
+        if len(groups) > 1 and run.steps is None:  # they may share steps, or the first of them
+            run = replace(run, steps=Tries())
         free = None if plan.freedom is None else np.full((len(values), plan.n_fits), np.nan)
         counts = empty_counts(data, plan, len(values))
         every = Task(family, groups[0], data, plan, request, run, None, _weights(data), values)

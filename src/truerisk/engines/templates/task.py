@@ -14,10 +14,11 @@ from truerisk.core.family import Family
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.fitted import fitted_steps
+from truerisk.engines.preparation.fitted import Begin, fitted_steps
 from truerisk.engines.preparation.prepared import dense
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
+from truerisk.engines.running.shared_steps import known_steps
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.rounded_ranks import fits_ranked_by_rounding
 
@@ -170,6 +171,11 @@ class Task:
         """Where one candidate stands in `values`."""
         return candidate if self.run.only is None else 0
 
+    @cached_property
+    def _known_steps(self) -> Callable[[Plan, int], Begin | None]:
+        candidate = int(self.group.candidates[0])
+        return known_steps(self.run.steps, self.family, self.group.preparation, candidate)
+
     def labels(self, fit: int) -> np.ndarray:
         """Codes or targets of all rows as the fit is shown them."""
         codes = self.data.y if self.data.codes is None else self.data.codes
@@ -188,5 +194,5 @@ class Task:
         if self.X is not None:
             return Shown(fit, rows, self.X[rows], y, times, weights), [self.X[a] for a in asked]
         of = self.group.preparation, self.data, (rows, times), y
-        X, tests = fitted_steps(*of, asked, self.read)
+        X, tests = fitted_steps(*of, asked, self.read, self._known_steps(self.plan, fit))
         return Shown(fit, rows, X, y, times, weights), tests

@@ -127,7 +127,8 @@ class Growing:
         for groups in self._beginning_alike():
             mine = [set(self._fits_of(group).tolist()) for group in groups]
             fits = sorted(set().union(*mine))
-            for fit, table, warned in tables_after_steps(groups[0], self.data, self.plan, fits):
+            of = groups[0], self.family, self.data, self.plan, fits, self.run.steps
+            for fit, table, warned in tables_after_steps(*of):
                 for group, own in zip(groups, mine, strict=True):
                     if fit in own:
                         n = self._answer(table, group, np.array([fit]))

@@ -11,10 +11,12 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.apart import why_not_apart
-from truerisk.engines.preparation.fitted import fitted_steps
+from truerisk.engines.preparation.fitted import Begin, fitted_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic
 from truerisk.engines.preparation.zeros import as_dense, is_bearable
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
+from truerisk.engines.running.shared_steps import known_steps
+from truerisk.engines.running.trie import Tries
 from truerisk.engines.settings import Group, family_refusal
 from truerisk.kernels.trees import TreeTable
 
@@ -42,25 +44,26 @@ def may_step(family: Family) -> bool:
 
 
 def tables_after_steps(
-    group: Group, data: Data, plan: Plan, fits: Sequence[int]
+    group: Group, family: Family, data: Data, plan: Plan, fits: Sequence[int], tries: Tries | None
 ) -> Iterator[tuple[int, TreeTable, list[Warned]]]:
     """The table of each fit, and what its steps warned of; equal tables are sorted once."""
     last: np.ndarray | None = None
+    known = known_steps(tries, family, group.steps, int(group.candidates[0]))
     for fit in fits:
         with kept_warnings() as warned:
-            X = _after_steps(group, data, plan, fit)
+            X = _after_steps(group, data, plan, fit, known(plan, fit))
         if last is None or not np.array_equal(X, last):
             last, table = X, TreeTable.of(X)
         yield fit, table, warned
 
 
-def _after_steps(group: Group, data: Data, plan: Plan, fit: int) -> np.ndarray:
+def _after_steps(group: Group, data: Data, plan: Plan, fit: int, begin: Begin | None) -> np.ndarray:
     """All rows that a fit sees or is asked about; the others stand for nothing."""
     rows, times = plan.train_rows(fit)
     order, starts = plan.questions_of
     asked = [plan.test_rows(int(q))[0] for q in order[starts[fit] : starts[fit + 1]]]
     y = data.y if data.codes is None else data.codes
-    X, tests = fitted_steps(group.steps, data, (rows, times), y[rows], asked, _read)
+    X, tests = fitted_steps(group.steps, data, (rows, times), y[rows], asked, _read, begin)
     table = np.repeat(X[:1], data.n_rows, axis=0)
     table[rows] = X
     seen = np.zeros(data.n_rows, dtype=bool)
