@@ -30,30 +30,16 @@ def fitted_steps(
     """What `read` makes of a train set after the steps, each row once, and of the asked rows.
 
     `train` are rows and how often each comes (None: once); the steps are fitted on all copies. `y`
-    are their codes or targets. Where the steps drew random numbers, or give out other rows than
-    they were given, the learner's own fit is to be asked: that is OwnArithmetic.
+    are their codes or targets. The first steps that are known in closed form are not fitted. Where
+    steps drew random numbers, or give out other rows than they were given, the learner's own fit
+    is to be asked: that is OwnArithmetic.
     """
-    found = closed_steps(preparation, data, train, y, asked, read)
-    return _by_fits(preparation, data, train, y, asked, read) if found is None else found
-
-
-def _by_fits(
-    preparation: Any,
-    data: Data,
-    train: tuple[np.ndarray, np.ndarray | None],
-    y: np.ndarray,
-    asked: Sequence[np.ndarray],
-    read: Callable[[Any], Read],
-) -> tuple[Read, list[Read]]:
-    """The same from scikit-learn's own steps."""
-    from sklearn.base import clone
-
     rows, times = train
-    steps = [clone(step) for _, step in preparation.steps]
     every = rows if times is None else np.repeat(rows, times)
     said = y if data.classes is None else data.classes[y]
     said = said if times is None else np.repeat(said, times, axis=0)
-    table = data.rows(every)
+    sets = _asked_together(preparation, asked)
+    steps, table, tests = _begun(preparation, data, every, said, sets)
     for step in steps:
         table = fit_and_transform(step, table, said)
     X = read(table)
@@ -61,10 +47,28 @@ def _by_fits(
         raise OwnArithmetic("drawn at random")
     if times is not None and len(X) == len(every):  # equal rows stay equal
         X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
-    tests = _asked(steps, data, asked, read)
-    if [len(X), *map(len, tests)] != [len(rows), *map(len, asked)]:
+    found = [read(_transformed(steps, test)) for test in tests]
+    if [len(X), *map(len, found)] != [len(rows), *map(len, sets)]:
         raise OwnArithmetic("other rows than it was given")
-    return X, tests
+    return X, found if len(sets) == len(asked) else _apart(found[0], asked)
+
+
+def _begun(
+    preparation: Any,
+    data: Data,
+    every: np.ndarray,
+    said: np.ndarray,
+    sets: Sequence[np.ndarray],
+) -> tuple[list[Any], Any, list[Any]]:
+    """The unfitted steps that remain, and the tables that the first of them is given."""
+    from sklearn.base import clone
+
+    closed = closed_steps(preparation, data, every, said, sets)
+    known = 0 if closed is None else closed.known
+    steps = [clone(step) for _, step in preparation.steps[known:]]
+    if closed is not None:
+        return steps, closed.table, closed.asked
+    return steps, data.rows(every), [data.rows(one) for one in sets]
 
 
 def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
@@ -74,16 +78,15 @@ def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
     return step.fit(X, y).transform(X)
 
 
-def _asked(
-    steps: Sequence[Any], data: Data, asked: Sequence[np.ndarray], read: Callable[[Any], Read]
-) -> list[Read]:
+def _asked_together(preparation: Any, asked: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
     """The asked rows, those of all questions at once where that makes no difference."""
-    if len(asked) < 2 or not all(map(is_by_rows, steps)):
-        return [read(_transformed(steps, data.rows(a))) for a in asked]
-    every = read(_transformed(steps, data.rows(np.concatenate(asked))))
+    if len(asked) < 2 or not all(is_by_rows(step) for _, step in preparation.steps):
+        return asked
+    return [np.concatenate(asked)]
+
+
+def _apart(every: Read, asked: Sequence[np.ndarray]) -> list[Read]:
     ends = np.cumsum([0, *map(len, asked)])
-    if len(every) != ends[-1]:
-        raise OwnArithmetic("other rows than it was given")
     return [every[np.arange(*ends_of)] for ends_of in pairwise(ends)]
 
 

@@ -40,7 +40,7 @@ def test_what_differs_in_the_last_bit_is_not_used(monkeypatch):
     """Scikit-learn's own steps are fitted."""
     place = "sklearn.preprocessing:StandardScaler"
     data = Data.check(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, task="classification")
-    given = data, (np.arange(10), None), np.arange(10) % 2, [], np.asarray
+    given = data, np.arange(10), np.arange(10) % 2, []
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is not None
     monkeypatch.setattr(registry, "FORMS", {**FORMS, place: otherwise})
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is None

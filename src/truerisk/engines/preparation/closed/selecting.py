@@ -119,7 +119,7 @@ def _said(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         warnings.simplefilter("always")
         try:
             found = score(X, y)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise Refused("a score that fails") from error
     if caught:
         raise Refused("a score that warns")
