@@ -24,6 +24,7 @@ from truerisk.engines.preparation import fitted
 from truerisk.engines.preparation.closed import answering, source
 from truerisk.engines.preparation.closed.answering import closed_steps
 from truerisk.engines.preparation.fitted import fitted_steps
+from truerisk.engines.preparation.prepared import OwnArithmetic
 
 Y = np.random.default_rng(0).integers(0, 3, N)
 
@@ -65,7 +66,7 @@ def by_fits(*args):
         patch.setattr(fitted, "closed_steps", lambda *args: None)
         try:
             return fitted_steps(*args)
-        except (ValueError, TypeError, Warning):
+        except (ValueError, TypeError, Warning, OwnArithmetic):
             return None
 
 
@@ -85,7 +86,7 @@ def agree(steps, data, train, asked):
         patch.setattr(fitted, "closed_steps", noted)
         if theirs is None:
             warnings.simplefilter("ignore")
-            with suppress(ValueError, TypeError):
+            with suppress(ValueError, TypeError, OwnArithmetic):
                 fitted_steps(*args)
             assert known[0] < len(steps), "scikit-learn has something to say"
             return 0
