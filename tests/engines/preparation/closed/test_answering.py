@@ -27,6 +27,7 @@ from truerisk.engines.preparation.fitted import fitted_steps
 from truerisk.engines.preparation.prepared import OwnArithmetic
 
 Y = np.random.default_rng(0).integers(0, 3, N)
+FAILURES = (ValueError, TypeError, AttributeError, Warning, OwnArithmetic)
 
 
 class Held:
@@ -66,7 +67,7 @@ def by_fits(*args):
         patch.setattr(fitted, "closed_steps", lambda *args: None)
         try:
             return fitted_steps(*args)
-        except (ValueError, TypeError, Warning, OwnArithmetic):
+        except FAILURES:
             return None
 
 
@@ -86,7 +87,7 @@ def agree(steps, data, train, asked):
         patch.setattr(fitted, "closed_steps", noted)
         if theirs is None:
             warnings.simplefilter("ignore")
-            with suppress(ValueError, TypeError, OwnArithmetic):
+            with suppress(*FAILURES):
                 fitted_steps(*args)
             assert known[0] < len(steps), "scikit-learn has something to say"
             return 0

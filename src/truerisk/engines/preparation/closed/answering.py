@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.closed.agreement import agrees_on
 from truerisk.engines.preparation.closed.forms import Form
 from truerisk.engines.preparation.closed.joining import in_turn
 from truerisk.engines.preparation.closed.registry import form_of
@@ -82,7 +83,11 @@ def _kept(
 
 
 def _source(data: Data) -> Source:
-    return Source(data.X)
+    source = Source(data.X)
+    kind: Hashable = type(data.X)
+    if not source.is_array and not agrees_on(kind, form_of):
+        raise Refused("frames that this release of scikit-learn takes otherwise")
+    return source
 
 
 def _known(preparation: Any) -> _Known:
