@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
@@ -18,6 +19,8 @@ __all__ = ["Begin", "fit_and_transform", "fitted_steps"]
 
 Read = TypeVar("Read", bound=Any)
 
+EVERY = -1  # the number of all questions of a fit, where they are asked at once
+
 
 class BegunSteps(Protocol):
     """Steps that are fitted, what they give, and what they make of the asked rows."""
@@ -31,7 +34,19 @@ class BegunSteps(Protocol):
     def asked(self, number: int, X: Any) -> Any: ...
 
 
-Begin = Callable[[Any, np.ndarray], BegunSteps]
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """Steps that nobody else is to find."""
+
+    fitted: list[Any]
+    table: Any
+
+    def asked(self, number: int, X: Any) -> Any:
+        return _transformed(self.fitted, X)
+
+
+Begin = Callable[[int, Any, np.ndarray], BegunSteps]
+"""From the number of steps in closed form, the train set that they give, and its labels."""
 
 
 def fitted_steps(
@@ -46,55 +61,52 @@ def fitted_steps(
     """What `read` makes of a train set after the steps, each row once, and of the asked rows.
 
     `train` are rows and how often each comes (None: once); the steps are fitted on all copies. `y`
-    are their codes or targets. Where the steps drew random numbers, or give out other rows than
-    they were given, the learner's own fit is to be asked: that is OwnArithmetic. `begin` knows the
-    steps that others fitted on this train set.
+    are their codes or targets. The first steps that are known in closed form are not fitted, and
+    others are looked for where `begin` knows some of this train set. Where steps drew random
+    numbers, or give out other rows than they were given, the learner's own fit is to be asked: that
+    is OwnArithmetic.
     """
-    found = closed_steps(preparation, data, train, y, asked, read)
-    if found is not None:
-        return found
-    return _by_fits(preparation, data, train, y, asked, read, begin)
-
-
-def _by_fits(
-    preparation: Any,
-    data: Data,
-    train: tuple[np.ndarray, np.ndarray | None],
-    y: np.ndarray,
-    asked: Sequence[np.ndarray],
-    read: Callable[[Any], Read],
-    begin: Begin | None = None,
-) -> tuple[Read, list[Read]]:
-    """The same from scikit-learn's own steps."""
-    from sklearn.base import clone
-
     rows, times = train
-    steps = [clone(step) for _, step in preparation.steps]
     every = rows if times is None else np.repeat(rows, times)
     said = y if data.classes is None else data.classes[y]
     said = said if times is None else np.repeat(said, times, axis=0)
-    begun = None if begin is None else begin(data.rows(every), said)
-    if begun is None:
-        X = read(_fitted(steps, data.rows(every), said))
-    else:
-        X, steps = read(begun.table), begun.fitted
-    if drew(steps, len(every)):
+    sets = _asked_together(preparation, asked)
+    begun, tests = _begun(preparation, data, every, said, sets, begin)
+    X = read(begun.table)
+    if drew(begun.fitted, len(every)):
         raise OwnArithmetic("drawn at random")
     if times is not None and len(X) == len(every):  # equal rows stay equal
         X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
-    if begun is None:
-        tests = _asked(steps, data, asked, read)
-    else:
-        tests = [read(begun.asked(i, data.rows(a))) for i, a in enumerate(asked)]
-    if [len(X), *map(len, tests)] != [len(rows), *map(len, asked)]:
+    joined = len(sets) < len(asked)
+    numbers = [EVERY] if joined else range(len(sets))
+    found = [read(begun.asked(number, test)) for number, test in zip(numbers, tests, strict=True)]
+    if [len(X), *map(len, found)] != [len(rows), *map(len, sets)]:
         raise OwnArithmetic("other rows than it was given")
-    return X, tests
+    return X, _apart(found[0], asked) if joined else found
 
 
-def _fitted(steps: Sequence[Any], X: Any, y: np.ndarray) -> Any:
+def _begun(
+    preparation: Any,
+    data: Data,
+    every: np.ndarray,
+    said: np.ndarray,
+    sets: Sequence[np.ndarray],
+    begin: Begin | None,
+) -> tuple[BegunSteps, list[Any]]:
+    """The other steps fitted after those in closed form, and what the first is asked about."""
+    from sklearn.base import clone
+
+    closed = closed_steps(preparation, data, every, said, sets)
+    known = 0 if closed is None else closed.known
+    table = data.rows(every) if closed is None else closed.table
+    tests = [data.rows(one) for one in sets] if closed is None else closed.asked
+    left = preparation.steps[known:]
+    if begin is not None and left:
+        return begin(known, table, said), tests
+    steps = [clone(step) for _, step in left]
     for step in steps:
-        X = fit_and_transform(step, X, y)
-    return X
+        table = fit_and_transform(step, table, said)
+    return _Fitted(steps, table), tests
 
 
 def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
@@ -104,16 +116,15 @@ def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
     return step.fit(X, y).transform(X)
 
 
-def _asked(
-    steps: Sequence[Any], data: Data, asked: Sequence[np.ndarray], read: Callable[[Any], Read]
-) -> list[Read]:
+def _asked_together(preparation: Any, asked: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
     """The asked rows, those of all questions at once where that makes no difference."""
-    if len(asked) < 2 or not all(map(is_by_rows, steps)):
-        return [read(_transformed(steps, data.rows(a))) for a in asked]
-    every = read(_transformed(steps, data.rows(np.concatenate(asked))))
+    if len(asked) < 2 or not all(is_by_rows(step) for _, step in preparation.steps):
+        return asked
+    return [np.concatenate(asked)]
+
+
+def _apart(every: Read, asked: Sequence[np.ndarray]) -> list[Read]:
     ends = np.cumsum([0, *map(len, asked)])
-    if len(every) != ends[-1]:
-        raise OwnArithmetic("other rows than it was given")
     return [every[np.arange(*ends_of)] for ends_of in pairwise(ends)]
 
 

@@ -128,9 +128,10 @@ def known_steps(
 
     starts = Starts(family).of(steps.steps, candidate)
 
-    def begun(plan: Plan, fit: int, X: Any, y: np.ndarray) -> Begun:
-        own = [replace(start, step=clone(start.step)) for start in starts]
-        return tries.of(plan, fit).begun(own, X, y)
+    def begun(plan: Plan, fit: int, n_closed: int, X: Any, y: np.ndarray) -> Begun:
+        own = [replace(start, step=clone(start.step)) for start in starts[n_closed:]]
+        before = ("in closed form", *(start.kind for start in starts[:n_closed]))
+        return tries.of(plan, fit).begun(own, X, y, before if n_closed else ())
 
     return lambda plan, fit: partial(begun, plan, fit)
 

@@ -89,9 +89,14 @@ class Trie:
     def __init__(self) -> None:
         self.places: dict[tuple[Hashable, ...], Place] = {}
 
-    def begun(self, starts: Sequence[Start], X: Any, y: np.ndarray | None) -> Begun:
-        """The steps fitted one after the other, those that are new."""
-        key: tuple[Hashable, ...] = ()
+    def begun(
+        self,
+        starts: Sequence[Start],
+        X: Any,
+        y: np.ndarray | None,
+        key: tuple[Hashable, ...] = (),
+    ) -> Begun:
+        """The steps fitted one after the other, those that are new; `key`: what X comes from."""
         found: list[Place] = []
         for start in starts:
             before, key = key, (*key, start.kind)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.decomposition import PCA
 from sklearn.feature_selection import (
     SelectKBest,
     SelectPercentile,
@@ -14,7 +15,7 @@ from sklearn.feature_selection import (
     f_classif,
     f_regression,
 )
-from sklearn.impute import SimpleImputer
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -22,6 +23,7 @@ from sklearn.preprocessing import (
     MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
+    PowerTransformer,
     RobustScaler,
     StandardScaler,
 )
@@ -102,7 +104,12 @@ class Draw:
             steps = [self._columns(), *self._on_numbers(int(self.rng.integers(0, 2)))]
         else:
             steps = self._on_numbers(int(self.rng.integers(1, 4)))
+        steps += [self._unknown()] if self.chance(0.15) else []
         return self._named(steps)
+
+    def _unknown(self):
+        """A step without a closed form, which goes through its rows together."""
+        return self.one(PCA(1), PCA(1, svd_solver="full"), PowerTransformer(), KNNImputer())
 
     def _named(self, steps: list) -> Pipeline:
         return Pipeline([(f"s{j}", step) for j, step in enumerate(steps)])

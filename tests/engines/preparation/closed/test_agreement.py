@@ -5,15 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from truerisk.core.table.data import Data
-from truerisk.engines.preparation.closed import registry, scaling
-from truerisk.engines.preparation.closed.agreement import agrees
+from truerisk.engines.preparation.closed import answering, registry, scaling
+from truerisk.engines.preparation.closed.agreement import agrees, agrees_on
 from truerisk.engines.preparation.closed.answering import closed_steps
-from truerisk.engines.preparation.closed.registry import FORMS
+from truerisk.engines.preparation.closed.registry import FORMS, form_of
 from truerisk.engines.preparation.closed.table import Numbers
 
 
@@ -22,6 +24,24 @@ def test_it_agrees_here(place):
     """Every class that has a form is tried on something, and gives what scikit-learn gives."""
     import_module(place.partition(":")[0])
     assert agrees.__wrapped__(place, FORMS[place])
+
+
+@pytest.mark.parametrize("frames", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_frames_that_scikit_learn_takes_otherwise_are_not_taken(frames, monkeypatch):
+    """Or not at all: scikit-learn 1.6 knows no columns of the present polars by their names."""
+    data = [
+        Data.check(frames({"a": np.arange(20.0)}), np.arange(20) % 2, task="classification")
+        for _ in range(2)
+    ]
+    steps, given = Pipeline([("s", StandardScaler())]), (np.arange(10), np.arange(10) % 2, [])
+    if agrees_on(frames, form_of):
+        assert closed_steps(steps, data[0], *given) is not None
+    else:
+        assert frames is pl.DataFrame
+    monkeypatch.setattr(answering, "agrees_on", lambda *args: False)
+    assert closed_steps(steps, data[1], *given) is None
+    assert not agrees_on.__wrapped__(frames, lambda step: lambda table, y: (table, None))
+    assert not agrees_on.__wrapped__(frames, lambda step: lambda table, y: 1 / 0)
 
 
 def otherwise(step):
@@ -40,7 +60,7 @@ def test_what_differs_in_the_last_bit_is_not_used(monkeypatch):
     """Scikit-learn's own steps are fitted."""
     place = "sklearn.preprocessing:StandardScaler"
     data = Data.check(np.arange(40.0).reshape(20, 2), np.arange(20) % 2, task="classification")
-    given = data, (np.arange(10), None), np.arange(10) % 2, [], np.asarray
+    given = data, np.arange(10), np.arange(10) % 2, []
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is not None
     monkeypatch.setattr(registry, "FORMS", {**FORMS, place: otherwise})
     assert closed_steps(Pipeline([("s", StandardScaler())]), *given) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,11 @@ from truerisk.core.table.data import Data
 from truerisk.engines.preparation import fitted
 from truerisk.engines.preparation.closed import answering, source
 from truerisk.engines.preparation.closed.answering import closed_steps
+from truerisk.engines.preparation.fitted import fitted_steps
+from truerisk.engines.preparation.prepared import OwnArithmetic
 
 Y = np.random.default_rng(0).integers(0, 3, N)
+FAILURES = (ValueError, TypeError, AttributeError, Warning, OwnArithmetic)
 
 
 class Held:
@@ -58,29 +62,44 @@ def same(ours, theirs):
 
 def by_fits(*args):
     """What scikit-learn's steps give; None where they fail or warn."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("error")
+        patch.setattr(fitted, "closed_steps", lambda *args: None)
         try:
-            return fitted._by_fits(*args)
-        except (ValueError, TypeError, Warning):
+            return fitted_steps(*args)
+        except FAILURES:
             return None
 
 
 def agree(steps, data, train, asked):
-    """Compare both ways; whether the closed one answered."""
+    """Compare both ways; how many steps were known."""
     y = data.y if data.codes is None else data.codes
+    known = []
+
+    def noted(*args):
+        closed = closed_steps(*args)
+        known.append(0 if closed is None else closed.known)
+        return closed
+
     args = steps, data, train, y[train[0]], asked, read
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        ours = closed_steps(*args)
-    if ours is None:
-        return False
     theirs = by_fits(*args)
-    assert theirs is not None, "scikit-learn has something to say"
-    assert len(ours[1]) == len(theirs[1])
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitted, "closed_steps", noted)
+        if theirs is None:
+            warnings.simplefilter("ignore")
+            with suppress(*FAILURES):
+                fitted_steps(*args)
+            assert known[0] < len(steps), "scikit-learn has something to say"
+            return 0
+        warnings.simplefilter("error")
+        ours = fitted_steps(*args)
+    assert len(ours[1]) == len(theirs[1]) == len(asked)
     for one, other in zip([ours[0], *ours[1]], [theirs[0], *theirs[1]], strict=True):
         same(one, other)
-    return True
+    return known[0]
+
+
+LABELS = np.array(["u", "b", "c"])[Y]
 
 
 @pytest.mark.parametrize("part", range(8))
@@ -89,9 +108,12 @@ def test_drawn_tables_and_steps(part):
     answered = 0
     for seed in range(25 * part, 25 * part + 25):
         draw = Draw(seed)
-        data = Data.check(draw.X, Y, task="classification")
+        if seed % 4:
+            data = Data.check(draw.X, LABELS, task="classification")
+        else:
+            data = Data.check(draw.X, np.linspace(-1, 1, N) ** 2 + Y, task="regression")
         for _ in range(2):
-            answered += agree(draw.steps, data, draw.train(), draw.asked())
+            answered += agree(draw.steps, data, draw.train(), draw.asked()) > 0
     assert answered > 15
 
 
@@ -134,7 +156,7 @@ def test_engines_answer_as_the_generic_one(learner, grid, method, dense, monkeyp
     X, y = frame(), Y > 0
     given = {"method": method, "random_state": 0}
     whole = tr.risk_curve(pipe, grid, X, y, engine="generic", **given)
-    monkeypatch.setattr(fitted, "_by_fits", None)  # nobody asks for it
+    monkeypatch.setattr(fitted, "fit_and_transform", None)  # nobody asks for it
     fast = tr.risk_curve(pipe, grid, X, y, **given)
     assert [one.value for one in fast] == [one.value for one in whole]
     assert fast[0].engine != "generic"
@@ -142,6 +164,8 @@ def test_engines_answer_as_the_generic_one(learner, grid, method, dense, monkeyp
 
 def test_all_rows_are_coded_once(monkeypatch):
     """For all train sets, all settings and all learners of the same data."""
+    train = np.arange(0, N, 2), None
+    assert agree(Pipeline([("a", columns())]), Data.check(frame(), Y, task="other"), train, [])
     coded = []
     texts = source._coded_texts
     monkeypatch.setattr(source, "_coded_texts", lambda c: coded.append(1) or texts(c))
@@ -161,6 +185,30 @@ def test_what_is_kept_goes_with_the_data():
     assert (len(answering.SOURCES), len(answering.FORMS)) == (before[0] + 1, before[1] + 1)
     del data, steps
     assert (len(answering.SOURCES), len(answering.FORMS)) == before
+
+
+def test_the_first_steps_suffice():
+    """PCA is given what the scaler would give, and its asked rows question by question."""
+    data = Data.check(frame()[["a", "b"]].fillna(1.0), Y, task="classification")
+    steps = Pipeline([("f", SimpleImputer()), ("s", StandardScaler()), ("p", PCA(1))])
+    rows = np.arange(1, 50)
+    assert agree(steps, data, (rows, None), [np.arange(50, 60), np.arange(55, 80)]) == 2
+
+
+def test_what_the_steps_say_is_said_by_them():
+    """A level that the train set lacks, or a column that is empty in it."""
+    X, rows = frame(), np.arange(40)
+    X.loc[:39, "a"] = np.nan
+    data = Data.check(X, Y, task="classification")
+    columns_ = make_column_transformer((SimpleImputer(), ["a"]), remainder="drop")
+    args = Pipeline([("c", columns_)]), data, (rows, None), Y[rows], [np.arange(40, 60)], read
+    with pytest.warns(UserWarning, match="Skipping features"):
+        fitted_steps(*args)
+    X.loc[50, "t"] = "new"
+    strict = make_column_transformer((OneHotEncoder(), ["t"]))
+    args = Pipeline([("c", strict)]), Data.check(X, Y, task="classification"), *args[2:]
+    with pytest.raises(ValueError, match="Found unknown categories"):
+        fitted_steps(*args)
 
 
 class Louder(StandardScaler):
@@ -189,4 +237,4 @@ def test_what_is_not_known_is_refused(step):
     X = np.random.default_rng(0).normal(size=(N, 3))
     data = Data.check(X, Y, task="classification")
     rows = np.arange(50)
-    assert closed_steps(Pipeline([("s", step)]), data, (rows, None), Y[rows], [], read) is None
+    assert closed_steps(Pipeline([("s", step)]), data, rows, Y[rows], []) is None

@@ -19,7 +19,7 @@ from truerisk.engines.preparation.closed.forms import Form
 from truerisk.engines.preparation.closed.source import Cells, Source
 from truerisk.engines.preparation.closed.table import Coded, Table, rendered
 
-__all__ = ["EXAMPLES", "agrees"]
+__all__ = ["EXAMPLES", "agrees", "agrees_on"]
 
 N, TRAIN, CLASSES = 90, 50, 3
 Parameters = Mapping[str, Any]
@@ -50,6 +50,25 @@ EXAMPLES: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
 def agrees(place: str, make: Callable[[Any], Form]) -> bool:
     """Asked once per process and class; a few milliseconds."""
     return agrees_on_all(lambda one: _agree(make, *one), _examples(place))
+
+
+@cache
+def agrees_on(kind: type, make: Callable[[Any], Form]) -> bool:
+    """Whether scikit-learn takes frames of this kind, and columns of them by their names."""
+    return agrees_on_all(lambda one: _agree_on_frame(kind, make, one), ("texts", "numbers"))
+
+
+def _agree_on_frame(kind: type, make: Callable[[Any], Form], cells: str) -> bool:
+    from sklearn.compose import ColumnTransformer
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    names = ["a", "b", "c", "d"]
+    frame = kind(dict(zip(names, _table(cells).T.tolist(), strict=True)))
+    y, train = np.arange(N) % CLASSES, np.arange(1, N)
+    step = StandardScaler() if cells == "numbers" else OneHotEncoder(sparse_output=False)
+    steps = ColumnTransformer([("some", step, names[1:3])])
+    table, _ = make(steps)(Cells.of(Source(frame), train), y[train])
+    return _same(_cells(table), steps.fit_transform(frame[1:], y[train]))
 
 
 def _examples(place: str) -> Iterator[tuple[Any, str]]:

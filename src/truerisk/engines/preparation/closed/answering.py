@@ -1,68 +1,79 @@
-"""The steps of one preparation in closed form, and what they give of each train set."""
+"""The first steps of one preparation in closed form, and what they give of each train set."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from truerisk.core.table.data import Data
+from truerisk.engines.preparation.closed.agreement import agrees_on
 from truerisk.engines.preparation.closed.forms import Form
 from truerisk.engines.preparation.closed.joining import in_turn
 from truerisk.engines.preparation.closed.registry import form_of
 from truerisk.engines.preparation.closed.source import Cells, Source
-from truerisk.engines.preparation.closed.table import Refused, rendered
+from truerisk.engines.preparation.closed.table import Refused, Table, rendered
 
-__all__ = ["closed_steps"]
+__all__ = ["Closed", "closed_steps"]
 
-Read = TypeVar("Read", bound=Any)
+Key = TypeVar("Key")
+Made = TypeVar("Made")
 
 SOURCES: WeakKeyDictionary[Data, Source | None] = WeakKeyDictionary()
-FORMS: WeakKeyDictionary[Any, Form | None] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Closed:
+    """How many steps are known, and what they give of a train set and of some sets of rows."""
+
+    known: int
+    table: Any
+    asked: list[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """The first steps of a preparation, up to one that is not known."""
+
+    form: Form
+    n_steps: int
+    is_all: bool
+
+
+FORMS: WeakKeyDictionary[Any, _Known | None] = WeakKeyDictionary()
 
 
 def closed_steps(
     preparation: Any,
     data: Data,
-    train: tuple[np.ndarray, np.ndarray | None],
+    train: np.ndarray,
     y: np.ndarray,
     asked: Sequence[np.ndarray],
-    read: Callable[[Any], Read],
-) -> tuple[Read, list[Read]] | None:
-    """As `fitted_steps`; None where scikit-learn's own steps are to be fitted."""
-    form, source = _kept(FORMS, preparation, _form), _kept(SOURCES, data, _source)
-    if form is None or source is None:
+) -> Closed | None:
+    """What the known steps give; None where scikit-learn's own steps are to be fitted.
+
+    `train` are rows, one as often as it comes, and `y` their labels or targets. All is answered or
+    nothing, so that nobody is warned twice.
+    """
+    known, source = _kept(FORMS, preparation, _known), _kept(SOURCES, data, _source)
+    if known is None or source is None:
         return None
-    rows, times = train
-    every = rows if times is None else np.repeat(rows, times)
-    said = y if times is None else np.repeat(y, times, axis=0)
+    out: Callable[[Table], Any] = rendered if known.is_all else _given_on
     try:
-        with np.errstate(all="ignore"):  # what is not finite is refused
-            table, apply = form(Cells.of(source, every), said)
-            given = rendered(table)
-            tested = _asked(apply, source, asked)
+        with np.errstate(all="ignore"):  # what is not finite is refused, or seen at the end
+            table, apply = known.form(Cells.of(source, train), y)
+            tests = [out(apply(Cells.of(source, rows))) for rows in asked]
+            return Closed(known.n_steps, out(table), tests)
     except Refused:
         return None
-    X = read(given)
-    if times is not None:  # equal rows stay equal
-        X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
-    if len(asked) < 2:
-        return X, [read(one) for one in tested]
-    together, ends = read(tested[0]), np.cumsum([0, *map(len, asked)])
-    return X, [together[np.arange(*ends_of)] for ends_of in pairwise(ends)]
 
 
-def _asked(apply: Any, source: Source, asked: Sequence[np.ndarray]) -> list[Any]:
-    """The rows of all questions at once: no step looks at other rows."""
-    if not asked:
-        return []
-    return [rendered(apply(Cells.of(source, np.concatenate(asked))))]
-
-
-def _kept(kept: Any, key: Any, make: Callable[[Any], Any]) -> Any:
+def _kept(
+    kept: MutableMapping[Key, Made | None], key: Key, make: Callable[[Key], Made]
+) -> Made | None:
     if key not in kept:
         try:
             kept[key] = make(key)
@@ -72,13 +83,33 @@ def _kept(kept: Any, key: Any, make: Callable[[Any], Any]) -> Any:
 
 
 def _source(data: Data) -> Source:
-    return Source(data.X)
+    source = Source(data.X)
+    if not source.is_array and not agrees_on(type(data.X), form_of):
+        raise Refused("frames that this release of scikit-learn takes otherwise")
+    return source
 
 
-def _form(preparation: Any) -> Form:
+def _known(preparation: Any) -> _Known:
     from sklearn import get_config
 
     config = get_config()
     if config["transform_output"] != "default" or config.get("sparse_interface", "") == "sparray":
         raise Refused("tables of another kind between steps")
-    return in_turn([form_of(step) for _, step in preparation.steps])
+    forms: list[Form] = []
+    for _, step in preparation.steps:
+        try:
+            forms.append(form_of(step))
+        except Refused:
+            if not forms:
+                raise
+            break
+    return _Known(in_turn(forms), len(forms), len(forms) == len(preparation.steps))
+
+
+def _given_on(table: Table) -> Any:
+    """A table as the next step of scikit-learn is given it: by rows or by columns in memory."""
+    if table.sparse:
+        return rendered(table)
+    if isinstance(table, Cells) or table.kind != "f":
+        raise Refused("a table of another kind than doubles")
+    return table.numbers()

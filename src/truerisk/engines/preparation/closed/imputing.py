@@ -92,8 +92,6 @@ def _with_level(table: Coded, fill: str) -> Coded:
 
 def _fit_numbers(table: Table, given: dict[str, Any]) -> Fitted:
     strategy, coded = given["strategy"], None
-    if strategy in ("most_frequent", "constant") and given["keep_empty_features"]:
-        raise Refused("SimpleImputer(keep_empty_features=True)")
     X = table.numbers()
     missing = np.isnan(X)
     if strategy == "most_frequent":
@@ -105,7 +103,7 @@ def _fit_numbers(table: Table, given: dict[str, Any]) -> Fitted:
         fill = (_mean if strategy == "mean" else _median)(X, missing)
     empty = missing.all(axis=0)
     if empty.any():
-        if not given["keep_empty_features"]:
+        if not given["keep_empty_features"] or strategy not in ("mean", "median"):
             raise Refused("a column without any cell")
         fill[empty] = 0.0
     if not np.isfinite(fill).all():

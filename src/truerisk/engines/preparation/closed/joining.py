@@ -129,20 +129,35 @@ def _joined(blocks: Sequence[Table], sparse: bool) -> Table:
         dense = tuple(_dense(block) for block in blocks)
         alone = len(dense) == 1 and not isinstance(dense[0], Cells)  # a frame loses its names
         return dense[0] if alone else Beside(dense)
-    from scipy.sparse import hstack
-
-    held = [_held(block) for block in blocks]
-    return Sparse(held[0] if len(held) == 1 else hstack(held).tocsr())
+    return Sparse(_beside([_held(block) for block in blocks]))
 
 
 def _held(block: Table) -> Any:
+    """A sparse matrix, or the cells of each row and their columns; −1 for a cell that is none."""
     if isinstance(block, Sparse):
         return block.held
     if isinstance(block, Indicators) and block.sparse:
-        return block.matrix()
-    from scipy.sparse import coo_matrix
+        return block.width, block.places, np.ones(block.places.shape)
+    values = block.numbers()
+    columns = np.where(values != 0, np.arange(values.shape[1]), -1)
+    return values.shape[1], columns, values
 
-    return coo_matrix(block.numbers())
+
+def _beside(held: Sequence[Any]) -> Any:
+    """Blocks as one matrix, the cells of each row in the order of their columns."""
+    from scipy.sparse import csr_matrix, hstack
+
+    if any(hasattr(one, "tocsr") for one in held):
+        parts = [one if hasattr(one, "tocsr") else _beside([one]) for one in held]
+        return hstack(parts).tocsr()
+    ends = np.cumsum([0, *(width for width, _, _ in held)])
+    there = np.hstack([columns >= 0 for _, columns, _ in held])
+    columns = np.hstack([one[1] + start for one, start in zip(held, ends[:-1], strict=True)])
+    starts = np.zeros(len(there) + 1, dtype=np.int32)
+    np.cumsum(there.sum(axis=1), out=starts[1:])
+    values = np.hstack([values for _, _, values in held])[there]
+    shape = len(there), int(ends[-1])
+    return csr_matrix((values, columns[there].astype(np.int32), starts), shape=shape)
 
 
 def _dense(block: Table) -> Table:

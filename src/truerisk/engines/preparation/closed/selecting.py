@@ -115,11 +115,11 @@ def _f_classif(X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _said(score: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Scikit-learn's own scores; what it warns of, its step is to warn of."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, np.errstate(divide="warn", invalid="warn"):
         warnings.simplefilter("always")
         try:
             found = score(X, y)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise Refused("a score that fails") from error
     if caught:
         raise Refused("a score that warns")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.identity import is_exactly
 from truerisk.core.table.rows import column_names
-from truerisk.engines.preparation.closed.table import Coded, Levels, Numbers, Refused, Table
+from truerisk.engines.preparation.closed.table import Coded, Levels, Refused, Table
 
 __all__ = ["Cells", "Source"]
 
@@ -58,6 +59,13 @@ class Source:
         if len(kinds) > 1:
             raise Refused("columns of several kinds in one array")
         return kinds.pop()
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """All columns of an array of numbers, as it lies in memory."""
+        if _kind_of(self.X) in TEXT:
+            raise Refused("text is no number")
+        return _doubles(self.X)
 
     def numbers(self, columns: tuple[int, ...]) -> np.ndarray:
         """Doubles, one column after the other in memory."""
@@ -137,6 +145,8 @@ class Cells(Table):
         return None if names is None else [names[j] for j in self.places]
 
     def numbers(self) -> np.ndarray:
+        if self.by_rows and len(self.places) == self.source.width:
+            return self.source.array[self.rows]
         every = self.source.numbers(self.places)
         if self.by_rows or self.source.by_rows(self.places):
             return np.ascontiguousarray(every.T[self.rows])
@@ -150,10 +160,6 @@ class Cells(Table):
         sliced = isinstance(which, slice)
         places = self.places[which] if sliced else tuple(self.places[j] for j in which)
         return Cells(self.source, self.rows, places, self.by_rows and sliced)
-
-    def with_codes(self) -> Numbers:
-        """Numbers that may be encoded as well."""
-        return Numbers(self.numbers(), self.kind, self.coded())
 
 
 def _names(X: Any) -> list[str] | None:
@@ -191,10 +197,10 @@ def _kind_of(column: np.ndarray) -> str:
 
 
 def _doubles(column: np.ndarray) -> np.ndarray:
-    whole = column.dtype.kind in "iu" and len(column)
+    whole = column.dtype.kind in "iu" and column.size
     if whole and (int(column.max()) > EXACT or int(column.min()) < -EXACT):
         raise Refused("whole numbers that are no doubles")
-    doubles = column.astype(np.float64)
+    doubles = column.astype(np.float64, copy=False)
     if np.isinf(doubles).any():
         raise Refused("infinite cells")
     return doubles
