@@ -14,7 +14,7 @@ from tests.datasets.conftest import Reader
 
 import truerisk.datasets.grid as grid
 from truerisk.core.errors import TrueRiskError
-from truerisk.datasets.cells import PackedCells, tally
+from truerisk.datasets.cells import Laid, Listed
 from truerisk.datasets.table import Table, read_table
 
 WORDS = [
@@ -101,7 +101,7 @@ def test_both_readers_give_the_same(tmp_path, monkeypatch, text, name, options) 
     path.write_bytes(text.encode())
     packed = outcome(path, **options)
     with monkeypatch.context() as without:
-        without.setattr(grid, "cut_cells", lambda *_: None)
+        without.setattr(grid, "read_sheet", lambda *_, **__: None)
         assert outcome(path, **options) == packed
 
 
@@ -151,7 +151,7 @@ def test_a_large_file_without_the_compiled_reader_is_said_to_be_slow(
     """Once, with the reason; of a small file, and where the module is there, nothing."""
     content = "a,y\n1,u\n2,v\n4,u\n3,v\n"
     quick = read(content)
-    monkeypatch.setattr(grid, "cut_cells", lambda *_: None)
+    monkeypatch.setattr(grid, "read_sheet", lambda *_, **__: None)
     monkeypatch.setattr(grid, "_LARGE", 10)
     assert read(content).notes == quick.notes
     monkeypatch.setattr(grid, "why_not", lambda: "it is not here")
