@@ -14,7 +14,6 @@ from tests.datasets.conftest import Reader
 
 import truerisk.datasets.grid as grid
 from truerisk.core.errors import TrueRiskError
-from truerisk.datasets.cells import Laid, Listed
 from truerisk.datasets.table import Table, read_table
 
 WORDS = [
@@ -160,15 +159,3 @@ def test_a_large_file_without_the_compiled_reader_is_said_to_be_slow(
     assert "it is not here" in said
     monkeypatch.setattr(grid, "_LARGE", 100)
     assert read(content).notes == quick.notes
-
-
-def test_packed_cells_are_a_sequence_of_text() -> None:
-    """One by one, by slices and counted, as a list of strings would be."""
-    content = np.frombuffer(bytearray(b"red,blue,red"), dtype=np.uint8)
-    places = (np.array(p, dtype=np.uint32) for p in ([0, 4, 9], [3, 8, 12]))
-    column = PackedCells(content, *places)
-    assert list(column) == ["red", "blue", "red"]
-    assert list(column[1:]) == ["blue", "red"]
-    for told in (tally(column), tally(list(column))):
-        assert told.words == ["red", "blue"]
-        assert told.codes.tolist() == [0, 1, 0]

@@ -192,8 +192,8 @@ def _group_labels(name: str, cells: Cells, lines: Sequence[int]) -> NDArray[Any]
     nameless = [label in MISSING for label in labels]
     if any(nameless):
         raise BadData(
-            f"column {quoted(name)} says no group on line {lines[told.first_row(nameless)]}: give every "
-            "row one, a group of its own if it stands alone."
+            f"column {quoted(name)} says no group on line {lines[told.first_row(nameless)]}: give "
+            "every row one, a group of its own if it stands alone."
         )
     return np.array(labels)[cells.codes()]
 

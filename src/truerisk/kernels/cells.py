@@ -143,7 +143,7 @@ class Sheet:
 
     def span(self, column: int) -> tuple[float, float]:
         """The least and the largest plain number; +inf and -inf where there is none."""
-        spans = [chunk.span(column) for chunk in self.chunks]
+        spans = [(np.inf, -np.inf), *(chunk.span(column) for chunk in self.chunks)]
         return min(least for least, _ in spans), max(most for _, most in spans)
 
     def all_words(self, column: int) -> Sheet | None:
