@@ -81,6 +81,7 @@ texts = st.text(alphabet='a"\r\n,; é1.', max_size=40)
 @given(texts, st.sampled_from(",;"), st.integers(1, 3), st.sampled_from(PIECES))
 @example('a,"b\r\n""c"\r\r\n\r1,\n2,"', ",", 2, 2)
 @example('"a"b,c', ",", 2, 1)
+@example("111111,1", ",", 2, 1)
 @example('a,"\r', ",", 2, 1)
 @example('a"\nb\n"c\n""\n"\nd\n', ",", 1, 5)
 def test_cells_and_lines_are_those_of_the_csv_module(text, delimiter, n_columns, n_pieces):
@@ -109,6 +110,27 @@ def test_what_is_read_does_not_depend_on_the_pieces(rows, end, aside):
     text = end.join(rows)
     sheets = [cut(text, ",", 2, n, aside=aside) for n in PIECES]
     assert len({repr(told(sheet)) for sheet in sheets}) == 1
+
+
+def test_no_piece_is_gone_through_twice_where_quotes_are_as_usual(monkeypatch):
+    """A piece that would begin in a cell of many lines begins behind it."""
+    walked = []
+    inner = native()
+
+    class Counting:
+        Chunk, words_of, next_line, survey_of = (
+            inner.Chunk, inner.words_of, inner.next_line, inner.survey_of,
+        )  # fmt: skip
+
+        def rows_of(self, content, start, stop, *options):
+            walked.append(stop - start)
+            return inner.rows_of(content, start, stop, *options)
+
+    monkeypatch.setattr(kernel, "native", Counting)
+    text = ('"' + "a\n" * 50 + '",2\n') * 23
+    assert cut(text, ",", 2, 5).n_rows == 23
+    assert len(walked) == 5
+    assert sum(walked) == len(text)
 
 
 @settings(deadline=None)
@@ -209,6 +231,12 @@ def test_words_are_numbered_as_they_first_appear(cells, n_pieces):
     assert words == list(dict.fromkeys(cells))
     assert counts.tolist() == [cells.count(word) for word in words]
     assert firsts.tolist() == [cells.index(word) for word in words]
+
+
+def test_words_of_one_hash_are_told_apart():
+    """Of 400,000 words that begin alike, some twenty pairs have the same 32 bits."""
+    words = [f"the same {i:06}" for i in range(400_000)]
+    assert column_of(words).words(0)[0] == words
 
 
 def test_a_piece_for_each_core_where_it_is_large(monkeypatch):
