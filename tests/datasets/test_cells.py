@@ -14,7 +14,6 @@ from tests.datasets.conftest import Reader
 
 import truerisk.datasets.grid as grid
 from truerisk.core.errors import TrueRiskError
-from truerisk.datasets.cells import PackedCells, tally
 from truerisk.datasets.table import Table, read_table
 
 WORDS = [
@@ -101,7 +100,7 @@ def test_both_readers_give_the_same(tmp_path, monkeypatch, text, name, options) 
     path.write_bytes(text.encode())
     packed = outcome(path, **options)
     with monkeypatch.context() as without:
-        without.setattr(grid, "cut_cells", lambda *_: None)
+        without.setattr(grid, "read_sheet", lambda *_, **__: None)
         assert outcome(path, **options) == packed
 
 
@@ -151,7 +150,7 @@ def test_a_large_file_without_the_compiled_reader_is_said_to_be_slow(
     """Once, with the reason; of a small file, and where the module is there, nothing."""
     content = "a,y\n1,u\n2,v\n4,u\n3,v\n"
     quick = read(content)
-    monkeypatch.setattr(grid, "cut_cells", lambda *_: None)
+    monkeypatch.setattr(grid, "read_sheet", lambda *_, **__: None)
     monkeypatch.setattr(grid, "_LARGE", 10)
     assert read(content).notes == quick.notes
     monkeypatch.setattr(grid, "why_not", lambda: "it is not here")
@@ -160,15 +159,3 @@ def test_a_large_file_without_the_compiled_reader_is_said_to_be_slow(
     assert "it is not here" in said
     monkeypatch.setattr(grid, "_LARGE", 100)
     assert read(content).notes == quick.notes
-
-
-def test_packed_cells_are_a_sequence_of_text() -> None:
-    """One by one, by slices and counted, as a list of strings would be."""
-    content = np.frombuffer(bytearray(b"red,blue,red"), dtype=np.uint8)
-    places = (np.array(p, dtype=np.uint32) for p in ([0, 4, 9], [3, 8, 12]))
-    column = PackedCells(content, *places)
-    assert list(column) == ["red", "blue", "red"]
-    assert list(column[1:]) == ["blue", "red"]
-    for told in (tally(column), tally(list(column))):
-        assert told.words == ["red", "blue"]
-        assert told.codes.tolist() == [0, 1, 0]

@@ -1,101 +1,168 @@
-"""A column of cells: as text one by one, as what is distinct in it, as the numbers that it holds.
+"""A column of cells: what is distinct in it, and the numbers that it holds.
 
-A reader gives a list of strings, or `PackedCells`, which leaves the cells in the bytes of the file.
-What a cell means is decided in `columns.py` and `target.py`, and for both alike.
+A reader gives a list of strings, all of which are words here, or `Laid` cells, of which plain
+numbers were read as such: only the other cells are words. What a word means is decided in
+`columns.py` and `target.py`, and for both alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from functools import cached_property
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.kernels.cells import distinct_cells, numbers_of_cells
+from truerisk.core.errors import Refusal
+from truerisk.kernels.cells import Sheet
 
-__all__ = ["PackedCells", "Tally", "all_plain", "plain_numbers", "tally"]
+__all__ = ["Cells", "Laid", "Listed", "Tally", "cells_of", "side_by_side"]
+
+OfWords = Sequence[float | None] | NDArray[np.float64]
+_ROWS_AT_A_TIME = 4_000
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The distinct cells of a column, as they first appear, and which of them each row holds."""
+    """The distinct words as they first appear, how many rows have each, and the first of these."""
 
     words: list[str]
-    codes: NDArray[Any]
+    counts: NDArray[np.int64]
+    firsts: NDArray[np.int64]
 
-    def rows_of(self, chosen: Sequence[bool]) -> NDArray[np.intp]:
-        """The rows whose word is chosen."""
-        return np.flatnonzero(np.array(chosen, dtype=bool)[self.codes])
+    def n_of(self, chosen: Sequence[bool] | NDArray[np.bool_]) -> int:
+        """The number of rows whose word is chosen."""
+        return int(self.counts[np.array(chosen, dtype=bool)].sum())
 
-    def floats(self, of_words: Sequence[float | None]) -> NDArray[np.float64]:
-        """A number for every row from one for every word; NaN where a word has none."""
-        return np.array(of_words, dtype=np.float64)[self.codes]
+    def first_row(self, chosen: Sequence[bool]) -> int:
+        """The first row whose word is chosen."""
+        return int(self.firsts[chosen.index(True)])
+
+    def first_word(self, chosen: Sequence[bool]) -> str:
+        """The chosen word that stands first."""
+        return self.words[chosen.index(True)]
+
+
+class Cells(Protocol):
+    """A column of any reader."""
+
+    @property
+    def n_rows(self) -> int: ...
+
+    @property
+    def tally(self) -> Tally:
+        """The words: all cells, or those that are no plain numbers."""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The least and the largest plain number, +inf and -inf where there is none."""
+
+    def as_words(self) -> Cells:
+        """The column with words alone."""
+
+    def codes(self) -> NDArray[np.intp]:
+        """The word of each row, of a column with words alone."""
+
+    def floats(self, of_words: OfWords) -> NDArray[np.float64]:
+        """The plain numbers, and for every word its number; NaN where it has none."""
+
+
+class Listed:
+    """Cells as text one by one, which Python reads anyway: all are words."""
+
+    span = (np.inf, -np.inf)
+
+    def __init__(self, cells: Sequence[str]) -> None:
+        self.n_rows = len(cells)
+        words = list(dict.fromkeys(cells))
+        place = {word: code for code, word in enumerate(words)}
+        codes = np.fromiter(map(place.__getitem__, cells), dtype=np.int32, count=len(cells))
+        self._codes = codes
+        firsts = np.empty(len(words), dtype=np.int64)
+        firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # what is written last stays
+        self.tally = Tally(words, np.bincount(codes), firsts)
+
+    def as_words(self) -> Listed:
+        return self
+
+    def codes(self) -> NDArray[np.intp]:
+        return self._codes.astype(np.intp)
+
+    def floats(self, of_words: OfWords) -> NDArray[np.float64]:
+        return np.array(of_words, dtype=np.float64)[self._codes]
 
 
 @dataclass(frozen=True, eq=False)
-class PackedCells(Sequence[str]):
-    """Cells as places in the UTF-8 text of a file."""
+class Laid:
+    """A column of a sheet, in which the compiled reader has laid the plain numbers."""
 
-    content: NDArray[np.uint8]
-    starts: NDArray[np.uint32]
-    ends: NDArray[np.uint32]
+    sheet: Sheet
+    column: int
+    recut: bool = False  # with all cells as words, in a sheet of its own
 
-    def __len__(self) -> int:
-        return len(self.starts)
+    @property
+    def n_rows(self) -> int:
+        return self.sheet.n_rows
 
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[str]: ...
-    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
-        if isinstance(row, slice):
-            return PackedCells(self.content, self.starts[row], self.ends[row])
-        return self.content[self.starts[row] : self.ends[row]].tobytes().decode()
-
+    @cached_property
     def tally(self) -> Tally:
-        codes, firsts = distinct_cells(self.content, self.starts, self.ends)
-        text = self.content.data
-        places = zip(self.starts[firsts].tolist(), self.ends[firsts].tolist(), strict=True)
-        return Tally([str(text[start:end], "utf-8") for start, end in places], codes)
+        return Tally(*self.sheet.words(self.column))
 
-    def plain_numbers(self) -> NDArray[np.float64]:
-        return numbers_of_cells(self.content, self.starts, self.ends)
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.sheet.span(self.column)
 
-    def at(self, rows: NDArray[np.intp]) -> PackedCells:
-        """The cells of these rows."""
-        return PackedCells(self.content, self.starts[rows], self.ends[rows])
+    def as_words(self) -> Laid:
+        if self.span[0] > self.span[1]:
+            return self
+        sheet = self.sheet.all_words(self.column)
+        if sheet is None:
+            raise Refusal("a text that was cut cannot be cut again: was it changed meanwhile?")
+        return Laid(sheet, self.column, recut=True)
+
+    def codes(self) -> NDArray[np.intp]:
+        places = np.arange(len(self.tally.words), dtype=np.float64)
+        return self.sheet.floats(self.column, places).astype(np.intp)
+
+    def floats(self, of_words: OfWords) -> NDArray[np.float64]:
+        return self.sheet.floats(self.column, np.array(of_words, dtype=np.float64))
 
 
-def tally(cells: Sequence[str]) -> Tally:
-    """The distinct cells of a column and where they stand.
+def cells_of(column: Sequence[str] | Cells) -> Cells:
+    """A column of any reader as cells."""
+    return column if isinstance(column, Laid | Listed) else Listed(cast("Sequence[str]", column))
 
-    >>> found = tally(["b", "a", "b"])
-    >>> found.words, found.codes.tolist()
-    (['b', 'a'], [0, 1, 0])
+
+def side_by_side(
+    columns: Sequence[tuple[Cells, NDArray[np.float64]]],
+) -> NDArray[np.float64]:
+    """Columns as one table; each is given with the numbers of its words.
+
+    Those of a sheet lie in a table already. If these are its columns, it becomes the result, and is
+    not to be asked for words any more; if some are left out, the others are copied.
     """
-    if isinstance(cells, PackedCells):
-        return cells.tally()
-    words = list(dict.fromkeys(cells))
-    place = {word: code for code, word in enumerate(words)}
-    codes = np.fromiter(map(place.__getitem__, cells), dtype=np.int32, count=len(cells))
-    return Tally(words, codes)
+    laid = [(cells, values) for cells, values in columns if isinstance(cells, Laid)]
+    sheet = next((cells.sheet for cells, _ in laid if not cells.recut), None)
+    if sheet is None:
+        return _beside([cells.floats(values) for cells, values in columns])
+    place_of = {j: place for place, j in enumerate(sheet.layout.kept)}
+    where, lying = [], {}
+    for cells, values in laid:
+        where.append(place_of[cells.column])
+        if cells.recut:
+            sheet.table[:, where[-1]] = cells.floats(values)
+        else:
+            lying[cells.column] = values
+    sheet.recode(lying)
+    return sheet.table if where == list(place_of.values()) else np.take(sheet.table, where, axis=1)
 
 
-def plain_numbers(cells: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.intp], Tally]:
-    """The cells that are plainly numbers, as floats; the rows of all others, and their tally.
-
-    Of a list of strings, which Python reads one by one anyway, all cells are others.
-    """
-    if not isinstance(cells, PackedCells):
-        return np.full(len(cells), np.nan), np.arange(len(cells)), tally(cells)
-    values = cells.plain_numbers()
-    others = np.flatnonzero(np.isnan(values))
-    return values, others, cells.at(others).tally()
-
-
-def all_plain(cells: Sequence[str]) -> NDArray[np.float64] | None:
-    """The floats of a column of nothing but plain numbers, where that is seen at a glance."""
-    values = cells.plain_numbers() if isinstance(cells, PackedCells) else None
-    return None if values is None or np.isnan(values).any() else values
+def _beside(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Columns as one table; some rows at a time, which stay in the cache while they are filled."""
+    table = np.empty((len(columns[0]), len(columns)))
+    for start in range(0, len(table), _ROWS_AT_A_TIME):
+        rows = slice(start, start + _ROWS_AT_A_TIME)
+        table[rows] = np.array([column[rows] for column in columns]).T
+    return table

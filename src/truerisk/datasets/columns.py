@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.cells import Tally, plain_numbers, tally
+from truerisk.datasets.cells import Cells, Tally
 from truerisk.datasets.wording import counted, quoted
 
 __all__ = ["MISSING", "Column", "Kind", "number", "numbers_rows", "read_column"]
@@ -29,21 +28,38 @@ _MOSTLY = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One feature: its floats (text as codes of `levels`, missing as NaN) and what to say of it.
+    """One feature: its cells, what number its words are, and what to say of it.
 
-    `left_out` is the reason why the column is no feature, or None.
+    The words of text are codes of `levels`, missing ones NaN. `left_out` is the reason why the
+    column is no feature, or None.
     """
 
     name: str
     kind: Kind
-    values: NDArray[np.float64]
+    cells: Cells
+    of_words: NDArray[np.float64]
     levels: tuple[str, ...] = ()
     left_out: str | None = None
     note: str | None = None
 
-    @cached_property
+    @property
+    def values(self) -> NDArray[np.float64]:
+        return self.cells.floats(self.of_words)
+
+    @property
     def n_missing(self) -> int:
-        return int(np.isnan(self.values).sum())
+        return self.cells.tally.n_of(np.isnan(self.of_words))
+
+    @property
+    def n_rows(self) -> int:
+        return self.cells.n_rows
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value; +inf and -inf where all are missing."""
+        least, most = self.cells.span
+        known = self.of_words[~np.isnan(self.of_words)]
+        return float(known.min(initial=least)), float(known.max(initial=most))
 
 
 def number(cell: str) -> float | None:
@@ -58,96 +74,93 @@ def number(cell: str) -> float | None:
         return None
 
 
-def read_column(
-    name: str, cells: Sequence[str], lines: Sequence[int], *, as_text: bool = False
-) -> Column:
+def read_column(name: str, cells: Cells, lines: Sequence[int], *, as_text: bool = False) -> Column:
     """A column from its cells: numbers if every cell that is not missing is one, else text.
 
     With `as_text`, the file says that it is text, whatever its cells look like.
     """
     if as_text:
-        return _text(name, tally(cells))
-    values, rows, others = plain_numbers(cells)
-    bare = [word.strip() for word in others.words]
+        return _text(name, cells.as_words())
+    told = cells.tally
+    bare = [word.strip() for word in told.words]
     judged = [None if word in MISSING else number(word) for word in bare]
     strays = [v is None and w not in MISSING for v, w in zip(judged, bare, strict=True)]
     if any(strays):
-        _refuse_comma(name, cells, lines, rows, others)
-        told = others if len(rows) == len(cells) else tally(cells)
-        n_present = len(cells) - len(others.rows_of([word in MISSING for word in bare]))
-        where = rows[others.rows_of(strays)]
-        return _text(name, told, _stray_text(name, cells, lines, where, n_present))
+        _refuse_comma(name, lines, told)
+        n_present = cells.n_rows - told.n_of([word in MISSING for word in bare])
+        return _text(name, cells.as_words(), _stray_text(name, lines, told, strays, n_present))
     infinite = [v is not None and math.isinf(v) for v in judged]
     if any(infinite):
-        raise BadData(_infinite(name, lines, rows[others.rows_of(infinite)]))
-    values[rows] = others.floats(judged)
-    return Column(name, "number", values, left_out=_idle_numbers(values))
+        raise BadData(_infinite(name, lines, told, infinite))
+    column = Column(name, "number", cells, np.array(judged, dtype=np.float64))
+    return replace(column, left_out=_idle_numbers(column))
 
 
-def numbers_rows(values: NDArray[np.float64]) -> bool:
+def numbers_rows(column: Column) -> bool:
     """Whether the column counts the rows from 0 or 1."""
-    return float(values[0]) in (0.0, 1.0) and bool((np.diff(values) == 1).all())
+    least, most = column.range
+    if column.n_missing or least not in (0.0, 1.0) or most != least + column.n_rows - 1:
+        return False
+    values = column.values
+    return float(values[0]) == least and bool((np.diff(values) == 1).all())
 
 
-def _infinite(name: str, lines: Sequence[int], rows: NDArray[np.intp]) -> str:
+def _infinite(name: str, lines: Sequence[int], told: Tally, infinite: Sequence[bool]) -> str:
     return (
-        f"column {quoted(name)} has {counted(len(rows), 'infinite value')}, the first on line "
-        f"{lines[rows[0]]}: write a number, or leave the cell empty to have it imputed."
+        f"column {quoted(name)} has {counted(told.n_of(infinite), 'infinite value')}, the first on "
+        f"line {lines[told.first_row(infinite)]}: write a number, or leave the cell empty to have "
+        "it imputed."
     )
 
 
-def _idle_numbers(values: NDArray[np.float64]) -> str | None:
-    least, most = np.fmin.reduce(values), np.fmax.reduce(values)  # of those that are not missing
-    if np.isnan(least):
+def _idle_numbers(column: Column) -> str | None:
+    least, most = column.range
+    if least > most:
         return "has no value"
     return "is constant" if least == most else None
 
 
-def _text(name: str, told: Tally, note: str | None = None) -> Column:
-    bare = [word.strip() for word in told.words]
+def _text(name: str, cells: Cells, note: str | None = None) -> Column:
+    bare = [word.strip() for word in cells.tally.words]
     levels = tuple(sorted(set(bare) - MISSING))
     code_of_level = {level: float(code) for code, level in enumerate(levels)}
-    values = told.floats([code_of_level.get(word) for word in bare])
-    return Column(name, "text", values, levels, _idle_text(values, levels), note)
+    of_words = np.array([code_of_level.get(word) for word in bare], dtype=np.float64)
+    column = Column(name, "text", cells, of_words, levels, note=note)
+    return replace(column, left_out=_idle_text(column))
 
 
-def _idle_text(values: NDArray[np.float64], levels: tuple[str, ...]) -> str | None:
-    n_missing = int(np.isnan(values).sum())
-    if len(levels) == 1 and not n_missing:
+def _idle_text(column: Column) -> str | None:
+    n_levels, n_missing = len(column.levels), column.n_missing
+    if n_levels == 1 and not n_missing:
         return "is constant"
-    if len(levels) == len(values) - n_missing and n_missing <= 1:
+    if n_levels == column.n_rows - n_missing and n_missing <= 1:
         return "has a different value in every row"
     return None
 
 
 def _stray_text(
-    name: str, cells: Sequence[str], lines: Sequence[int], strays: NDArray[np.intp], n_present: int
+    name: str, lines: Sequence[int], told: Tally, strays: Sequence[bool], n_present: int
 ) -> str | None:
     """A sentence when a few words make text of a column of numbers."""
-    if len(strays) > (1 - _MOSTLY) * n_present:
+    n_strays = told.n_of(strays)
+    if n_strays > (1 - _MOSTLY) * n_present:
         return None
-    first = int(strays[0])
     return (
-        f"column {quoted(name)} is read as text because of {counted(len(strays), 'cell')} "
-        f"without a number, the first on line {lines[first]}: {quoted(cells[first])}"
+        f"column {quoted(name)} is read as text because of {counted(n_strays, 'cell')} "
+        f"without a number, the first on line {lines[told.first_row(strays)]}: "
+        f"{quoted(told.first_word(strays))}"
     )
 
 
-def _refuse_comma(
-    name: str,
-    cells: Sequence[str],
-    lines: Sequence[int],
-    rows: NDArray[np.intp],
-    others: Tally,
-) -> None:
+def _refuse_comma(name: str, lines: Sequence[int], told: Tally) -> None:
     """A column of numbers, some with a decimal comma; a plain number has none."""
-    present = [word for word in others.words if word.strip() not in MISSING]
-    bare = [word.strip() for word in present]
-    if not all(_COMMA_NUMBER.fullmatch(word) or number(word) is not None for word in bare):
+    bare = [word.strip() for word in told.words]
+    present = [word for word in bare if word not in MISSING]
+    if not all(_COMMA_NUMBER.fullmatch(word) or number(word) is not None for word in present):
         return
-    commas = {word for word in present if "," in word}
-    first = int(rows[others.rows_of([word in commas for word in others.words])[0]])
+    commas = ["," in word for word in bare]
     raise BadData(
-        f"column {quoted(name)} has numbers with a comma inside (line {lines[first]}: "
-        f"{quoted(cells[first])}): write a decimal point, and no thousands separator."
+        f"column {quoted(name)} has numbers with a comma inside (line "
+        f"{lines[told.first_row(commas)]}: {quoted(told.first_word(commas))}): write a decimal "
+        "point, and no thousands separator."
     )

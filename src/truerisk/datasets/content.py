@@ -9,13 +9,21 @@ import lzma
 import os
 import stat
 import zipfile
+from codecs import getincrementaldecoder
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from truerisk.core.errors import BadData, first_line
 from truerisk.datasets.wording import quoted
+from truerisk.kernels import available
+from truerisk.kernels.cells import PADDING, Pieces, padded, survey
 
-__all__ = ["read_text", "refuse_large"]
+__all__ = ["Text", "read_text", "refuse_large"]
 
 
 class _Readable(Protocol):
@@ -23,6 +31,7 @@ class _Readable(Protocol):
 
 
 _CHUNK = 1 << 20
+_HEAD = 1 << 16
 _MARK = "\ufeff".encode()
 _ZIP = b"PK\x03\x04"
 _FOREIGN = {
@@ -35,29 +44,69 @@ _FOREIGN = {
 }
 
 
-def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> tuple[str, memoryview]:
-    """The text of a plain, gzip, bzip2, xz or zip file, and the UTF-8 that it was decoded from.
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A file's text as UTF-8, in an array as the compiled reader takes it; decoded where asked.
+
+    `pieces` are None without the compiled reader.
+    """
+
+    content: NDArray[np.uint8]
+    pieces: Pieces | None
+
+    @property
+    def n_bytes(self) -> int:
+        return len(self.content) - PADDING
+
+    def first(self, n_bytes: int) -> str:
+        """The characters that the first bytes hold whole."""
+        return getincrementaldecoder("utf-8")().decode(self.content[:n_bytes].tobytes())
+
+    @cached_property
+    def whole(self) -> str:
+        return str(self.content[: self.n_bytes].data, "utf-8")
+
+    @cached_property
+    def head(self) -> str:
+        """The first characters, for a look at them."""
+        return self.first(min(self.n_bytes, 4 * _HEAD))[:_HEAD]
+
+    @cached_property
+    def goes_on(self) -> bool:
+        """Whether there is more than the head."""
+        return len(self.head.encode()) < self.n_bytes
+
+
+def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> Text:
+    """The text of a plain, gzip, bzip2, xz or zip file.
 
     Compression is told by the first bytes, not by the name. A file that is larger than
     `max_bytes` is refused by its size alone; a compressed one as soon as the cap is passed. A byte
-    order mark is part of neither.
+    order mark is no part of it.
     """
     name = quoted(path, 200)
     content = _content(Path(path), name, max_bytes)
-    text = _decoded(content, name)
-    if not text or text.isspace():
+    text = _checked(content[len(_MARK) if content[: len(_MARK)].tobytes() == _MARK else 0 :], name)
+    if _is_blank(text):
         raise BadData(f"{name} is empty: give a table with a header line and rows.")
-    return text, memoryview(content)[len(_MARK) if content.startswith(_MARK) else 0 :]
+    return text
 
 
-def _content(path: Path, name: str, max_bytes: int) -> bytearray:
+def _is_blank(text: Text) -> bool:
+    shown = text.whole if text.head.isspace() else text.head
+    return not shown or shown.isspace()
+
+
+def _content(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
     try:
         with _opened(path, name, max_bytes) as file:
             head = file.peek(8)[:8]
             if head.startswith(_ZIP):
                 return _capped(_only_member(file, name), name, max_bytes)
             _refuse_foreign(head, name)
-            return _capped(_decompressed(file, head), name, max_bytes)
+            unpacked = _decompressed(file, head)
+            at_once = _at_once(file) if unpacked is file else None
+            return _capped(unpacked, name, max_bytes) if at_once is None else at_once
     except BadData:
         raise
     except (EOFError, gzip.BadGzipFile) as damage:  # the latter is an OSError, too
@@ -122,13 +171,28 @@ def _only_member(file: io.BufferedReader, name: str) -> _Readable:
     return archive.open(members[0])
 
 
-def _capped(file: _Readable, name: str, max_bytes: int) -> bytearray:
+def _at_once(file: io.BufferedReader) -> NDArray[np.uint8] | None:
+    """A plain file in an array of its size; None where it has another length than it says."""
+    status = os.fstat(file.fileno())
+    n_bytes = status.st_size
+    if not stat.S_ISREG(status.st_mode) or not n_bytes:
+        return None
+    content = np.empty(n_bytes + PADDING, dtype=np.uint8)
+    found = file.readinto(content.data)
+    content[n_bytes:] = 0
+    if found == n_bytes:
+        return content
+    file.seek(0)
+    return None
+
+
+def _capped(file: _Readable, name: str, max_bytes: int) -> NDArray[np.uint8]:
     content = bytearray()
     while chunk := file.read(min(_CHUNK, max_bytes + 1)):
         content += chunk
         if len(content) > max_bytes:
             raise BadData(_too_large(name, "grows past the cap when it is read", max_bytes))
-    return content
+    return padded(content)
 
 
 def _too_large(name: str, how: str, max_bytes: int) -> str:
@@ -144,15 +208,38 @@ def _refuse_foreign(head: bytes, name: str) -> None:
             raise BadData(f"{name} is {what}.")
 
 
-def _decoded(content: bytearray, name: str) -> str:
+def _checked(content: NDArray[np.uint8], name: str) -> Text:
+    """The text, where it is UTF-8 without NUL: what is not ASCII is decoded once to see that."""
+    text = Text(content, survey(content) if available() else None)
+    if text.pieces is None or text.pieces.zeros.any():
+        _refuse_nul(content[: text.n_bytes].tobytes(), name)
+    if text.pieces is None or text.pieces.foreign.any():
+        _refuse_foreign_bytes(content[: text.n_bytes], name)
+    return text
+
+
+def _refuse_nul(content: bytes, name: str) -> None:
     nul = content.find(b"\x00")
     if nul >= 0:
         raise BadData(
             f"{name} is not a text table: line {_line(content, nul)} holds a NUL byte; "
             "give a CSV file in UTF-8."
         )
+
+
+def _refuse_foreign_bytes(content: NDArray[np.uint8], name: str) -> None:
+    decoder = getincrementaldecoder("utf-8")()
     try:
-        return content.decode("utf-8").removeprefix("\ufeff")
+        for start in range(0, len(content), _CHUNK):
+            decoder.decode(content[start : start + _CHUNK].data)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:  # it knows the place in a part
+        _refuse_undecoded(content.tobytes(), name)
+
+
+def _refuse_undecoded(content: bytes, name: str) -> None:
+    try:
+        content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadData(
             f"{name} is not UTF-8: line {_line(content, error.start)} holds the byte "
@@ -160,5 +247,5 @@ def _decoded(content: bytearray, name: str) -> str:
         ) from None
 
 
-def _line(content: bytearray, position: int) -> int:
+def _line(content: bytes, position: int) -> int:
     return content.count(b"\n", 0, position) + 1

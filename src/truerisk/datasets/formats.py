@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path, PurePath
 
 from truerisk.core.errors import BadData
 from truerisk.datasets.arff import looks_like_arff, read_arff
 from truerisk.datasets.columnar import READERS, read_columnar
-from truerisk.datasets.content import read_text, refuse_large
+from truerisk.datasets.content import Text, read_text, refuse_large
 from truerisk.datasets.grid import Columns, cut
 from truerisk.datasets.libsvm import read_libsvm
 
@@ -21,24 +22,37 @@ _COLUMNAR = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ip
 
 
 def read_columns(
-    path: str | os.PathLike[str], *, delimiter: str | None, max_cells: int, max_bytes: int
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None,
+    max_cells: int,
+    max_bytes: int,
+    aside: Collection[str] = (),
 ) -> Columns:
-    """Names and cells of a file: delimited text, ARFF, LIBSVM, Parquet or Arrow."""
+    """Names and cells of a file: delimited text, ARFF, LIBSVM, Parquet or Arrow.
+
+    Columns of the names `aside` will be no features, and need not lie in one table with them.
+    """
     kind = _columnar(path)
     if kind is not None:
         refuse_large(path, max_bytes)
         return read_columnar(path, kind, max_cells=max_cells, max_bytes=max_bytes)
-    text, content = _text(path, max_bytes)
-    if looks_like_arff(text):
-        return read_arff(text, max_cells=max_cells)
+    text = _text(path, max_bytes)
+    if _may_be_arff(text) and looks_like_arff(text.whole):
+        return read_arff(text.whole, max_cells=max_cells)
     extension = _extension(path)
     if extension in _LIBSVM:
-        return read_libsvm(text, max_cells=max_cells)
+        return read_libsvm(text.whole, max_cells=max_cells)
     separator = delimiter or _DELIMITER_OF.get(extension)
-    return cut(text, content, delimiter=separator, max_cells=max_cells)
+    return cut(text, delimiter=separator, max_cells=max_cells, aside=aside)
 
 
-def _text(path: str | os.PathLike[str], max_bytes: int) -> tuple[str, memoryview]:
+def _may_be_arff(text: Text) -> bool:
+    """Whether the first character begins a declaration or a comment, or lies further on."""
+    return text.head.lstrip()[:1] in ("@", "%", "")
+
+
+def _text(path: str | os.PathLike[str], max_bytes: int) -> Text:
     """The file as text; where it is none and has the name of a file of columns, that is said."""
     try:
         return read_text(path, max_bytes=max_bytes)

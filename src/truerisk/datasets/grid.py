@@ -5,16 +5,15 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from truerisk.core.errors import BadData
-from truerisk.datasets.cells import PackedCells
+from truerisk.datasets.cells import Cells, Laid
+from truerisk.datasets.content import Text
 from truerisk.datasets.wording import counted, quoted
 from truerisk.kernels import why_not
-from truerisk.kernels.cells import cut_cells
+from truerisk.kernels.cells import first_row, read_sheet
 
 __all__ = ["DELIMITERS", "Columns", "cut", "lines_of", "named"]
 
@@ -22,7 +21,6 @@ DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _SAMPLED_ROWS = 50
 _LARGE = 20 * 2**20
-_SAMPLED_CHARACTERS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -34,46 +32,42 @@ class Columns:
     """
 
     names: list[str]
-    cells: Sequence[Sequence[str]]
+    cells: Sequence[Sequence[str] | Cells]
     lines: Sequence[int]
     text: frozenset[str]
     aside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     note: str | None = None
 
 
-def cut(text: str, content: memoryview, *, delimiter: str | None, max_cells: int) -> Columns:
+def cut(
+    text: Text, *, delimiter: str | None, max_cells: int, aside: Collection[str] = ()
+) -> Columns:
     """The columns of `text`; `delimiter=None` takes the one that splits the first rows evenly.
 
     The compiled reader cuts where the csv module would, or leaves the text to the csv module, whose
-    rows are then counted one by one: it says what is wrong, and on which line. `content` is `text`
-    in UTF-8, and is written to.
+    rows are then counted one by one: it says what is wrong, and on which line.
     """
     if delimiter is None:
         delimiter = _sniffed(text)
-    numbered = _rows(text, delimiter)
-    first, header = next(numbered, (1, []))
+    longest = csv.field_size_limit()  # the compiled reader counts bytes, which are at least as many
+    end = first_row(text.content, delimiter, longest)
+    first, header = next(_rows(text.first(end[0]) if end else text.whole, delimiter), (1, []))
     _refuse_one_column(text, header, delimiter)
     names = named(header, first)
     most = max(max_cells // len(names), 0)
-    packed = _packed(content, names, delimiter, most)
-    if packed is not None:
-        return packed
+    if end is not None and text.pieces is not None:
+        beside = [j for j, name in enumerate(names) if name in aside]
+        sheet = read_sheet(
+            text.content, text.pieces, delimiter, len(names),
+            header=end, most_rows=most, longest=longest, aside=beside,
+        )  # fmt: skip
+        if sheet is not None and sheet.n_rows:
+            cells = [Laid(sheet, j) for j in range(len(names))]
+            return Columns(names, cells, sheet.lines.data, frozenset())
+    numbered = _rows(text.whole, delimiter)
+    next(numbered, None)
     found = _row_by_row(numbered, names, delimiter, most, max_cells)
-    return replace(found, note=_slow(len(content)))
-
-
-def _packed(content: memoryview, names: list[str], delimiter: str, most: int) -> Columns | None:
-    """The columns as places in the text; None where the csv module is to read."""
-    written = np.frombuffer(content, dtype=np.uint8)
-    longest = csv.field_size_limit()  # counted in bytes here, which are at least as many
-    found = cut_cells(written, delimiter, len(names), most + 1, longest)
-    if found is None or len(found[2]) < 2:
-        return None
-    starts, ends, lines = found
-    cells = [
-        PackedCells(written, *places) for places in zip(starts[:, 1:], ends[:, 1:], strict=True)
-    ]
-    return Columns(names, cells, lines[1:].tolist(), frozenset())
+    return replace(found, note=_slow(text.n_bytes))
 
 
 def _slow(n_bytes: int) -> str | None:
@@ -133,10 +127,9 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _sample(text: str, delimiter: str) -> list[int]:
+def _sample(text: Text, delimiter: str) -> list[int]:
     """How many cells the first rows have under this delimiter."""
-    head = text[:_SAMPLED_CHARACTERS]
-    reader = csv.reader(lines_of(head), delimiter=delimiter)
+    reader = csv.reader(lines_of(text.head), delimiter=delimiter)
     widths: list[int] = []
     try:
         for row in reader:
@@ -147,16 +140,16 @@ def _sample(text: str, delimiter: str) -> list[int]:
     except csv.Error:
         return widths
     # the last row of a cut-off head may be half a row
-    return widths[:-1] if len(head) < len(text) and len(widths) > 1 else widths
+    return widths[:-1] if text.goes_on and len(widths) > 1 else widths
 
 
-def _even_width(text: str, delimiter: str) -> int:
+def _even_width(text: Text, delimiter: str) -> int:
     """The number of columns if all sampled rows have it and it is more than one, else 0."""
     widths = _sample(text, delimiter)
     return widths[0] if widths and widths[0] > 1 and len(set(widths)) == 1 else 0
 
 
-def _sniffed(text: str) -> str:
+def _sniffed(text: Text) -> str:
     best = max(DELIMITERS, key=lambda d: _even_width(text, d))
     if _even_width(text, best):
         return best
@@ -164,7 +157,7 @@ def _sniffed(text: str) -> str:
     return max(DELIMITERS, key=lambda d: (_sample(text, d) or [0])[0])
 
 
-def _refuse_one_column(text: str, header: list[str], delimiter: str) -> None:
+def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
     if len(header) != 1:
         return
     found = DELIMITERS.get(delimiter, quoted(delimiter))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import closest
-from truerisk.datasets.cells import tally
+from truerisk.datasets.cells import Cells, cells_of, side_by_side
 from truerisk.datasets.columns import MISSING, Column, Kind, number, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
 from truerisk.datasets.grid import Columns
@@ -25,9 +24,6 @@ __all__ = ["MAX_BYTES", "MAX_CELLS", "Table", "read_table"]
 
 MAX_CELLS = 10_000_000
 MAX_BYTES = 256 * 2**20
-_MANY_ROWS = 20_000  # of which columns are worth a thread
-_MOST_THREADS = 4
-_ROWS_AT_A_TIME = 4_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,15 +142,23 @@ def read_table(
     if groups is not None and not isinstance(groups, str):
         raise BadArgument(f"groups={shown(groups)}: give the name of the column of groups.")
     found = read_columns(
-        path, delimiter=_checked(delimiter), max_cells=max_cells, max_bytes=max_bytes
+        path,
+        delimiter=_checked(delimiter),
+        max_cells=max_cells,
+        max_bytes=max_bytes,
+        aside={name.strip() for name in (target, groups) if name is not None},
     )
     found, together = _apart(found, groups)
     place = _place_of(target, found, groups)
     names, cells, lines = found.names, found.cells, found.lines
     if names[place] in found.text and target_type is None:
         target_type = "classification"
-    goal = read_target(names[place], cells[place], lines, target_type)
-    columns = _read_columns(found, [j for j in range(len(names)) if j != place])
+    goal = read_target(names[place], cells_of(cells[place]), lines, target_type)
+    columns = [
+        read_column(name, cells_of(column), lines, as_text=name in found.text)
+        for j, (name, column) in enumerate(zip(names, cells, strict=True))
+        if j != place
+    ]
     if place > 0:
         columns = _without_numbering(columns)
     table = _table(names[place], goal, columns)
@@ -173,24 +177,25 @@ def _apart(found: Columns, groups: str | None) -> tuple[Columns, NDArray[Any] | 
         return found, None
     bare = groups.strip()
     if bare in found.aside:
-        return found, _group_labels(bare, found.aside[bare], found.lines)
+        return found, _group_labels(bare, cells_of(found.aside[bare]), found.lines)
     place = _place_of(groups, replace(found, names=[*found.names, *found.aside]))
-    labels = _group_labels(bare, found.cells[place], found.lines)
+    labels = _group_labels(bare, cells_of(found.cells[place]), found.lines)
     kept = [j for j in range(len(found.names)) if j != place]
     names, cells = [found.names[j] for j in kept], [found.cells[j] for j in kept]
     return replace(found, names=names, cells=cells), labels
 
 
-def _group_labels(name: str, cells: Sequence[str], lines: Sequence[int]) -> NDArray[Any]:
-    told = tally(cells)
+def _group_labels(name: str, cells: Cells, lines: Sequence[int]) -> NDArray[Any]:
+    cells = cells.as_words()
+    told = cells.tally
     labels = [word.strip() for word in told.words]
-    nameless = told.rows_of([label in MISSING for label in labels])
-    if len(nameless):
+    nameless = [label in MISSING for label in labels]
+    if any(nameless):
         raise BadData(
-            f"column {quoted(name)} says no group on line {lines[nameless[0]]}: give every row "
-            "one, a group of its own if it stands alone."
+            f"column {quoted(name)} says no group on line {lines[told.first_row(nameless)]}: give "
+            "every row one, a group of its own if it stands alone."
         )
-    return np.array(labels)[told.codes]
+    return np.array(labels)[cells.codes()]
 
 
 def _checked(delimiter: str | None) -> str | None:
@@ -218,32 +223,10 @@ def _place_of(target: str, grid: Columns, groups: str | None = None) -> int:
     )
 
 
-def _read_columns(found: Columns, places: Sequence[int]) -> list[Column]:
-    """The columns at these places, side by side where they are large: arrays leave Python alone."""
-
-    def read(j: int) -> Column:
-        name = found.names[j]
-        return read_column(name, found.cells[j], found.lines, as_text=name in found.text)
-
-    if len(found.lines) < _MANY_ROWS:
-        return [read(j) for j in places]
-    with ThreadPoolExecutor(_MOST_THREADS) as threads:
-        return list(threads.map(read, places))  # of several errors, the first column's is raised
-
-
-def _side_by_side(columns: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Columns as one table; some rows at a time, which stay in the cache while they are filled."""
-    table = np.empty((len(columns[0]), len(columns)))
-    for start in range(0, len(table), _ROWS_AT_A_TIME):
-        rows = slice(start, start + _ROWS_AT_A_TIME)
-        table[rows] = np.array([column[rows] for column in columns]).T
-    return table
-
-
 def _without_numbering(columns: list[Column]) -> list[Column]:
     """The columns with the first left out if it counts the rows and is not the only feature."""
     first, *others = columns
-    if first.kind == "text" or not numbers_rows(first.values):
+    if first.kind == "text" or not numbers_rows(first):
         return columns
     if all(column.left_out is not None for column in others):
         return columns
@@ -255,7 +238,7 @@ def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
     if not features:
         raise BadData(_no_features(target, columns))
     return Table(
-        X=_side_by_side([column.values for column in features]),
+        X=side_by_side([(column.cells, column.of_words) for column in features]),
         y=goal.y,
         target=target,
         task=goal.task,
@@ -295,7 +278,7 @@ def _preparation_notes(features: Sequence[Column]) -> list[str]:
         notes.append(f"{which} ({listed(text)}) {verb} one-hot encoded inside the folds")
     holes = [column for column in features if column.n_missing]
     if holes:
-        notes.append(_missing_note(holes, sum(len(column.values) for column in features)))
+        notes.append(_missing_note(holes, sum(column.n_rows for column in features)))
     return notes
 
 

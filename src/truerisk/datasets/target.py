@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.errors import BadData
-from truerisk.datasets.cells import Tally, all_plain, tally
+from truerisk.datasets.cells import Cells, Tally
 from truerisk.datasets.columns import MISSING, number
 from truerisk.datasets.wording import counted, quoted
 
@@ -39,7 +39,7 @@ class Target:
 
 
 def read_target(
-    name: str, cells: Sequence[str], lines: Sequence[int], target_type: Task | None = None
+    name: str, cells: Cells, lines: Sequence[int], target_type: Task | None = None
 ) -> Target:
     """The target from its cells.
 
@@ -47,11 +47,12 @@ def read_target(
     (`MOST_INTEGER_CLASSES`); all other numbers make a regression. `target_type` overrides
     the rule. Labels stay as they stand: integers as integers, all else as text.
     """
-    y = None if target_type not in (None, "regression") else all_plain(cells)
-    if y is not None and (target_type or not np.array_equal(y, np.floor(y))):
-        return _on_numbers(name, y, cells[0], target_type)
-    told = tally(cells)
-    column = _Cells(name, told, [word.strip() for word in told.words], lines)
+    if target_type in (None, "regression") and not cells.tally.words:
+        y = cells.floats([])  # where numbers are plain, their words need not be told apart
+        if target_type or not np.array_equal(y, np.floor(y)):
+            return _on_numbers(name, y, cells, target_type)
+    cells = cells.as_words()
+    column = _Cells(name, cells, [word.strip() for word in cells.tally.words], lines)
     column.refuse_empty()
     if target_type not in (None, "classification", "regression"):
         raise BadData(
@@ -70,13 +71,17 @@ class _Cells:
     """The target's cells, by their distinct words without the spaces around them."""
 
     name: str
-    told: Tally
+    cells: Cells
     bare: list[str]
     lines: Sequence[int]
 
     @property
     def n_rows(self) -> int:
-        return len(self.told.codes)
+        return self.cells.n_rows
+
+    @property
+    def told(self) -> Tally:
+        return self.cells.tally
 
     @cached_property
     def numbers(self) -> list[float | None]:
@@ -89,11 +94,12 @@ class _Cells:
         none = [word in MISSING or (v is not None and math.isnan(v)) for word, v in words]
         if not any(none):
             return
-        empty = self.told.rows_of(none)
-        cells = "has an empty cell" if len(empty) == 1 else f"has {len(empty):,} empty cells"
+        n = self.told.n_of(none)
+        cells = "has an empty cell" if n == 1 else f"has {n:,} empty cells"
+        first = self.lines[self.told.first_row(none)]
         raise BadData(
             f"the target {quoted(self.name)} {cells} among {counted(self.n_rows, 'row')}, the "
-            f"first on line {self.lines[empty[0]]}: fill them in or leave these rows out."
+            f"first on line {first}: fill them in or leave these rows out."
         )
 
     def refuse_numbering(self) -> None:
@@ -118,19 +124,20 @@ def _regression(column: _Cells, asked: Task | None) -> Target:
     name, numbers = column.name, column.numbers
     wrong = [v is None or math.isinf(v) for v in numbers]
     if any(wrong):
-        bad = int(column.told.rows_of(wrong)[0])
+        line = column.lines[column.told.first_row(wrong)]
         other = ", or use --target-type classification" if None in numbers else ""
         raise BadData(
-            f"the target {quoted(name)} holds {quoted(column.bare[column.told.codes[bad]])} on "
-            f"line {column.lines[bad]}, which is no finite number: mend the cell{other}."
+            f"the target {quoted(name)} holds {quoted(column.told.first_word(wrong).strip())} on "
+            f"line {line}, which is no finite number: mend the cell{other}."
         )
-    return _on_numbers(name, column.told.floats(numbers), column.bare[0], asked)
+    return _on_numbers(name, column.cells.floats(numbers), column.cells, asked)
 
 
-def _on_numbers(name: str, y: NDArray[np.float64], first: str, asked: Task | None) -> Target:
+def _on_numbers(name: str, y: NDArray[np.float64], cells: Cells, asked: Task | None) -> Target:
     if (y == y[0]).all():
+        first = cells.as_words().tally.words[0].strip()
         raise BadData(
-            f"the target {quoted(name)} is {first.strip()} in every row: there is nothing to "
+            f"the target {quoted(name)} is {first} in every row: there is nothing to "
             "predict; use another column."
         )
     n_values = len(np.unique(y))
@@ -144,9 +151,8 @@ def _on_numbers(name: str, y: NDArray[np.float64], first: str, asked: Task | Non
 def _classes(column: _Cells, asked: Task | None) -> Target:
     name, numbers = column.name, column.numbers
     labels = _labels(column.bare, numbers)
-    codes = column.told.codes
     counts: Counter[Any] = Counter()  # in the order in which labels first appear
-    for label, n in zip(labels.tolist(), np.bincount(codes).tolist(), strict=True):
+    for label, n in zip(labels.tolist(), column.told.counts.tolist(), strict=True):
         counts[label] += n
     if len(counts) == 1:
         raise BadData(
@@ -155,9 +161,9 @@ def _classes(column: _Cells, asked: Task | None) -> Target:
         )
     single = [label for label, n in counts.items() if n == 1]
     if 2 * len(single) > len(counts) > 2:
-        raise BadData(_too_many(name, len(counts), len(codes), numeric=None not in numbers))
+        raise BadData(_too_many(name, len(counts), column.n_rows, numeric=None not in numbers))
     if single:
-        line = column.lines[column.told.rows_of(labels == single[0])[0]]
+        line = column.lines[column.told.first_row((labels == single[0]).tolist())]
         more = f" (and {len(single) - 1} more)" if len(single) > 1 else ""
         raise BadData(
             f"the class {quoted(single[0])}{more} of the target {quoted(name)} has a single row, "
@@ -166,7 +172,7 @@ def _classes(column: _Cells, asked: Task | None) -> Target:
     note = _classes_note(name, counts)
     if asked is None and None not in numbers:
         note += "; if its integers are quantities, use --target-type regression"
-    return Target(labels[codes], "classification", note)
+    return Target(labels[column.cells.codes()], "classification", note)
 
 
 def _labels(bare: Sequence[str], numbers: Sequence[float | None]) -> NDArray[Any]:

@@ -58,29 +58,40 @@ def row_sums(
     factors: NDArray[np.uint64],
     sums: NDArray[np.uint64],
 ) -> bool: ...
-def most_lines(content: NDArray[np.uint8]) -> int: ...
-def cut_cells(
-    content: NDArray[np.uint8],
-    delimiter: int,
-    longest: int,
-    starts: NDArray[np.uint32],
-    ends: NDArray[np.uint32],
-    lines: NDArray[np.uint32],
-) -> int: ...
-def numbers_of_cells(
-    content: NDArray[np.uint8],
-    starts: NDArray[np.uint32],
-    ends: NDArray[np.uint32],
-    values: NDArray[np.float64],
-) -> int: ...
-def distinct_cells(
-    content: NDArray[np.uint8],
-    starts: NDArray[np.uint32],
-    ends: NDArray[np.uint32],
-    seed: int,
-    codes: NDArray[np.int32],
-    firsts: NDArray[np.int32],
-) -> int: ...
+def survey_of(content: NDArray[np.uint8], start: int, stop: int) -> list[int]: ...
+def next_line(content: NDArray[np.uint8], start: int, quoted: bool) -> int: ...
+def rows_of(
+    content: NDArray[np.uint8], start: int, stop: int, delimiter: int, longest: int, most: int
+) -> list[int]: ...
+
+class Chunk:
+    def __init__(
+        self,
+        content: NDArray[np.uint8],
+        table: NDArray[np.float64],
+        aside: NDArray[np.float64],
+        places: NDArray[np.int64],
+        as_words: NDArray[np.uint8],
+        seed: int,
+    ) -> None: ...
+    def read(
+        self,
+        start: int,
+        stop: int,
+        delimiter: int,
+        longest: int,
+        first: int,
+        n_rows: int,
+        line: int,
+        lines: NDArray[np.uint32],
+    ) -> bool: ...
+    def recode(self, columns: list[int], values: list[NDArray[np.float64]]) -> None: ...
+    def copy(self, column: int, values: NDArray[np.float64], out: NDArray[np.float64]) -> None: ...
+    def span(self, column: int) -> tuple[float, float]: ...
+
+def words_of(
+    chunks: list[Chunk], column: int, seed: int
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]: ...
 def solve_without(
     whole: NDArray[np.float64],
     blocks: NDArray[np.float64],

@@ -1,74 +1,300 @@
-"""Delimited text cut into cells, read as numbers or counted, without an object for each cell."""
+"""Delimited text read in pieces, side by side: numbers in place, all else as distinct words."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, TypeVar
+
 import numpy as np
+from numpy.typing import NDArray
 
 from truerisk.kernels.loading import available, native
 
-__all__ = ["cut_cells", "distinct_cells", "numbers_of_cells"]
+__all__ = ["PADDING", "Pieces", "Sheet", "first_row", "padded", "read_sheet", "survey"]
 
-_LARGEST = 2**32 - 1  # places in the text are numbers of four bytes
+PADDING = 16
+"""How many zeros follow the text in its array: the loops look ahead."""
+
+_LARGEST = 2**32 - 1  # lines, rows and lengths are numbers of four bytes
 _MOST_ROWS = 2**31 - 1
 _SEED = hash("cells") % 2**64  # another one in every process
+_PIECE = 2**20  # bytes that are worth a thread
+_MOST_THREADS = 8
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
-def cut_cells(
-    content: np.ndarray, delimiter: str, n_columns: int, most_rows: int, longest: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Where the cells of each column start and end in UTF-8 text, and the line of each row.
+def padded(content: bytes | bytearray) -> NDArray[np.uint8]:
+    """The text in an array, as the functions of this file take it."""
+    return np.frombuffer(bytearray(content) + bytes(PADDING), dtype=np.uint8)
 
-    The rows are those of the csv module with ``strict=True``, and quotes that stand doubled in a
-    quoted cell are made single in `content` itself. None where some row does not have `n_columns`
-    cells, a quote stands wrong, a cell has more than `longest` bytes or there are more than
-    `most_rows` rows; and where the compiled module is missing: the csv module is then to read.
 
-    >>> found = cut_cells(np.frombuffer(bytearray(b'1,"2"'), np.uint8), ",", 2, 5, 99)
-    >>> found is None or [places.tolist() for places in found]
-    [[[0], [3]], [[1], [4]], [1]]
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """A text cut at ends of lines, in or out of quotes, and what was counted in each piece.
+
+    `bounds` are where the pieces begin, and the end of the last one. Without any quote in the text,
+    `rows` are its lines that are not blank. `foreign` are bytes that are not ASCII.
     """
+
+    bounds: Sequence[int]
+    lines: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    quotes: NDArray[np.int64]
+    zeros: NDArray[np.int64]
+    foreign: NDArray[np.int64]
+
+
+def survey(content: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
+    r"""The text in as many pieces as threads are worth while.
+
+    >>> found = survey(padded(b"a,b\n\n1,2\n"), 1)
+    >>> found.bounds, found.lines.tolist(), found.rows.tolist()
+    ([0, 9], [3], [2])
+    """
+    n = len(content) - PADDING
+    n_pieces = n_pieces or max(1, min(_n_threads(), n // _PIECE))
+    near = [n * k // n_pieces for k in range(1, n_pieces)]
+    cuts = {native().next_line(content, start, False) for start in near}
+    bounds = sorted({0, n} | cuts) if n else [0, 0]
+    counts = _each(lambda piece: native().survey_of(content, *piece), list(pairwise(bounds)))
+    return Pieces(bounds, *np.array(counts, dtype=np.int64).T)
+
+
+def first_row(content: NDArray[np.uint8], delimiter: str, longest: int) -> tuple[int, int] | None:
+    """Where the first row that is not blank ends, and after how many lines; None if it does not."""
+    if not _cuts(content, delimiter):
+        return None
+    n = len(content) - PADDING
+    rows, end, lines = native().rows_of(content, 0, n, ord(delimiter), max(0, longest), 1)
+    return (end, lines) if rows == 1 else None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the values of each column go: beside the table, into it, or nowhere.
+
+    Of columns `as_words` all cells are words, also numbers.
+    """
+
+    n_columns: int
+    aside: Sequence[int] = ()
+    as_words: Collection[int] = ()
+    only_aside: bool = False
+
+    @property
+    def kept(self) -> list[int]:
+        """The columns of the table, in the order of the file."""
+        return [] if self.only_aside else [j for j in range(self.n_columns) if j not in self.aside]
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        places = np.full(self.n_columns, len(self.kept), dtype=np.int64)
+        places[self.kept] = np.arange(len(self.kept))
+        places[list(self.aside)] = -1 - np.arange(len(self.aside))
+        return places
+
+
+@dataclass(frozen=True)
+class Text:
+    """What to read of a text and how: `rows` are the pieces, as start, stop, rows and lines."""
+
+    content: NDArray[np.uint8]
+    delimiter: str
+    longest: int
+    first_line: int
+    rows: Sequence[tuple[int, int, int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The cells of a text: numbers in `table` and `aside`, and words, which wait for their values.
+
+    `table` has the columns of the layout that are kept, `aside` a row for each that is not.
+    """
+
+    text: Text
+    layout: Layout
+    table: NDArray[np.float64]
+    aside: NDArray[np.float64]
+    lines: NDArray[np.uint32]
+    chunks: Sequence[Any]
+    _told: dict[int, tuple[list[str], NDArray[Any], NDArray[Any]]] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.lines)
+
+    def words(self, column: int) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
+        """The distinct cells that are no plain numbers, how many rows have each, and the first.
+
+        They come as they first appear.
+        Plain are ASCII digits with a sign, a point and an exponent, in any number of ASCII spaces.
+        What else Python takes for a number is a word, too, for the caller to judge.
+        """
+        if column not in self._told:
+            self._told[column] = native().words_of(self.chunks, column, _SEED)
+        return self._told[column]
+
+    def span(self, column: int) -> tuple[float, float]:
+        """The least and the largest plain number; +inf and -inf where there is none."""
+        spans = [(np.inf, -np.inf), *(chunk.span(column) for chunk in self.chunks)]
+        return min(least for least, _ in spans), max(most for _, most in spans)
+
+    def all_words(self, column: int) -> Sheet | None:
+        """The column alone, with all of its cells as words."""
+        n = self.layout.n_columns
+        return _read(self.text, Layout(n, [column], [column], only_aside=True))
+
+    def floats(self, column: int, of_words: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The numbers of a column, and a number for each of its words."""
+        self._check(column, of_words)
+        out = np.empty(self.n_rows)
+        _each(lambda chunk: chunk.copy(column, of_words, out), self.chunks)
+        return out
+
+    def recode(self, of_words: Mapping[int, NDArray[np.float64]]) -> None:
+        """Put a number in the place of each word, of these columns; they have no words then."""
+        for column, values in of_words.items():
+            self._check(column, values)
+        chosen = {j: values for j, values in of_words.items() if len(values)}
+        if chosen:
+            columns, tables = list(chosen), list(chosen.values())
+            _each(lambda chunk: chunk.recode(columns, tables), self.chunks)
+
+    def _check(self, column: int, of_words: NDArray[np.float64]) -> None:
+        if len(of_words) != len(self.words(column)[0]):
+            raise ValueError("every word has a value")
+
+
+def read_sheet(
+    content: NDArray[np.uint8],
+    pieces: Pieces,
+    delimiter: str,
+    n_columns: int,
+    *,
+    header: tuple[int, int] = (0, 0),
+    most_rows: int = _MOST_ROWS,
+    longest: int = _LARGEST,
+    aside: Sequence[int] = (),
+) -> Sheet | None:
+    r"""The rows of UTF-8 text behind its header, whose end and number of lines are given.
+
+    The rows are those of the csv module with ``strict=True``. None where some row does not have
+    `n_columns` cells, a quote stands wrong, a cell has more than `longest` bytes or there are more
+    than `most_rows` rows; and where the compiled module is missing: the csv module is then to read.
+    What is found does not depend on the pieces.
+
+    >>> text = padded(b'1,"2"\nNA,3')
+    >>> sheet = read_sheet(text, survey(text), ",", 2)
+    >>> sheet.table[:, 1], sheet.words(0)[0], sheet.lines
+    (array([2., 3.]), ['NA'], array([1, 2], dtype=uint32))
+    """
+    if n_columns < 1 or not _cuts(content, delimiter):
+        return None
+    start, first_line = header
+    if pieces.quotes.any():
+        rows = _walked(content, pieces, start, delimiter, max(0, longest))
+    else:
+        rows = _counted(content, pieces, start)
+    if rows is None or sum(n for _, _, n, _ in rows) > min(most_rows, _MOST_ROWS):
+        return None
+    text = Text(content, delimiter, max(0, longest), first_line + 1, rows)
+    return _read(text, Layout(n_columns, aside))
+
+
+def _read(text: Text, layout: Layout) -> Sheet | None:
+    n_rows = sum(n for _, _, n, _ in text.rows)
+    table, aside = np.empty((n_rows, len(layout.kept))), np.empty((len(layout.aside), n_rows))
+    lines = np.empty(n_rows, dtype=np.uint32)
+    as_words = np.isin(np.arange(layout.n_columns), list(layout.as_words)).astype(np.uint8)
+    tasks, first, line = [], 0, text.first_line
+    for start, stop, n, n_lines in text.rows:
+        chunk = native().Chunk(text.content, table, aside, layout.places, as_words, _SEED)
+        tasks.append((chunk, start, stop, first, n, line))
+        first, line = first + n, line + n_lines
+
+    def read(task: tuple[Any, int, int, int, int, int]) -> bool:
+        chunk, start, stop, first, n, line = task
+        between = ord(text.delimiter)
+        return bool(chunk.read(start, stop, between, text.longest, first, n, line, lines))
+
+    if not all(_each(read, tasks)):
+        return None
+    return Sheet(text, layout, table, aside, lines, [task[0] for task in tasks])
+
+
+def _counted(
+    content: NDArray[np.uint8], pieces: Pieces, start: int
+) -> list[tuple[int, int, int, int]]:
+    """The pieces behind `start`, where every line that is not blank is a row."""
+    found = []
+    for k, (a, b) in enumerate(pairwise(pieces.bounds)):
+        if b > start:
+            lines, rows = int(pieces.lines[k]), int(pieces.rows[k])
+            if a < start:
+                before = native().survey_of(content, a, start)
+                lines, rows = lines - before[0], rows - before[1]
+            found.append((max(a, start), b, rows, lines))
+    return found
+
+
+def _walked(
+    content: NDArray[np.uint8], pieces: Pieces, start: int, delimiter: str, longest: int
+) -> list[tuple[int, int, int, int]] | None:
+    """The pieces behind `start`, whose rows are found by going through their quotes.
+
+    Where a piece begins is a guess: an odd number of quotes before it looks like the inside of a
+    cell. It is right where the piece before it, if that began rightly, ends. Else the piece is
+    gone through again, from there.
+    """
+    n = len(content) - PADDING
+    odd = np.cumsum(pieces.quotes) % 2 == 1
+    cuts = [
+        native().next_line(content, bound, True) if quoted else bound
+        for bound, quoted in zip(pieces.bounds[1:-1], odd, strict=False)
+    ]
+    bounds = sorted({start, n} | {cut for cut in cuts if start < cut < n})
+
+    def walk(piece: tuple[int, int]) -> list[int]:
+        most = 2**62
+        return native().rows_of(content, *piece, ord(delimiter), longest, most)
+
+    found, at = [], start
+    guesses = _each(walk, list(pairwise(bounds)))
+    for (guessed, stop), guess in zip(pairwise(bounds), guesses, strict=True):
+        rows, end, lines = guess if guessed == at else walk((at, max(at, stop)))
+        if rows < 0:
+            return None
+        found.append((at, end, rows, lines))
+        at = end
+    return found
+
+
+def _cuts(content: NDArray[np.uint8], delimiter: str) -> bool:
+    """Whether the compiled loops know this delimiter and a text of this size."""
     if content.dtype != np.uint8 or content.ndim != 1:
         raise ValueError(f"bytes are cut, not {content.dtype} {content.shape}")
-    cuts = len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\r\n"'
-    if not available() or not cuts or len(content) > _LARGEST or n_columns < 1:
-        return None
-    capacity = max(0, min(native().most_lines(content), most_rows, _MOST_ROWS))
-    starts, ends = (np.empty((n_columns, capacity), dtype=np.uint32) for _ in range(2))
-    lines = np.empty(capacity, dtype=np.uint32)
-    n_rows = native().cut_cells(content, ord(delimiter), max(0, longest), starts, ends, lines)
-    return None if n_rows < 0 else (starts[:, :n_rows], ends[:, :n_rows], lines[:n_rows])
+    known = len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\r\n"\0'
+    return available() and known and len(content) <= _LARGEST
 
 
-def numbers_of_cells(content: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """The cells as Python's float reads them, NaN where a cell is no plain finite number.
-
-    Plain are ASCII digits with a sign, a point and an exponent, in any number of ASCII spaces. What
-    else Python takes for a number is NaN here, too: those cells are for the caller to judge.
-    """
-    starts, ends = _checked(content, starts, ends)
-    values = np.empty(len(starts))
-    native().numbers_of_cells(content, starts, ends, values)
-    return values
+def _n_threads() -> int:
+    """The cores that this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    cores = len(allowed(0)) if allowed else os.cpu_count() or 1
+    return min(cores, _MOST_THREADS)
 
 
-def distinct_cells(
-    content: np.ndarray, starts: np.ndarray, ends: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which content each cell has, numbered as they first appear, and where each first stands."""
-    starts, ends = _checked(content, starts, ends)
-    codes, firsts = (np.empty(len(starts), dtype=np.int32) for _ in range(2))
-    n = native().distinct_cells(content, starts, ends, _SEED, codes, firsts)
-    return codes, firsts[:n]
-
-
-def _checked(
-    content: np.ndarray, starts: np.ndarray, ends: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The places in one piece; what the loops would read out of bounds is refused."""
-    if content.dtype != np.uint8 or starts.dtype != np.uint32 or ends.dtype != np.uint32:
-        raise ValueError("cells are bytes between places of four bytes")
-    if starts.ndim != 1 or starts.shape != ends.shape:
-        raise ValueError(f"each start has its end: {starts.shape} and {ends.shape}")
-    if len(starts) and ((starts > ends).any() or ends.max() > len(content)):
-        raise ValueError("a cell would end before it starts, or after the text")
-    return np.ascontiguousarray(starts), np.ascontiguousarray(ends)
+def _each(call: Callable[[T], R], items: Iterable[T]) -> list[R]:
+    """The call of each item, side by side: the loops leave Python alone."""
+    items = list(items)
+    if len(items) < 2:
+        return [call(item) for item in items]
+    with ThreadPoolExecutor(min(len(items), _n_threads())) as threads:
+        return list(threads.map(call, items))
