@@ -6,6 +6,8 @@
 | `shared_steps.py` | steps before a learner, fitted once for candidates that begin alike |
 | `reasons.py` | why a fit failed, in a sentence |
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
+| `asked_once.py` | predictions of each kind made once, however many scores read them |
+| `checked_answers.py` | what answers must be: one for each row, labels of y, probabilities |
 | `stand_ins.py` | models whose answers are known, for scorers to ask |
 | `jobs.py` | many fits, answers put in their place as they come in |
 | `agreement.py` | whether a kernel does what the installed scikit-learn does |
