@@ -83,8 +83,11 @@ class Family:
         """
         step = self.prefix.removesuffix("__")
         put = [given[step] for given in self.candidates if step in given] if step else []
-        deep = self.last.get_params(deep=True) if hasattr(self.last, "get_params") else {}
-        parts = [*put, self.last, *deep.values()]
+        parts = [*put, self.last]
+        if hasattr(self.last, "get_params"):
+            own = _parameters(self.last).values()
+            if any(hasattr(value, "get_params") or isinstance(value, list) for value in own):
+                parts += self.last.get_params(deep=True).values()
         learners = (part for part in parts if hasattr(part, "fit") and not isinstance(part, type))
         return not all(is_from(one, "sklearn") or is_from(one, "truerisk") for one in learners)
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import truerisk as tr
-from truerisk.core.errors import FitFailed, TrueRiskWarning
+from truerisk.core.errors import FitFailed, TrueRiskError, TrueRiskWarning
 
 N = 60
 Y = np.arange(N) % 2
@@ -134,6 +134,14 @@ def test_sums_of_a_coarse_type_are_1(kind):
         warnings.simplefilter("error")
         found = risk(Other(share=lambda p: p.astype(kind)), loss="brier")
     assert found == pytest.approx(risk(Other(), loss="brier"), rel=0.01)
+
+
+@pytest.mark.parametrize("cell", [np.nan, np.inf, -np.inf])
+def test_a_cell_that_is_no_number_is_not_called_a_sum(cell):
+    """It is refused as what it is, and other rows are not blamed."""
+    share = lambda p: np.where(np.arange(len(p))[:, None] == 3, [cell, -cell], p).tolist()  # noqa: E731
+    with pytest.raises(TrueRiskError, match="non-finite"):
+        risk(Other(share=share), loss="brier")
 
 
 @pytest.mark.parametrize("loss", ["log", "auc"])

@@ -95,8 +95,11 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
 def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndarray:
     """Probabilities of all classes, from those of the classes that a model knows."""
     found = shares(said, codes, n_rows, n_classes)
-    given = np.asarray(said)
-    slack = _slack(given)
+    given, slack = np.asarray(said, dtype=np.float64), _slack(np.asarray(said).dtype)
+    with np.errstate(invalid="ignore"):  # infinities, which are told of later
+        sums = given.sum(axis=1)
+    if (np.abs(sums - 1) <= slack).all() and (given >= -slack).all():
+        return found  # of shares that are not negative and sum to 1 none is greater
     finite = np.isfinite(given).all(axis=1)
     outside = given[finite & ((given < -slack) | (given > 1 + slack)).any(axis=1)]
     if len(outside):
@@ -105,8 +108,7 @@ def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
             f"predict_proba gave {float(wrong):.4g}, and probabilities lie between 0 and 1: use "
             "loss='zero-one', or 'auc' if they rank"
         )
-    sums = given[finite].sum(axis=1, dtype=np.float64)
-    off = np.abs(sums - 1) > slack
+    off = finite & (np.abs(sums - 1) > slack)
     if off.any():
         warnings.warn(
             f"the probabilities of {int(off.sum())} of {n_rows} rows do not sum to 1 (the first to "
@@ -131,10 +133,9 @@ def shares(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> np.ndar
     return full
 
 
-def _slack(given: np.ndarray) -> float:
+def _slack(kind: np.dtype[Any]) -> float:
     """How far numbers of this precision may be from 1 when they are normalised."""
-    exact = given.dtype if given.dtype.kind == "f" else np.float64
-    return float(np.sqrt(np.finfo(exact).eps))
+    return float(np.sqrt(np.finfo(kind if kind.kind == "f" else np.float64).eps))
 
 
 def numbers_of(answers: Any, shape: tuple[int, ...]) -> np.ndarray:
