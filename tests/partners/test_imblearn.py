@@ -20,7 +20,9 @@ from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.table.data import Data
 from truerisk.methods import Bootstrap
 
-imblearn = pytest.importorskip("imblearn", reason="imbalanced-learn is not installed")
+imblearn = pytest.importorskip(
+    "imblearn", reason="imbalanced-learn is not installed; `make test-partners` installs it"
+)
 from imblearn.over_sampling import SMOTE, RandomOverSampler  # noqa: E402
 from imblearn.pipeline import Pipeline  # noqa: E402
 from imblearn.under_sampling import RandomUnderSampler  # noqa: E402

@@ -103,6 +103,16 @@ def test_a_label_of_another_type_is_the_same_label(kind):
     assert risk(Other(label=lambda said: said.astype(kind)[:, None])) == risk(Other())
 
 
+def test_texts_of_any_length_are_texts():
+    """As pandas and newer releases of NumPy hold them."""
+    kinds = [
+        object,
+        *([np.dtypes.StringDType()] if hasattr(getattr(np, "dtypes", None), "StringDType") else []),
+    ]
+    for kind in kinds:
+        assert risk(Other(label=lambda said: said.astype(kind)), WORDS) == risk(Other(), WORDS)  # noqa: B023
+
+
 def test_a_reject_counts_as_wrong_and_is_said():
     """A label of y's kind that y lacks may be meant: the warning says how many fits had it."""
     with pytest.warns(TrueRiskWarning, match=r"first 7, for 20 of 20 rows.*3 times in 3 fits"):

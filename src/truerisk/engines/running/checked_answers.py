@@ -26,6 +26,9 @@ __all__ = [
     "shares",
 ]
 
+KINDS = {"U": "texts", "S": "bytes", **dict.fromkeys("biuf", "numbers")}
+"""What arrays of these types hold; others (objects) may hold anything."""
+
 
 def refuse_other_rows(n_answers: int, n_rows: int) -> None:
     """One answer would silently serve for all rows."""
@@ -40,6 +43,8 @@ def coded(labels: Any, data: Data) -> np.ndarray:
     answer.
     """
     labels = np.asarray(labels).ravel()
+    if labels.dtype.kind == "T":  # texts of any length, which NumPy looks up among no others
+        labels = labels.astype(object)
     codes = _codes(labels, data)
     strange = labels[codes < 0].tolist()
     if strange:
@@ -60,6 +65,9 @@ def coded(labels: Any, data: Data) -> np.ndarray:
 
 
 def _codes(labels: np.ndarray, data: Data) -> np.ndarray:
+    kinds = {KINDS.get(one.dtype.kind, "") for one in (labels, data.class_labels)} - {""}
+    if len(kinds) > 1:  # older releases of NumPy do not compare them, and warn of it
+        return np.full(len(labels), -1, dtype=code_type(data.n_classes))
     try:
         at = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
     except TypeError:  # labels that have no order among those of y
