@@ -11,10 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import StackingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, Perceptron, Ridge
 from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import truerisk as tr
@@ -33,6 +38,37 @@ class Broken(GaussianNB):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         raise RuntimeError("the disk is full")
+
+
+class Answering(ClassifierMixin, BaseEstimator):
+    """Answers what it is told to."""
+
+    def __init__(self, said: Any = 0.5, columns: int = 2, classes: Any = (0, 1)) -> None:
+        self.said, self.columns, self.classes = said, columns, classes
+
+    def fit(self, X: Any, y: Any) -> Any:
+        self.classes_ = np.array(self.classes)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), self.said)
+
+    def predict_proba(self, X: Any) -> Any:
+        return np.full((len(X), self.columns), self.said)
+
+
+class Resampling(BaseEstimator):
+    """A step that changes the rows, as those of imbalanced-learn."""
+
+    def fit_resample(self, X: Any, y: Any) -> Any:
+        return X, y
+
+
+def strictly(call: Callable[[], Any]) -> Any:
+    """What is warned of is raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return call()
 
 
 def risk(model: Any = KNN, X: Any = X, y: Any = Y, **options: Any) -> Any:
@@ -71,6 +107,25 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "method, no such kind": lambda: tr.methods.Bootstrap("bot"),
     "loss, misspelt": lambda: risk(loss="zero-on"),
     "loss of regression for classes": lambda: risk(loss="squared"),
+    "labels of another kind": lambda: risk(Answering(said="0")),
+    "labels that are fractions": lambda: risk(Answering(said=0.5)),
+    "probabilities above 1": lambda: risk(Answering(said=1.5), loss="log"),
+    "probabilities in one column": lambda: risk(Answering(columns=1), loss="log"),
+    "classes that y does not hold": lambda: risk(Answering(classes=("a", "b")), loss="log"),
+    "weights that need routing": lambda: risk(
+        OneVsRestClassifier(GaussianNB()), sample_weight=np.ones(20)
+    ),
+    "weights behind a resampling step": lambda: risk(
+        make_pipeline(Resampling(), GaussianNB()), sample_weight=np.ones(20)
+    ),
+    "splits within splits of copies": lambda: risk(
+        StackingClassifier([("search", GridSearchCV(KNN, GRID))]), method=".632"
+    ),
+    "a warning of a fitted part": lambda: strictly(
+        lambda: risk(FrozenEstimator(GaussianNB().fit(X, Y)))
+    ),
+    "a warning of sums": lambda: strictly(lambda: risk(Answering(said=0.2), loss="log")),
+    "a warning of labels": lambda: strictly(lambda: risk(Answering(said=7))),
     "loss that needs probabilities": lambda: risk(Perceptron(), loss="log"),
     "interval, misspelt": lambda: risk(interval="wal"),
     "interval that the loss has no rows for": lambda: risk(loss="auc", interval="wald"),

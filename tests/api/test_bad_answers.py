@@ -14,7 +14,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.api.test_bad_input import METHODS, NESTED, N, X, Y, estimate
 
 import truerisk as tr
-from truerisk.core.errors import BadData, FitFailed, FitFailedWarning, Refusal, TrueRiskError
+from truerisk.core.errors import (
+    BadData,
+    FitFailed,
+    FitFailedWarning,
+    Refusal,
+    TrueRiskError,
+    TrueRiskWarning,
+)
 
 
 class Answering(ClassifierMixin, BaseEstimator):
@@ -120,11 +127,16 @@ def test_when_every_candidate_fails() -> None:
 
 
 def test_a_label_that_y_does_not_hold() -> None:
-    """A prediction outside y is an error under zero-one loss, and has no cost."""
+    """A prediction outside y is an error under zero-one loss, which is said, and has no cost."""
     stranger = Answering("stranger")
-    assert estimate(stranger, y=np.array(["a", "b"])[Y]).value == 1
+    said = "predicted labels that y does not hold \\('a', 'b'\\), the first 'stranger'.*as wrong"
+    with pytest.warns(TrueRiskWarning, match=said):
+        assert estimate(stranger, y=np.array(["a", "b"])[Y]).value == 1
     for loss in (tr.losses.Cost([[0, 1], [1, 0]]), lambda y, f: (y != f) * 1.0):
-        with pytest.raises(Refusal, match="predicted a label that y does not hold"):
+        with (
+            pytest.warns(TrueRiskWarning, match=said),
+            pytest.raises(Refusal, match="predicted a label that y does not hold"),
+        ):
             estimate(stranger, y=np.array(["a", "b"])[Y], loss=loss)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -195,3 +197,19 @@ def test_of_a_pipeline_a_message_lists_what_may_be_meant(name, said) -> None:
     pipe = Pipeline([("s", columns), ("m", LogisticRegression())])
     with pytest.raises(UnknownName, match=said):
         Family.of(pipe, {name: [1.0]})
+
+
+def test_an_estimator_without_tags_is_told_what_to_derive_from():
+    """One that has the methods of an estimator, and none of its bases."""
+
+    class Duck:
+        def get_params(self, deep=True):
+            return {}
+
+        def set_params(self, **params):
+            return self
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # older releases take it for neither, and say so
+        with pytest.raises(BadData, match=r"Duck (has no tags of scikit-learn|is neither)"):
+            _ = Family.of(Duck()).task

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import BayesianRidge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from tests.study.learners import LEARNERS, Napping, X, Y, assessed, told
@@ -198,6 +199,21 @@ def test_a_seed_is_part_of_the_key_where_the_plan_has_none(tmp_path):
     again = assessed(path, forest, **options, random_state=5)
     assert again.kept.found == 0
     assert told(again) == told(assessed(None, forest, **options, random_state=5))
+
+
+def test_the_form_of_y_is_part_of_the_key_where_fits_see_it(tmp_path):
+    """A learner of other people may compute in single precision; scikit-learn's see numbers."""
+    path, options = tmp_path / "runs.db", {"methods": ["2-fold"], "outer": "2-fold"}
+    single = X[:, 0].astype(np.float32)
+    for learner, known in ((Own(), False), (BayesianRidge(), True)):
+        for y in (single.astype(float), single):
+            again = assessed(path, {"it": learner}, y=y, **options)
+        assert bool(again.kept.found) == known
+        assert told(again) == told(assessed(None, {"it": learner}, y=y, **options))
+
+
+class Own(BayesianRidge):
+    """No class of scikit-learn's."""
 
 
 def test_a_longer_grid_finds_the_shorter_one(tmp_path):

@@ -34,6 +34,7 @@ from truerisk.api.road.provenance import versions
 from truerisk.core.errors import (
     BadData,
     DuplicateRowsWarning,
+    FittedPartWarning,
     GroupLeakWarning,
     Refusal,
     UnknownName,
@@ -259,8 +260,9 @@ def _refuse_other_columns(search: Any, X: Any) -> None:
 
 @contextmanager
 def _leaks_are_findings() -> Iterator[None]:
-    """Copies and groups on both sides are findings here, not warnings as well."""
+    """Copies, groups on both sides and fitted parts are findings here, not warnings as well."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DuplicateRowsWarning)
         warnings.simplefilter("ignore", GroupLeakWarning)
+        warnings.simplefilter("ignore", FittedPartWarning)
         yield

@@ -220,7 +220,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         scored = isinstance(asked.loss, OwnScore | Scorer) and not makes_predictions(self.estimator)
         weights = {"sample_weight": routed.sample_weight}
         task: Task = "other" if scored else family.task
-        data = Data.check(X, y, task=task, groups=routed.groups, **weights)
+        own = family.takes_y_as_given
+        data = Data.check(X, y, task=task, groups=routed.groups, as_given=own, **weights)
         loss, scores = asked.loss, asked.scores
         if isinstance(loss, Scorer) and (several := by_function(loss.function, data)):
             check_chooser(self.refit, several, self.outer)

@@ -15,6 +15,7 @@ __all__ = [
     "FitFailedTypeError",
     "FitFailedValueError",
     "FitFailedWarning",
+    "FittedPartWarning",
     "GroupLeakWarning",
     "MissingExtra",
     "MissingResult",
@@ -126,6 +127,10 @@ class DuplicateRowsWarning(TrueRiskWarning):
 
 class GroupLeakWarning(TrueRiskWarning):
     """Rows of one group stand on both sides of a split: the estimate is too good."""
+
+
+class FittedPartWarning(TrueRiskWarning):
+    """A part of the model is fitted before all folds: if it saw these rows, it is too good."""
 
 
 class FitFailedWarning(TrueRiskWarning):

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Task
@@ -54,10 +54,17 @@ class Family:
         """Whether scikit-learn calls the estimator a classifier or a regressor."""
         from sklearn.base import is_classifier, is_regressor
 
-        if is_classifier(self.estimator):
-            return "classification"
-        if is_regressor(self.estimator):
-            return "regression"
+        try:
+            if is_classifier(self.estimator):
+                return "classification"
+            if is_regressor(self.estimator):
+                return "regression"
+        except AttributeError as error:
+            raise BadData(
+                f"{type(self.estimator).__name__} has no tags of scikit-learn, which say whether "
+                "it is a classifier or a regressor: derive it from ClassifierMixin or "
+                "RegressorMixin and, after that, BaseEstimator of sklearn.base."
+            ) from error
         raise BadData(
             f"{type(self.estimator).__name__} is neither a classifier nor a regressor: "
             "it makes no predictions whose risk could be estimated."
@@ -67,6 +74,22 @@ class Family:
     def name(self) -> str:
         """The class of the learner, of the last step for a pipeline."""
         return type(self.last).__name__
+
+    @cached_property
+    def takes_y_as_given(self) -> bool:
+        """Whether a learner of other people is fitted, which may want float32 or a column.
+
+        What scikit-learn and we have take any y for the numbers in it.
+        """
+        step = self.prefix.removesuffix("__")
+        put = [given[step] for given in self.candidates if step in given] if step else []
+        parts = [*put, self.last]
+        if hasattr(self.last, "get_params"):
+            own = parameters_of(self.last).values()
+            if any(hasattr(value, "get_params") or isinstance(value, list) for value in own):
+                parts += self.last.get_params(deep=True).values()
+        learners = (part for part in parts if hasattr(part, "fit") and not isinstance(part, type))
+        return not all(is_from(one, "sklearn") or is_from(one, "truerisk") for one in learners)
 
     @property
     def is_piped(self) -> bool:

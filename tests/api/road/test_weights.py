@@ -5,11 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import sklearn
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import BaggingClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    StackingClassifier,
+    VotingClassifier,
+    VotingRegressor,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+)
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -37,6 +49,12 @@ MODELS = [
     (BaggingClassifier(LOGISTIC, random_state=0), "sample_weight"),
     (CalibratedClassifierCV(LOGISTIC, cv=2), "sample_weight"),
     (TransformedTargetRegressor(Ridge(), transformer=StandardScaler()), "sample_weight"),
+    (VotingClassifier([("a", LOGISTIC), ("b", "drop")]), "sample_weight"),
+    (make_pipeline(VotingRegressor([("a", Ridge())])), "votingregressor__sample_weight"),
+    (
+        StackingClassifier([("a", GridSearchCV(LOGISTIC, {"C": [1, 2]}, cv=2))], LOGISTIC, cv=2),
+        "sample_weight",
+    ),
 ]
 
 
@@ -81,3 +99,71 @@ def test_a_search_is_weighted_inside() -> None:
     risk = tr.estimate_risk(search, X, Y, method="3-fold", sample_weight=heavy, loss="zero-one")
     assert risk.losses[Y == 1].sum() == 0  # with these weights everything is called 1
     assert risk.losses[Y == 0].sum() == 12
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        VotingClassifier([("a", GridSearchCV(LOGISTIC, {"C": [0.01, 9]}, cv=2)), ("b", LOGISTIC)]),
+        StackingClassifier([("a", LOGISTIC)], cv=2),
+    ],
+    ids=["vote", "stack"],
+)
+def test_votes_and_stacks_weigh_as_they_would(model) -> None:
+    """Exactly the fits of plain loops."""
+    wrong = np.zeros(24)
+    splits = list(StratifiedKFold(3).split(X, Y))
+    for train, test in splits:
+        fitted = clone(model).fit(X[train], Y[train], sample_weight=W[train])
+        wrong[test] = fitted.predict(X[test]) != Y[test]
+    found = tr.estimate_risk(model, X, Y, method=splits, sample_weight=W)
+    assert found.value == pytest.approx(np.average(wrong, weights=W))
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (VotingClassifier([("a", KNeighborsClassifier())]), "KNeighborsClassifier.fit takes no"),
+        (StackingClassifier([("a", LOGISTIC)], KNeighborsClassifier()), "KNeighborsClassifier.fit"),
+        (
+            VotingClassifier([("a", PIPE)]),
+            "gives its parts the weight as sample_weight",
+        ),
+        (OneVsRestClassifier(LOGISTIC), "hands sample_weight on with .*metadata routing only"),
+        (TunedThresholdClassifierCV(LOGISTIC), "hands sample_weight on with .*routing only"),
+    ],
+)
+def test_parts_that_take_no_weight_are_found_before_the_fits(model, said) -> None:
+    """By the name of the part, or by what has to be switched on."""
+    with pytest.raises(Refusal, match=said):
+        tr.estimate_risk(model, X, Y, sample_weight=W)
+
+
+@pytest.mark.parametrize("kind", [OneVsRestClassifier, FixedThresholdClassifier])
+def test_with_routing_switched_on_they_take_it(kind) -> None:
+    """What the sentence advises works, and is what plain loops find."""
+    splits = list(StratifiedKFold(3).split(X, Y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        model, wrong = kind(LogisticRegression().set_fit_request(sample_weight=True)), np.zeros(24)
+        for train, test in splits:
+            fitted = clone(model).fit(X[train], Y[train], sample_weight=W[train])
+            wrong[test] = fitted.predict(X[test]) != Y[test]
+        found = tr.estimate_risk(model, X, Y, method=splits, sample_weight=W)
+    assert found.value == pytest.approx(np.average(wrong, weights=W))
+
+
+class Doubles(BaseEstimator):
+    """A step that resamples, as those of imbalanced-learn."""
+
+    def fit_resample(self, X, y):
+        return np.vstack([X, X]), np.r_[y, y]
+
+
+@pytest.mark.parametrize("grid", [None, {"a": [Doubles()]}])
+@pytest.mark.parametrize("name", ["sample_weight", "fit_params"])
+def test_weights_do_not_pass_a_step_that_resamples(grid, name) -> None:
+    """The learner sees other rows than those that were weighed; a plain number would pass."""
+    steps = Pipeline([("a", Doubles() if grid is None else StandardScaler()), ("b", LOGISTIC)])
+    given = {"sample_weight": W} if name == "sample_weight" else {"b__sample_weight": W}
+    with pytest.raises(Refusal, match="b__sample_weight has an entry for each row, and Doubles"):
+        tr.HonestSearchCV(steps, grid or {"b__C": [1]}).fit(X, Y, **given)

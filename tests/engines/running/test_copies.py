@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LassoCV, RidgeCV
 from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, StratifiedKFold
@@ -167,3 +168,27 @@ def test_plans_without_copies_say_nothing() -> None:
     """Folds hold each row once: the search splits as it always does."""
     found = tr.estimate_risk(search(3), X, Y, method="3-fold")
     assert not any("copies" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        StackingClassifier([("search", GridSearchCV(Spy(), GRID, cv=3))], cv=3),
+        GridSearchCV(CalibratedClassifierCV(GaussianNB(), cv=2), {"method": ["sigmoid"]}, cv=3),
+    ],
+    ids=["stack", "search"],
+)
+def test_splits_within_splits_are_refused(model) -> None:
+    """The inner one is shown a part of the sample, and does not know which rows are copies."""
+    with pytest.raises(Refusal, match=r"splits the rows .* inside splits what .*'10-fold'"):
+        tr.estimate_risk(model, X, Y, method=Bootstrap("oob", replicates=2))
+    assert np.isfinite(tr.estimate_risk(model, X, Y, method="3-fold").value)
+
+
+def test_searches_side_by_side_are_served() -> None:
+    """A vote of tuned parts: each of them is fitted on the whole sample."""
+    Spy.seen.clear()
+    parts = [(name, GridSearchCV(Spy(), GRID, cv=3)) for name in "ab"]
+    found = tr.estimate_risk(VotingClassifier(parts), X, Y, method=Bootstrap("oob", replicates=2))
+    assert np.isfinite(found.value)
+    assert all(not trained & asked for trained, asked in Spy.seen)

@@ -314,3 +314,10 @@ def test_a_refusal_in_a_loss_is_said_as_it_is():
     said = raised(KNeighborsClassifier(), None, "auto", loss=Faulty(Refusal("not this.")).rate)
     assert type(said) is Refusal
     assert str(said) == "not this. It is fold 0."
+
+
+def test_where_memory_ends_it_is_said_what_to_do():
+    """The error has no words of its own."""
+    model = make_pipeline(FunctionTransformer(Faulty(MemoryError()).split), GaussianNB())
+    said = str(raised(model, None, "auto"))
+    assert "MemoryError: no message (use fewer workers, fewer rows, or a setting" in said

@@ -7,7 +7,14 @@ import warnings
 
 import pytest
 
-from truerisk.engines.running.fit_warnings import alike, apart, counted, kept_warnings, say_once
+from truerisk.engines.running.fit_warnings import (
+    Tally,
+    alike,
+    apart,
+    counted,
+    kept_warnings,
+    say_once,
+)
 
 
 def said(warned, n_fits):
@@ -31,6 +38,24 @@ def test_texts_that_differ_in_numbers_are_one():
     """A duality gap that is different in each fit does not make a hundred warnings."""
     warned = [(UserWarning, f"gap {0.1 / k:.2e}, tolerance 1e-4") for k in range(1, 8)]
     assert said(warned, 7) == [(UserWarning, "gap 1.00e-01, tolerance 1e-4 [7 times in 7 fits]")]
+
+
+def test_signs_belong_to_numbers():
+    """Boosters tell of each step by how much it gained, and gains are negative, too."""
+    texts = ["best gain: 0", "best gain: -0.5", "best gain: 1e-05"]
+    assert len(said([(UserWarning, text) for text in texts], 3)) == 1
+    assert alike("scikit-learn 1-2") == "scikit-learn #-#"
+
+
+def test_thousands_of_warnings_are_held_once():
+    """What a fit warns of is counted as it comes in."""
+    tally = Tally()
+    for fit in range(10):
+        tally.add((UserWarning, f"step {fit} {step}: no gain") for step in range(1000))
+    with pytest.warns(UserWarning, match=r"step 0 0: no gain \[10000 times in 10 fits\]") as told:
+        tally.say(10)
+    assert len(told) == 1
+    assert len(vars(tally)["_said"]) == 1
 
 
 def test_a_single_fit_needs_no_count():

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.leak_warnings import warn_of_leaks
+from truerisk.api.road.leak_warnings import warn_of_fitted_parts, warn_of_leaks
 from truerisk.api.road.problem import Problem, loss_by, method_of
 from truerisk.api.road.provenance import versions
 from truerisk.api.road.scorecard import check_scores
@@ -83,6 +83,7 @@ def compute(
     if plan is None:
         plan = chosen.plan(data, Streams(problem.seed))
     warn_of_leaks(data, chosen, plan)
+    warn_of_fitted_parts(problem.family, chosen)
     asking = problem.asking(keeper=keeper, known=known)
     terms = Terms(
         problem.confidence_level,

@@ -1,16 +1,18 @@
-"""Warnings about rows that stand on both sides of a split: copies of a row, rows of one group."""
+"""Warnings about rows on both sides of a split: copies of a row, of a group, learned before."""
 
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from truerisk.core.contracts import Method
-from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning
+from truerisk.core.errors import DuplicateRowsWarning, FittedPartWarning, GroupLeakWarning
+from truerisk.core.family import Family
 from truerisk.core.plan.leaks import cut_groups, split_copies
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["warn_of_leaks"]
+__all__ = ["warn_of_fitted_parts", "warn_of_leaks"]
 
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
@@ -33,3 +35,40 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             DuplicateRowsWarning,
             stacklevel=4,
         )
+
+
+def warn_of_fitted_parts(family: Family, method: Method) -> None:
+    """Name the parts that no fold fits anew: they may have learned from the rows that it tests."""
+    kept = _kept_by_clone(family) if method.splits else []
+    if kept:
+        warnings.warn(
+            f"clone keeps what {', '.join(kept)} learned, and so does every fold: if it has seen "
+            "these rows, the estimate is too good. Give unfitted parts; where it learned from "
+            "other rows, ignore this warning.",
+            FittedPartWarning,
+            stacklevel=4,
+        )
+
+
+def _kept_by_clone(family: Family) -> list[str]:
+    """The model or parts of it, as given or as the grid has them, that a clone does not empty."""
+    estimator = family.estimator
+    parts = [("", estimator), *estimator.get_params(deep=True).items()]
+    parts += [item for given in family.candidates for item in given.items()]
+    found = {
+        f"{name} ({type(part).__name__})" if name else type(part).__name__
+        for name, part in parts
+        if hasattr(part, "fit") and not isinstance(part, type) and _keeps_its_state(part)
+    }
+    return sorted(found)
+
+
+def _keeps_its_state(part: Any) -> bool:
+    """Whether `clone` gives back what was fitted: only a class that says so itself can do that."""
+    from sklearn.base import BaseEstimator, clone
+
+    own = getattr(type(part), "__sklearn_clone__", None)
+    if own is None or own is BaseEstimator.__sklearn_clone__:
+        return False
+    twin = clone(part)
+    return twin is part or any(name.endswith("_") for name in vars(twin) if name[0] != "_")

@@ -9,7 +9,7 @@ from typing import Any
 
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import Score, scores_of
-from truerisk.api.road.weights import fit_params_with_weight
+from truerisk.api.road.weights import fit_params_with_weight, refuse_behind_resampling
 from truerisk.core.contracts import Method, Rule
 from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
@@ -73,7 +73,14 @@ def pose(
     **asked: Any,
 ) -> Problem:
     """Check what a user gave: rows, and what `problem_on` is asked for."""
-    data = Data.check(X, y, task=family.task, groups=groups, sample_weight=sample_weight)
+    data = Data.check(
+        X,
+        y,
+        task=family.task,
+        groups=groups,
+        sample_weight=sample_weight,
+        as_given=family.takes_y_as_given,
+    )
     return problem_on(data, family, sample_weight=sample_weight, **asked)
 
 
@@ -100,9 +107,10 @@ def problem_on(
         raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
     workers_of(executor)  # an unknown executor is refused by every engine alike
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
+    refuse_behind_resampling(family, params, data.n_rows)
     return Problem(
         family=family,
-        data=data.fitted_with(params),
+        data=data.fitted_with(params).for_fits(family.takes_y_as_given),
         loss=as_loss(loss, data),
         rule=as_rule(rule),
         confidence_level=confidence_level,

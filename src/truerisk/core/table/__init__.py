@@ -4,6 +4,7 @@
 |---|---|
 | `data.py` | `Data`: rows, labels, groups and weights, checked once at the door |
 | `rows.py` | rows of arrays, sparse matrices, frames and lists |
+| `targets.py` | y as it is given: its classes or numbers, and its form |
 | `columns.py` | what columns hold, and what models cannot read of it |
 | `checksums.py` | sums that tell rows apart |
 | `marks.py` | a number by the content of a row, wherever it stands |

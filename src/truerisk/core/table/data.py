@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,9 +11,18 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
-from truerisk.core.table.columns import is_missing, non_finite
+from truerisk.core.table.columns import non_finite
 from truerisk.core.table.marks import row_marks
 from truerisk.core.table.rows import RowSums, digest, n_rows, row_keys, sums_of, take_rows
+from truerisk.core.table.targets import (
+    Form,
+    any_target,
+    as_shown,
+    checked_target,
+    classes_of,
+    form_of,
+    numbers_in,
+)
 
 __all__ = ["Data", "Task", "non_finite"]
 
@@ -29,6 +37,7 @@ class Data:
     Where the task is neither, only a scorer looks at y, so it may be anything; a y without columns
     is none at all.
     `fit_params` go to every fit, those with one entry per row cut to the rows of that fit.
+    `form` is how y was given, its type and whether it was a column, where that is another.
     `row_ids` are the row numbers in the data these rows were cut from (None: uncut).
     """
 
@@ -41,6 +50,8 @@ class Data:
     sample_weight: np.ndarray | None = None
     fit_params: Mapping[str, Any] = field(default_factory=dict)
     row_ids: np.ndarray | None = None
+    form: Form | None = None
+    as_given: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -84,16 +95,20 @@ class Data:
         groups: Any = None,
         sample_weight: Any = None,
         fit_params: Mapping[str, Any] | None = None,
+        as_given: bool = False,
     ) -> Data:
-        """Data from what a user gave, or a sentence on what is wrong with it."""
+        """Data from what a user gave, or a sentence on what is wrong with it.
+
+        With `as_given` fits may take y in its own form (`for_fits`), so that a column is no matter.
+        """
         X = _table(X)
         n = n_rows(X)
-        target = _target(y, n) if task != "other" else _anything(y, n)
+        target = checked_target(y, n, as_given) if task != "other" else any_target(y, n)
         classes = codes = None
         if task == "classification":
-            classes, codes = _classes(target)
+            classes, codes = classes_of(target)
         elif task == "regression":
-            target = _numbers(target)
+            target = numbers_in(target)
         return cls(
             X=X,
             y=target,
@@ -103,7 +118,22 @@ class Data:
             groups=_groups(groups, n),
             sample_weight=_weights(sample_weight, n),
             fit_params=dict(fit_params or {}),
+            form=None if task == "other" else form_of(y, target),
         )
+
+    def for_fits(self, as_given: bool) -> Data:
+        """The same rows for fits that take y in the form in which it was given, or as it is."""
+        if self.form is None or as_given == self.as_given:
+            return self
+        return replace(self, as_given=as_given)
+
+    def fit_targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Some entries of y as a fit is given them: in the form of the user where it asks so."""
+        if self.form is None or not self.as_given:
+            return self.targets(y)
+        kind, is_column = self.form
+        given = y.astype(kind, copy=False)
+        return (given[:, None] if is_column else given,)
 
     def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
         """Some entries of y as a model is given them: not at all where there is no target."""
@@ -123,7 +153,7 @@ class Data:
 
     def label(self, code: int) -> Any:
         """The class with this code, as plain Python shows it."""
-        return _shown(self.class_labels[code])
+        return as_shown(self.class_labels[code])
 
     def codes_of(self, rows: np.ndarray) -> np.ndarray:
         """Class codes of these rows; only classification has them."""
@@ -160,6 +190,8 @@ class Data:
             sample_weight=self.weights(rows),
             fit_params=cut,
             row_ids=rows if self.row_ids is None else self.row_ids[rows],
+            form=self.form,
+            as_given=self.as_given,
         )
 
 
@@ -216,129 +248,6 @@ def _is_text(value: Any) -> bool:
 def _has_text(X: Any) -> bool:
     rows = (row if isinstance(row, list | tuple) else [row] for row in X)
     return any(isinstance(cell, str) for row in rows for cell in row)
-
-
-def _shown(value: Any) -> Any:
-    """A numpy scalar as plain Python prints it."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _target(y: Any, n: int) -> np.ndarray:
-    if y is None:
-        raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
-    target = np.asarray(y, dtype=object if _mixes_text(y) else None)
-    if target.ndim == 2 and target.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected; its one column is used.",
-            DataConversionWarning,
-            stacklevel=5,
-        )
-        target = target.ravel()
-    if target.ndim not in (1, 2):
-        raise BadData(f"y has {target.ndim} dimensions; give one value per row.")
-    if len(target) != n:
-        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
-    if target.dtype.kind in "mM":
-        raise BadData(
-            "Unknown label type: y holds dates or spans of time, which are neither classes nor "
-            "numbers: turn them into numbers, such as days, or into classes."
-        )
-    _refuse_missing(target)
-    return target
-
-
-def _anything(y: Any, n: int) -> np.ndarray:
-    """A target that nobody compares with predictions; without one, a table without columns."""
-    target = np.empty((n, 0)) if y is None else np.asarray(y)
-    if target.shape[:1] != (n,):
-        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
-    return target
-
-
-def _mixes_text(y: Any) -> bool:
-    """Whether a list holds text and something else, which numpy would turn into text silently."""
-    return isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
-
-
-def _refuse_missing(target: np.ndarray) -> None:
-    if target.dtype.kind == "f":
-        bad = np.flatnonzero(~np.isfinite(target).reshape(len(target), -1).all(axis=1))
-    elif target.dtype.hasobject:
-        flat = target.reshape(len(target), -1)
-        bad = np.flatnonzero([any(_missing(v) for v in row) for row in flat.tolist()])
-    else:
-        return
-    if len(bad):
-        raise BadData(
-            f"y is missing or not finite (NaN, inf) in {len(bad)} of {len(target)} rows, "
-            f"first in row {bad[0]}: leave these rows out."
-        )
-
-
-def _missing(value: Any) -> bool:
-    return is_missing(value) or (isinstance(value, float) and not np.isfinite(value))
-
-
-def _classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    if target.ndim == 2:
-        raise BadData(
-            "y has several columns: multi-label targets are not covered; assess one at a time."
-        )
-    if target.dtype.kind == "f" and not np.array_equal(target, np.floor(target)):
-        raise BadData(
-            "Unknown label type: y holds fractions, which a classifier cannot learn; "
-            "use a regressor or turn y into classes."
-        )
-    try:
-        classes, codes = _sorted_classes(target)
-    except TypeError:
-        kinds = sorted({type(v).__name__ for v in target.tolist()})
-        raise BadData(
-            f"Unknown label type: y mixes {' and '.join(kinds)}; use one type for all labels."
-        ) from None
-    if len(classes) == 1:
-        raise BadData(
-            f"y has only one class, {_shown(classes[0])!r}: every classifier is right; "
-            "there is no risk to estimate. Check the target column."
-        )
-    return classes, codes.astype(np.int64, copy=False)
-
-
-def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct labels ascending, and where each label stands among them."""
-    if target.dtype.kind in "iu" and target.dtype != np.uint64 and len(target):
-        wide = target.astype(np.int64, copy=False)
-        least = int(wide.min())
-        if int(wide.max()) - least < len(target):  # small whole numbers are counted, not sorted
-            shifted = wide - least
-            there = np.bincount(shifted) > 0
-            classes = (np.flatnonzero(there) + least).astype(target.dtype)
-            return classes, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
-    classes, codes = np.unique(target, return_inverse=True)
-    return classes, codes
-
-
-def _numbers(target: np.ndarray) -> np.ndarray:
-    if target.dtype.kind == "c":
-        raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
-    try:
-        return target.astype(np.float64)
-    except (TypeError, ValueError):
-        first = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
-        raise BadData(
-            f"y[{first}] is {_shown(target.ravel()[first])!r}, not a number: "
-            "a regressor needs numbers; use a classifier for labels."
-        ) from None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _groups(groups: Any, n: int) -> np.ndarray | None:

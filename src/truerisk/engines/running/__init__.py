@@ -7,6 +7,8 @@
 | `trie.py` | fitted steps by what they begin with, kept while there is room |
 | `reasons.py` | why a fit failed, in a sentence |
 | `answering.py` | what a fitted model is asked, and its answers as codes or numbers |
+| `asked_once.py` | predictions of each kind made once, however many scores read them |
+| `checked_answers.py` | what answers must be: one for each row, labels of y, probabilities |
 | `stand_ins.py` | models whose answers are known, for scorers to ask |
 | `jobs.py` | many fits, answers put in their place as they come in |
 | `executors.py` | where batches run: here, or on a crew; those of dead workers run again |

@@ -7,22 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import copied, take_columns
+from truerisk.engines.running.checked_answers import (
+    coded,
+    codes_of_classes,
+    numbers_of,
+    probabilities,
+    refuse_other_rows,
+    shares,
+)
 from truerisk.models.stated.rows_behind import rows_behind
 
 __all__ = [
     "Enquiry",
     "answer_of",
     "answers_of",
-    "coded",
     "counts_of",
-    "refuse_other_rows",
 ]
 
 
@@ -86,21 +91,15 @@ def answer_of(model: Any, data: Data, test: Enquiry, request: Request) -> Any:
     if request.response == "scored":
         return _scored(model, data, test, request.scorer)
     answers = _answers(model, data, test, request)
-    refuse_other_rows(len(answers), test)
+    refuse_other_rows(len(answers), len(test.y))
     return answers
-
-
-def refuse_other_rows(n_answers: int, test: Enquiry) -> None:
-    """One answer would silently serve for all rows."""
-    if n_answers != len(test.y):
-        raise ValueError(f"the model gave {n_answers} answers for {len(test.y)} rows")
 
 
 def _answers(model: Any, data: Data, test: Enquiry, request: Request) -> np.ndarray:
     if request.response == "label":
         return coded(model.predict(test.X), data)
     if request.response == "value":
-        return np.asarray(model.predict(test.X), dtype=np.float64).reshape(test.y.shape)
+        return numbers_of(model.predict(test.X), test.y.shape)
     if request.response == "probability":
         return _probabilities(model, data, test)
     return _positive_scores(model, data, test)
@@ -112,14 +111,6 @@ def _scored(model: Any, data: Data, test: Enquiry, scorer: Any) -> float:
     return float(scorer(model, test.X, *data.targets(test.y), sample_weight=test.weights))
 
 
-def coded(labels: Any, data: Data) -> np.ndarray:
-    """Codes of predicted labels; −1 for a label that y does not hold."""
-    labels = np.asarray(labels).ravel()
-    at = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
-    known = data.class_labels[at] == labels
-    return np.where(known, at, -1).astype(code_type(data.n_classes))
-
-
 def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
     """Columns in the order of all classes; a class the model never saw has probability 0."""
     if not hasattr(model, "predict_proba"):
@@ -128,11 +119,18 @@ def _probabilities(model: Any, data: Data, test: Enquiry) -> np.ndarray:
             "scores of probabilities need: leave them out (loss='zero-one'), use a model with "
             "predict_proba, or CalibratedClassifierCV around this one."
         )
-    given = np.asarray(model.predict_proba(test.X), dtype=np.float64)
-    codes = coded(model.classes_, data)
-    full = np.zeros((len(given), data.n_classes))
-    full[:, codes[codes >= 0]] = given[:, codes >= 0]
-    return full
+    return probabilities(*_said_of_classes(model, data, test))
+
+
+def _said_of_classes(model: Any, data: Data, test: Enquiry) -> tuple[Any, np.ndarray, int, int]:
+    """What `predict_proba` says, of which classes, for how many rows, and how many classes are."""
+    if not hasattr(model, "classes_"):
+        raise ValueError(
+            "the model has predict_proba and no classes_, so that nobody knows of which class each "
+            "column is: set classes_ in fit"
+        )
+    codes = codes_of_classes(model.classes_, data)
+    return model.predict_proba(test.X), codes, len(test.y), data.n_classes
 
 
 def _name(model: Any) -> str:
@@ -160,10 +158,17 @@ def _positive_scores(model: Any, data: Data, test: Enquiry) -> np.ndarray:
             "loss='log' or 'brier'."
         )
     if hasattr(model, "decision_function"):
-        return np.asarray(model.decision_function(test.X), dtype=np.float64).ravel()
+        scores = np.asarray(model.decision_function(test.X), dtype=np.float64).ravel()
+        return -scores if _names_them_backwards(model, data) else scores
     if hasattr(model, "predict_proba"):
-        return _probabilities(model, data, test)[:, 1]
+        return shares(*_said_of_classes(model, data, test))[:, 1]
     raise Refusal(
         f"{_name(model)} gives neither decision values nor probabilities: "
         "loss 'auc' has nothing to rank by; use loss='zero-one'."
     )
+
+
+def _names_them_backwards(model: Any, data: Data) -> bool:
+    """Whether decision values speak for the class that is the first one in sorted order."""
+    classes = getattr(model, "classes_", None)
+    return classes is not None and codes_of_classes(classes, data).tolist() == [1, 0]

@@ -46,7 +46,8 @@ class _ByRow:
         if n_rows(X) != len(self.copy_of):
             raise ValueError(
                 f"{n_rows(X)} rows are to be split, and the sample has {len(self.copy_of)}: a step "
-                "before changed them, so that copies of a row cannot be kept together"
+                "before changed them, so that copies of a row cannot be kept together: put the "
+                "search around the pipeline, or use a method without copies, such as '10-fold'"
             )
         _, first = np.unique(self.copy_of, return_index=True)
         y_once = None if y is None else take_rows(y, first)
@@ -65,12 +66,28 @@ def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
     from sklearn.base import is_classifier
 
     params = model.get_params(deep=True)
-    for name in _splitting(params, model):
+    names = _splitting(params, model)
+    _refuse_splits_in_splits(params, model, names)
+    for name in names:
         owner = _owner(params, model, name)
         _refuse_uncut(owner, params[name])
         model.set_params(**{name: _ByRow(params[name], copy_of, is_classifier(owner))})
     own = Family(model)
     return {f"{own.prefix}groups": copy_of} if hasattr(own.last, "copies_as_groups") else {}
+
+
+def _refuse_splits_in_splits(params: dict[str, Any], model: Any, names: list[str]) -> None:
+    """A learner that is fitted on a part of another's split does not know which rows these are."""
+    for outer in names:
+        part = outer[: -len("cv")]
+        inner = [name for name in names if name.startswith(part) and name != outer]
+        if inner:
+            raise Refusal(
+                f"{type(_owner(params, model, outer)).__name__} splits the rows of a bootstrap "
+                f"sample, and {type(_owner(params, model, inner[0])).__name__} inside splits what "
+                "it is shown of them: copies of a row would be on both sides. Use a method that "
+                "draws no copies, such as '10-fold'."
+            )
 
 
 def _refuse_uncut(owner: Any, cv: Any) -> None:

@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["Warned", "alike", "apart", "counted", "kept_warnings", "say_once"]
+__all__ = ["Tally", "Warned", "alike", "apart", "counted", "kept_warnings", "say_once"]
 
 Warned = tuple[type[Warning], str]
 
-_NUMBER = re.compile(r"\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
+_NUMBER = re.compile(r"(?:(?<!\w)-)?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 _COUNTED = re.compile(r"(.*) \[(\d+) times in (\d+) fits\]", re.DOTALL)
 
 
@@ -34,19 +34,34 @@ def kept_warnings() -> Iterator[list[Warned]]:
             kept.extend((w.category, str(w.message)) for w in caught)
 
 
-def say_once(warned: Iterable[Warned], n_fits: int) -> None:
-    """Repeat each distinct warning once, with how many fits gave it.
+class Tally:
+    """Warnings counted as they come: each distinct one is held once, however many fits give it.
 
     Texts that differ in their numbers only (a duality gap, say) are one warning, said as the first.
     """
-    said: dict[tuple[type[Warning], str], str] = {}
-    times: Counter[tuple[type[Warning], str]] = Counter()
-    for category, text in warned:
-        key = category, alike(text)
-        said.setdefault(key, text)
-        times[key] += 1
-    for key, text in said.items():
-        warnings.warn(counted(text, times[key], n_fits), key[0], stacklevel=2)
+
+    def __init__(self) -> None:
+        self._said: dict[tuple[type[Warning], str], str] = {}
+        self._times: Counter[tuple[type[Warning], str]] = Counter()
+
+    def add(self, warned: Iterable[Warned]) -> None:
+        """Count what a fit warned of."""
+        for category, text in warned:
+            key = category, alike(text)
+            self._said.setdefault(key, text)
+            self._times[key] += 1
+
+    def say(self, n_fits: int) -> None:
+        """Repeat each distinct warning once, with how many fits gave it."""
+        for key, text in self._said.items():
+            warnings.warn(counted(text, self._times[key], n_fits), key[0], stacklevel=3)
+
+
+def say_once(warned: Iterable[Warned], n_fits: int) -> None:
+    """Repeat each distinct one of these warnings once, with how many fits gave it."""
+    tally = Tally()
+    tally.add(warned)
+    tally.say(n_fits)
 
 
 def alike(text: str) -> str:
@@ -54,6 +69,8 @@ def alike(text: str) -> str:
 
     >>> alike("gap 1.5e-3 after 20 steps")
     'gap # after # steps'
+    >>> alike("best gain: -inf"), alike("best gain: -0.5") == alike("best gain: 0")
+    ('best gain: -inf', True)
     """
     return _NUMBER.sub("#", text)
 

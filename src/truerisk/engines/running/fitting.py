@@ -25,6 +25,7 @@ from truerisk.core.present import params_text
 from truerisk.core.table.data import Data, has_row_entries
 from truerisk.core.table.rows import copied, n_columns, take_columns, take_rows
 from truerisk.engines.running.answering import Enquiry, answer_of, counts_of
+from truerisk.engines.running.asked_once import asked_once, asks_plainly
 from truerisk.engines.running.copies import keep_copies_together
 from truerisk.engines.running.fit_warnings import Warned, kept_warnings
 from truerisk.engines.running.members import out_of_bag
@@ -232,16 +233,13 @@ def _one(
 ) -> list[Piece]:
     def say(model: Any, begun: Begun | None) -> dict[str, Any]:
         n = len(given.y)
-        told = []  # of each test all that is asked: a scorer may remember what it computed
+        told = []
         for number, test in enumerate(tests):
             out = _out_of(model, given, test)
             asked = out, test
             if begun is not None and out is model:
-                asked = (
-                    model.steps[-1][1],
-                    replace(test, X=begun.asked(number, test.X)),
-                )
-            told.append([_answer(one, (out, test), asked, data) for one in request.each])
+                asked = model.steps[-1][1], replace(test, X=begun.asked(number, test.X))
+            told.append(_answers(request, (out, test), asked, data))
         answers, *also = map(list, zip(*told, strict=True))
         return {
             "answers": answers,
@@ -252,6 +250,25 @@ def _one(
         }
 
     return [attempt(family, data, given, place, say)]
+
+
+def _answers(
+    request: Request, whole: tuple[Any, Enquiry], asked: tuple[Any, Enquiry], data: Data
+) -> list[Any]:
+    """All that is asked about a test, in its order: predictions of each kind are made once."""
+    each = request.each
+    if len(each) == 1:
+        return [_answer(request, whole, asked, data)]
+    with asked_once(*((model, test.X) for model, test in (whole, asked))):
+        told = {
+            one: _answer(each[one], whole, asked, data)
+            for one in range(len(each))
+            if asks_plainly(each[one])
+        }
+    return [
+        told[number] if number in told else _answer(one, whole, asked, data)
+        for number, one in enumerate(each)
+    ]
 
 
 def _answer(
@@ -293,7 +310,7 @@ def attempt(
         if instead:
             model.set_params(**instead)
         more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
-        begun = _fit(model, candidate, given, data.targets(given.y), more | given.params)
+        begun = _fit(model, candidate, given, data.fit_targets(given.y), more | given.params)
         fitted = time.perf_counter()
         said = say(model, begun)
     except TrueRiskError:
@@ -332,7 +349,7 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     model = None
     try:
         model = family.make(candidate, seed)
-        model.fit(data.X, *data.targets(data.y), **data.fit_params)
+        model.fit(data.X, *data.fit_targets(data.y), **data.fit_params)
     except TrueRiskError:
         raise
     except BaseException as error:

@@ -19,7 +19,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.running.executors import run_batches
-from truerisk.engines.running.fit_warnings import Warned, say_once
+from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
     Piece,
     empty_counts,
@@ -122,13 +122,13 @@ class _Collected:
         self.fit_seconds = np.zeros((n_candidates, plan.n_fits))
         self.answer_seconds = np.zeros((n_candidates, plan.n_fits))
         self.failures: list[Failure] = []
-        self.warned: list[Warned] = []
+        self.warned = Tally()
         self.n_fits = 0
 
     def add(self, pieces: list[Piece], only: np.ndarray | None) -> None:
         for piece in pieces:
             self._add(piece, piece.candidate if only is None else 0)
-            self.warned.extend(piece.warned)
+            self.warned.add(piece.warned)
         self.n_fits += len(pieces)
 
     def _add(self, piece: Piece, row: int) -> None:
@@ -160,7 +160,7 @@ class _Collected:
             self.rules.append(one)
 
     def answers(self, engine: str, total: int) -> Answers:
-        say_once(self.warned, total)
+        self.warned.say(total)
         if self.failures:
             warnings.warn(
                 f"{len(self.failures)} of {total} fits failed; their candidates have no risk. "

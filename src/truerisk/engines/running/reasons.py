@@ -37,7 +37,9 @@ def _step_of(model: Any, error: BaseException) -> str:
 
 
 def _advice(error: BaseException) -> str:
-    """What to do about a level that a training set lacks, which is common in small folds."""
+    """What to do about a level that a training set lacks, or where memory ends: both are common."""
+    if isinstance(error, MemoryError):
+        return " (use fewer workers, fewer rows, or a setting of the model that needs less memory)"
     if "unknown categories" not in first_line(error):
         return ""
     return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"

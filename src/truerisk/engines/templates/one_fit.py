@@ -20,7 +20,8 @@ from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.engines.running.answering import Enquiry, refuse_other_rows
+from truerisk.engines.running.answering import Enquiry
+from truerisk.engines.running.checked_answers import refuse_other_rows
 from truerisk.engines.running.fitting import FitInput, Piece, attempt
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.running.trie import Begun
@@ -112,7 +113,7 @@ class OneFit(Engine):
             )
             for said in (answers, *also):
                 for answer, test in zip(said, tests, strict=True):
-                    refuse_other_rows(answer.shape[1], test)
+                    refuse_other_rows(answer.shape[1], len(test.y))
             return {"answers": answers, "also": tuple(also)}
 
         first = int(group.candidates[0])

@@ -35,7 +35,8 @@ from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import take_rows
-from truerisk.engines.running.answering import Enquiry, coded
+from truerisk.engines.running.answering import Enquiry
+from truerisk.engines.running.checked_answers import codes_of_classes
 from truerisk.engines.running.fitting import FitInput, Piece
 from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_fit import OneFit
@@ -137,7 +138,7 @@ def _of_nodes(model: Any, data: Data, asked: Enquiry, request: Request) -> np.nd
     if request.response == "value":
         return values[:, :, 0].reshape(-1, *asked.y.shape[1:])
     shares = values[:, 0, :]
-    codes = coded(model.classes_, data)
+    codes = codes_of_classes(model.classes_, data)
     if request.response == "label":
         return codes[shares.argmax(axis=1)]
     full = np.zeros((len(shares), data.n_classes))

@@ -8,6 +8,7 @@ from truerisk.core.identity import PIPELINE, keeps
 
 __all__ = ["usual_score"]
 
+PIPELINES = (PIPELINE, "imblearn.pipeline:Pipeline")
 WRITTEN_IN = {  # some write score anew, to the same effect
     "accuracy": (
         "sklearn.base:ClassifierMixin",
@@ -25,7 +26,7 @@ def usual_score(estimator: Any) -> str | None:
     A pipeline has the score of its last step.
     """
     last = estimator
-    while keeps(last, PIPELINE, "score"):
+    while any(keeps(last, place, "score") for place in PIPELINES):
         last = last.steps[-1][1]
     for word, places in WRITTEN_IN.items():
         if any(keeps(last, place, "score") for place in places):

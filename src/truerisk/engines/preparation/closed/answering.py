@@ -84,7 +84,8 @@ def _kept(
 
 def _source(data: Data) -> Source:
     source = Source(data.X)
-    if not source.is_array and not agrees_on(type(data.X), form_of):
+    kind: Any = type(data.X)
+    if not source.is_array and not agrees_on(kind, form_of):
         raise Refused("frames that this release of scikit-learn takes otherwise")
     return source
 

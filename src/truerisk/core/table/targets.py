@@ -1,0 +1,166 @@
+"""y as it is given: checked, its classes or numbers, and the form that it came in."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import BadData
+from truerisk.core.table.columns import is_missing
+
+__all__ = [
+    "Form",
+    "any_target",
+    "as_shown",
+    "checked_target",
+    "classes_of",
+    "form_of",
+    "numbers_in",
+]
+
+Form = tuple[np.dtype[Any], bool]
+"""The type of y as it was given, and whether it was a column."""
+
+
+def as_shown(value: Any) -> Any:
+    """A numpy scalar as plain Python prints it."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def form_of(y: Any, target: np.ndarray) -> Form | None:
+    """How y was given, where it is held in another form and can be had back."""
+    given = np.asarray(y)
+    is_column = given.ndim == target.ndim + 1
+    kind = given.dtype if given.dtype.kind in "biuf" else target.dtype
+    if not is_column and kind == target.dtype:
+        return None
+    back = np.array_equal(given.reshape(target.shape), target.astype(kind))
+    return (kind if back else target.dtype), is_column
+
+
+def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
+    """One value or several for each of n rows, none missing; of a column is warned, or not."""
+    if y is None:
+        raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
+    target = np.asarray(y, dtype=object if _mixes_text(y) else None)
+    if target.ndim == 2 and target.shape[1] == 1:
+        if not as_given:
+            _warn_of_column()
+        target = target.ravel()
+    if target.ndim not in (1, 2):
+        raise BadData(f"y has {target.ndim} dimensions; give one value per row.")
+    if len(target) != n:
+        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
+    if target.dtype.kind in "mM":
+        raise BadData(
+            "Unknown label type: y holds dates or spans of time, which are neither classes nor "
+            "numbers: turn them into numbers, such as days, or into classes."
+        )
+    _refuse_missing(target)
+    return target
+
+
+def _warn_of_column() -> None:
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        "A column-vector y was passed when a 1d array was expected; its one column is used.",
+        DataConversionWarning,
+        stacklevel=6,
+    )
+
+
+def any_target(y: Any, n: int) -> np.ndarray:
+    """A target that nobody compares with predictions; without one, a table without columns."""
+    target = np.empty((n, 0)) if y is None else np.asarray(y)
+    if target.shape[:1] != (n,):
+        raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
+    return target
+
+
+def _mixes_text(y: Any) -> bool:
+    """Whether a list holds text and something else, which numpy would turn into text silently."""
+    return isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
+
+
+def _refuse_missing(target: np.ndarray) -> None:
+    if target.dtype.kind == "f":
+        bad = np.flatnonzero(~np.isfinite(target).reshape(len(target), -1).all(axis=1))
+    elif target.dtype.hasobject:
+        flat = target.reshape(len(target), -1)
+        bad = np.flatnonzero([any(_missing(v) for v in row) for row in flat.tolist()])
+    else:
+        return
+    if len(bad):
+        raise BadData(
+            f"y is missing or not finite (NaN, inf) in {len(bad)} of {len(target)} rows, "
+            f"first in row {bad[0]}: leave these rows out."
+        )
+
+
+def _missing(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, float) and not np.isfinite(value))
+
+
+def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The classes that labels stand for, ascending, and the code of each label."""
+    if target.ndim == 2:
+        raise BadData(
+            "y has several columns: multi-label targets are not covered; assess one at a time."
+        )
+    if target.dtype.kind == "f" and not np.array_equal(target, np.floor(target)):
+        raise BadData(
+            "Unknown label type: y holds fractions, which a classifier cannot learn; "
+            "use a regressor or turn y into classes."
+        )
+    try:
+        classes, codes = _sorted_classes(target)
+    except TypeError:
+        kinds = sorted({type(v).__name__ for v in target.tolist()})
+        raise BadData(
+            f"Unknown label type: y mixes {' and '.join(kinds)}; use one type for all labels."
+        ) from None
+    if len(classes) == 1:
+        raise BadData(
+            f"y has only one class, {as_shown(classes[0])!r}: every classifier is right; "
+            "there is no risk to estimate. Check the target column."
+        )
+    return classes, codes.astype(np.int64, copy=False)
+
+
+def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct labels ascending, and where each label stands among them."""
+    if target.dtype.kind in "iu" and target.dtype != np.uint64 and len(target):
+        wide = target.astype(np.int64, copy=False)
+        least = int(wide.min())
+        if int(wide.max()) - least < len(target):  # small whole numbers are counted, not sorted
+            shifted = wide - least
+            there = np.bincount(shifted) > 0
+            classes = (np.flatnonzero(there) + least).astype(target.dtype)
+            return classes, shifted if there.all() else (np.cumsum(there) - 1)[shifted]
+    classes, codes = np.unique(target, return_inverse=True)
+    return classes, codes
+
+
+def numbers_in(target: np.ndarray) -> np.ndarray:
+    """Targets as numbers of double precision; what is no number is named."""
+    if target.dtype.kind == "c":
+        raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
+    try:
+        return target.astype(np.float64)
+    except (TypeError, ValueError):
+        first = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
+        raise BadData(
+            f"y[{first}] is {as_shown(target.ravel()[first])!r}, not a number: "
+            "a regressor needs numbers; use a classifier for labels."
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,73 @@
+"""A model that is slow to predict, asked for each kind of answer about a test set once.
+
+A log loss, a Brier score and an AUC read the same probabilities, and a network or a model that
+learns as it predicts takes as long for them as for a fit. While several things are asked about the
+same rows, the model's methods stand aside for what they said. A function of the user is not asked
+in this time: it may look at the model itself, and is given it as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial, wraps
+from typing import Any
+
+from truerisk.core.contracts import Request
+from truerisk.core.positive import PositiveScorer
+from truerisk.core.table.rows import copied
+
+__all__ = ["asked_once", "asks_plainly"]
+
+METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
+
+Said = dict[str, Any]
+
+
+def _once(usual: Any, name: str, rows: Any, said: Said, ask: Callable[[], Any]) -> Any:
+    """A method, named as it was, that says again what it said about these rows: a copy."""
+
+    @wraps(usual)
+    def told(X: Any, *given: Any, **options: Any) -> Any:
+        if X is not rows or given or options:
+            return usual(X, *given, **options)
+        if name not in said:
+            said[name] = ask()
+        return copied(said[name])
+
+    return told
+
+
+@contextmanager
+def asked_once(whole: tuple[Any, Any], learner: tuple[Any, Any]) -> Iterator[None]:
+    """Have a model about its rows, and its learner about the rows as that sees them, answer once.
+
+    Where both are one and the same it is named twice. What the learner said, its pipeline says.
+    """
+    said: Said = {}
+    places = [learner] if whole[0] is learner[0] else [learner, whole]
+    placed = []
+    try:
+        for name in METHODS:
+            first = getattr(learner[0], name, None)
+            if not callable(first):
+                continue
+            for model, X in places:
+                usual = getattr(model, name, None)
+                if callable(usual) and name not in getattr(model, "__dict__", {name: None}):
+                    vars(model)[name] = _once(usual, name, X, said, partial(first, learner[1]))
+                    placed.append((model, name))
+        yield
+    finally:
+        for model, name in placed:
+            vars(model).pop(name, None)
+
+
+def asks_plainly(request: Request) -> bool:
+    """Whether nothing but predictions is asked: by a loss of ours, by scikit-learn's scorers."""
+    scorer = request.scorer
+    if request.response != "scored" or isinstance(scorer, PositiveScorer):
+        return True
+    from sklearn.metrics import get_scorer
+
+    return type(scorer) is type(get_scorer("accuracy"))  # what make_scorer makes

@@ -1,0 +1,201 @@
+"""Models around models, and models with habits: exactly what plain loops and clones find."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import StackingClassifier, StackingRegressor, VotingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    KFold,
+    TunedThresholdClassifierCV,
+)
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import truerisk as tr
+from truerisk.core.errors import BadData, FitFailed
+
+N = 60
+Y = np.arange(N) % 2
+X = np.random.default_rng(0).normal(size=(N, 3)) + Y[:, None]
+NUMBERS = X[:, 0] + np.random.default_rng(1).normal(size=N)
+THREE = np.arange(N) % 3
+SPLITS = list(KFold(3, shuffle=True, random_state=1).split(X))
+
+TUNED = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, cv=2)
+RIDGE = GridSearchCV(Ridge(), {"alpha": [0.1, 9.0]}, cv=2)
+SINE = {"func": np.arcsinh, "inverse_func": np.sinh}
+
+AROUND = {
+    "calibrated": (CalibratedClassifierCV(SVC(), cv=2), Y, {"estimator__C": [0.1, 1]}),
+    "tuned threshold": (
+        TunedThresholdClassifierCV(GaussianNB(), cv=2),
+        Y,
+        {"estimator__var_smoothing": [1e-9, 0.5]},
+    ),
+    "fixed threshold": (FixedThresholdClassifier(GaussianNB()), Y, {"threshold": [0.2, 0.6]}),
+    "target": (TransformedTargetRegressor(Ridge(), **SINE), NUMBERS, {"regressor__alpha": [1, 9]}),
+    "target of a pipeline": (
+        TransformedTargetRegressor(make_pipeline(StandardScaler(), Ridge()), **SINE),
+        NUMBERS,
+        {"regressor__ridge__alpha": [1, 9]},
+    ),
+    "target in a pipeline": (
+        make_pipeline(StandardScaler(), TransformedTargetRegressor(RIDGE, **SINE)),
+        NUMBERS,
+        {"transformedtargetregressor__regressor__cv": [2, 3]},
+    ),
+    "vote": (
+        VotingClassifier([("a", TUNED), ("b", GaussianNB())], voting="soft"),
+        Y,
+        {"weights": [None, [1, 3]]},
+    ),
+    "stack": (
+        StackingClassifier([("a", TUNED), ("b", GaussianNB())], cv=2),
+        Y,
+        {"passthrough": [False, True]},
+    ),
+    "stack of numbers": (
+        StackingRegressor([("a", RIDGE), ("b", LinearRegression())], cv=2),
+        NUMBERS,
+        {"passthrough": [False, True]},
+    ),
+    "one against rest": (OneVsRestClassifier(LogisticRegression()), THREE, {"estimator__C": [1]}),
+    "one against one": (OneVsOneClassifier(SVC()), THREE, {"estimator__C": [0.1, 1]}),
+    "output codes": (
+        OutputCodeClassifier(GaussianNB(), random_state=0),
+        THREE,
+        {"code_size": [1, 2]},
+    ),
+}
+
+
+def by_loops(model, y, params):
+    """The risk by clone, fit and predict."""
+    losses = np.empty(N)
+    for train, test in SPLITS:
+        said = clone(model).set_params(**params).fit(X[train], y[train]).predict(X[test])
+        losses[test] = (said - y[test]) ** 2 if is_regressor(model) else said != y[test]
+    return losses.mean()
+
+
+@pytest.mark.parametrize("name", AROUND)
+def test_models_around_models_are_what_loops_find(name):
+    """Whatever is inside is fitted, tuned and calibrated within the training rows."""
+    model, y, grid = AROUND[name]
+    for found in tr.risk_curve(model, grid, X, y, method=SPLITS):
+        assert found.value == pytest.approx(by_loops(model, y, found.params), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["calibrated", "target of a pipeline", "vote"])
+def test_they_are_searched_assessed_and_audited(name):
+    """By every verb, and as GridSearchCV has them."""
+    model, y, grid = AROUND[name]
+    theirs = GridSearchCV(model, grid, cv=SPLITS).fit(X, y)
+    scoring = "r2" if is_regressor(model) else "accuracy"
+    ours = tr.HonestSearchCV(model, grid, cv=SPLITS, scoring=scoring, outer=None).fit(X, y)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, abs=1e-12)
+    assert tr.assess({"it": (model, grid)}, X, y).learners["it"].risk.value is not None
+    assert tr.audit(theirs, X, y).honest is not None
+
+
+@pytest.mark.parametrize("model", [MultiOutputClassifier(GaussianNB()), ClassifierChain(SVC())])
+def test_several_labels_at_once_are_refused(model):
+    """A risk is that of one label."""
+    with pytest.raises(BadData, match="y has several columns: multi-label targets are not covered"):
+        tr.estimate_risk(model, X, np.c_[Y, Y])
+
+
+def test_a_model_of_several_labels_for_one():
+    """In the words of scikit-learn, with the split."""
+    with pytest.raises(FitFailed, match="MultiOutputClassifier .* failed in the test split .*two"):
+        tr.estimate_risk(MultiOutputClassifier(GaussianNB()), X, Y)
+
+
+class Habits(ClassifierMixin, BaseEstimator):
+    """Changes its parameters as it is fitted, prints, writes into its rows, returns nothing."""
+
+    def __init__(self, depth=1, memory=None):
+        self.depth, self.memory = depth, memory
+
+    def fit(self, X, y):
+        print("epoch 1")
+        self.memory.append(len(X))  # shared by all clones, were clone not to copy it
+        assert len(self.memory) == 1
+        self.model_ = KNeighborsClassifier(self.depth).fit(X.copy(), y.copy())
+        self.classes_ = self.model_.classes_
+        self.depth += 1
+        X *= 0
+        y[:] = 0
+
+    def predict(self, X):
+        said = self.model_.predict(X.copy())
+        X *= 0
+        return said
+
+
+@pytest.mark.parametrize("executor", [None, 2])
+def test_habits_of_a_model_stay_within_its_fit(executor, capfd):
+    """Each fit starts from a clone of what was given, on rows as they were given."""
+    before = X.copy(), Y.copy()
+    grid = {"depth": [1, 5]}
+    plain = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, X, Y, method=SPLITS)
+    model = Habits(memory=[])
+    found = tr.risk_curve(model, grid, X, Y, method=SPLITS, executor=executor)
+    assert np.array_equal(found.values, plain.values)
+    assert (model.depth, model.memory) == (1, [])
+    assert np.array_equal(X, before[0])
+    assert np.array_equal(Y, before[1])
+    assert executor is not None or capfd.readouterr().out == "epoch 1\n" * 6
+
+
+class Initialising(ClassifierMixin, BaseEstimator):
+    """As networks of skorch: parameters by any name, and setting one of them begins anew."""
+
+    def __init__(self, module=KNeighborsClassifier, **more):
+        self.module, self.more, self.begun_ = module, dict(more), 0
+        vars(self).update(more)
+
+    def get_params(self, deep=True):
+        return {"module": self.module, **{name: getattr(self, name) for name in self.more}}
+
+    def set_params(self, **params):
+        for name, value in params.items():
+            if name != "module" and not name.startswith("module__"):
+                raise ValueError(f"unexpected {name}")
+            setattr(self, name, value)
+            self.more |= {} if name == "module" else {name: value}
+        self.begun_ += 1
+        return self
+
+    def fit(self, X, y):
+        own = {name.removeprefix("module__"): getattr(self, name) for name in self.more}
+        self.model_ = self.module(**own).fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict(X)
+
+
+@pytest.mark.parametrize("given", [{}, {"module__n_neighbors": 3}])
+def test_parameters_of_any_name(given):
+    """Those that nobody gave are known when they are set."""
+    grid = {"module__n_neighbors": [1, 5], "module__weights": ["uniform", "distance"]}
+    found = tr.risk_curve(Initialising(**given), grid, X, Y, method=SPLITS)
+    plain = {name.removeprefix("module__"): values for name, values in grid.items()}
+    same = tr.risk_curve(KNeighborsClassifier(), plain, X, Y, method=SPLITS)
+    assert np.array_equal(found.values, same.values)
+    search = tr.HonestSearchCV(Initialising(**given), grid, cv=3).fit(X, Y)
+    assert search.best_estimator_.get_params()["module__n_neighbors"] in (1, 5)
