@@ -65,9 +65,15 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        The learner to tune; any classifier, regressor or pipeline.
-    param_grid : dict or list of dicts
-        As for GridSearchCV; the order is kept.
+        The learner to tune; any classifier, regressor or pipeline. Without `param_grid` also a
+        search that adapts (HalvingGridSearchCV, OptunaSearchCV, BayesSearchCV, whatever has
+        ``best_params_`` once it is fitted): a fresh clone of it is fitted in every outer split.
+    param_grid : dict or list of dicts, optional
+        As for GridSearchCV; the order is kept. With `n_iter` distributions with ``rvs``, lists, or
+        functions of a numpy Generator. By default the estimator is taken as it stands.
+    n_iter : int, optional
+        How many settings are drawn, once, from a stream of `random_state` of their own; with `cv`
+        they are those of RandomizedSearchCV with this seed.
     select_by : str, int, Method, splitter or iterable, default="10-fold"
         How candidates are compared. Words average the folds as GridSearchCV does; a Method
         averages as it says.
@@ -124,6 +130,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         How often the outer splits chose what was chosen on all rows.
     curve_ : RiskCurve
         The risk of every candidate on all rows.
+    search_ : estimator
+        The search that was given in the place of a grid, fitted on all rows; `outer_`,
+        `stability_` and `curve_` are then missing.
     best_estimator_, best_params_, best_index_, best_score_, cv_results_, scorer_, refit_time_
         As GridSearchCV has them; scores are ``1 - risk`` for zero-one loss, ``-risk`` for squared.
 

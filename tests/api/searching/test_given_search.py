@@ -141,6 +141,7 @@ def test_further_scores_and_a_scorer_are_told(simple):
     """`scores` of the same clones, and `scoring` for the honest risk."""
     search = tr.HonestSearchCV(SEARCHES["halving"], scores=["auc"], outer=OUTER).fit(*simple)
     assert 0 < search.scores_["auc"].value < 1
+    assert search.scores_["auc"].method == search.risk_.method
     brier = tr.HonestSearchCV(SEARCHES["halving"], scoring="neg_brier_score").fit(*simple)
     assert brier.risk_.value > 0
     assert brier.optimism_ is None

@@ -1,9 +1,9 @@
 """The setting that a model was given with: whether tuning is shown to do better than to leave it.
 
 A search can end behind the defaults that it started from, since the best of many noisy numbers is
-lucky (Nagler, Bischl and Schneider, 2025, arXiv 2506.19540). Where the tuned model is tested on the
-very folds that compared the settings, the losses of the given setting on the same rows, by fits on
-the same training sets, are known already.
+lucky (Schneider, Bischl and Feurer, 2025, arXiv 2506.19540: in one case of ten). Where the tuned
+model is tested on the very folds that compared the settings, the losses of the given setting on the
+same rows, by fits on the same training sets, are known already.
 """
 
 from __future__ import annotations

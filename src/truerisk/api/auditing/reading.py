@@ -10,7 +10,7 @@ from truerisk.api.auditing.reading_linear import read_lasso, read_logistic, read
 from truerisk.api.auditing.reading_study import read_study
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal
-from truerisk.core.identity import is_exactly
+from truerisk.core.identity import is_a
 
 __all__ = ["given_to", "read_claim"]
 
@@ -39,9 +39,8 @@ def read_claim(search: Any) -> Claim:
 
 def given_to(search: Any) -> Any:
     """The fitted search that a HonestSearchCV was given, which makes the claim; else the search."""
-    if not is_exactly(search, "truerisk.api.search:HonestSearchCV"):
-        return search
-    return given_to(search.search_) if "search_" in vars(search) else search
+    ours = is_a(search, "truerisk.api.search:HonestSearchCV") and "search_" in vars(search)
+    return given_to(search.search_) if ours else search
 
 
 def _refuse_what_is_no_search(search: Any) -> None:

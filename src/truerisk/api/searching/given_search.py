@@ -33,7 +33,6 @@ from truerisk.api.searching.routing import Routed
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
-from truerisk.core.identity import is_a
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.progress import stage
@@ -46,7 +45,7 @@ from truerisk.methods.words import as_method
 
 __all__ = ["found_by_search"]
 
-SEARCHES = ("sklearn.model_selection._search:BaseSearchCV", "truerisk.api.search:HonestSearchCV")
+KIN = {"estimator", "cv", "scoring", "refit", "error_score"}  # what searches like GridSearchCV take
 TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
 
 
@@ -59,10 +58,9 @@ def found_by_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, An
         return None
     given = search.estimator
     kind = type(given).__name__
-    known = is_a(given, *SEARCHES) or hasattr(type(given), "best_params_")
-    if known:  # before a long fit
+    if given.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
         refuse_words(search, kind)
-    refuse_state(given)
+        refuse_state(given)
     rows = _Rows.of(search, X, y, routed)
     before = marks(given)
     with stage("tuning"):
@@ -70,6 +68,7 @@ def found_by_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, An
     if not hasattr(fitted, "best_params_"):
         return None
     refuse_words(search, kind)
+    refuse_state(given)
     refuse_changed(given, before)
     _refuse_unfitted(fitted, kind)
     claim = claim_of(fitted)
@@ -249,7 +248,8 @@ def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> 
     risk = replace(of_clones(estimate, kind), notes=(what, *notes, *estimate.notes))
     comparable = selected.loss == problem.loss.word and selected.value is not None
     gap = None if not comparable else estimate.value - float(selected.value or 0.0)
-    return {"risk_": risk, "scores_": dict(risk.scores), "optimism_": gap}
+    scores = {name: of_clones(score, kind) for name, score in risk.scores.items()}
+    return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": gap}
 
 
 def _outer(outer: Any, kind: str) -> tuple[Method, tuple[str, ...]]:
