@@ -186,6 +186,30 @@ def test_metadata_are_routed_to_it(simple):
     assert routed.risk_.value == plain.risk_.value
 
 
+def test_groups_of_the_outer_splits_alone_are_not_handed_on(simple):
+    """With routing on, a search whose splits ask for no groups is given none."""
+    import sklearn
+
+    groups = np.arange(60) // 2 % 12
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = tr.HonestSearchCV(SEARCHES["grid"], outer=GroupKFold(4))
+        assert search.fit(*simple, groups=groups).risk_.n_groups == 12
+
+
+class Opposite(GridSearchCV):
+    """Answers the other class than its best model."""
+
+    def predict(self, X):
+        return 1 - super().predict(X)
+
+
+def test_it_answers_as_the_search_that_was_tested(simple):
+    """And not as `best_estimator_`, which was not."""
+    search = tr.HonestSearchCV(Opposite(KNN, GRID, cv=3), outer=OUTER).fit(*simple)
+    assert search.risk_.value > 0.5
+    assert (search.predict(simple[0]) == 1 - search.best_estimator_.predict(simple[0])).all()
+
+
 def test_a_search_without_a_seed_is_repeated_by_ours(simple):
     """`random_state` seeds what the search leaves at None, in every fit."""
     search = RandomizedSearchCV(KNN, GRID, n_iter=3, cv=3)
