@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.stats
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.model_selection import ParameterSampler
 from sklearn.svm import SVC
 
@@ -90,7 +93,16 @@ def test_what_cannot_be_drawn_from_is_named():
         drawn({"D": SPREAD})
 
 
-@pytest.mark.parametrize("values", [SPREAD, lambda rng: 1.0])
+@pytest.mark.parametrize("value", [SVC, RBF()], ids=str)
+def test_what_can_be_called_is_no_distribution_for_that(value):
+    """A class and a kernel are values that somebody forgot to put in a list."""
+    with pytest.raises(BadArgument, match="wrapped in a list"):
+        Family.of(SVC(), {"kernel": value})
+    with pytest.raises(BadArgument, match="that values of 'kernel' can be drawn from"):
+        drawn({"kernel": value})
+
+
+@pytest.mark.parametrize("values", [SPREAD, lambda rng: 1.0, partial(pow, 2)])
 def test_a_distribution_without_a_number_of_settings_is_refused(values):
     """Nobody says how many: the sentence says how to."""
     with pytest.raises(BadArgument, match=r"'C' has a distribution.*n_iter=60"):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import KFold, cross_val_score
 
-__all__ = ["Climbing", "Private", "Remembering"]
+__all__ = ["Climbing", "Private", "Remembering", "Silent"]
 
 
 class Climbing(ClassifierMixin, BaseEstimator):
@@ -55,6 +55,22 @@ class Private(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         return self.inside_.predict(X)
+
+
+class Silent(BaseEstimator):
+    """A search that does not say what it predicts, as OptunaSearchCV."""
+
+    def __init__(self, estimator: Any, cv: Any = 3) -> None:
+        self.estimator = estimator
+        self.cv = cv
+
+    def fit(self, X: Any, y: Any) -> Silent:
+        self.best_params_ = {"n_neighbors": 3}
+        self.best_estimator_ = clone(self.estimator).set_params(**self.best_params_).fit(X, y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.best_estimator_.predict(X)
 
 
 class Remembering(KFold):

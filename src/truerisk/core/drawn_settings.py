@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from inspect import isroutine
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,11 @@ __all__ = ["drawn_settings", "is_distribution"]
 
 
 def is_distribution(values: Any) -> bool:
-    """Whether values are drawn from it: it has `rvs`, or is a function of a generator."""
-    return hasattr(values, "rvs") or (callable(values) and not isinstance(values, Iterable))
+    """Whether values are drawn from it: it has `rvs`, or is a function of a generator.
+
+    Other things that can be called, classes and kernels, are values themselves.
+    """
+    return hasattr(values, "rvs") or isroutine(values) or isinstance(values, partial)
 
 
 def drawn_settings(

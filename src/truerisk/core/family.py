@@ -18,7 +18,7 @@ from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Task
 
-__all__ = ["Family", "drawn_states"]
+__all__ = ["Family", "drawn_states", "tuned_by"]
 
 MOST_SHOWN = 30  # parameters that a message lists
 
@@ -63,7 +63,7 @@ class Family:
         """
         from sklearn.base import is_classifier, is_regressor
 
-        for model in (self.estimator, _tuned_by(self.last)):
+        for model in (self.estimator, tuned_by(self.last)):
             if is_classifier(model):
                 return "classification"
             if is_regressor(model):
@@ -151,7 +151,7 @@ class Family:
         return any(self.random_parameters(self.make(c)) for c in range(len(self)))
 
 
-def _tuned_by(model: Any) -> Any:
+def tuned_by(model: Any) -> Any:
     """What a model that answers tunes by splits of its own; else the model itself."""
     own = hasattr(model, "cv") and hasattr(type(model), "predict")
     tuned = getattr(model, "estimator", None) if own else None
