@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import StackingClassifier
 from sklearn.frozen import FrozenEstimator
@@ -31,6 +32,7 @@ NUMBERS = X[:, 0] + X[:, 1]
 HOLES = np.where(np.arange(20)[:, None] == 3, np.nan, X)
 KNN, GRID = KNeighborsClassifier(), {"n_neighbors": [1, 3]}
 GROUPS = np.arange(20) // 2
+UNIFORM = scipy.stats.uniform()
 
 
 class Broken(GaussianNB):
@@ -77,6 +79,10 @@ def risk(model: Any = KNN, X: Any = X, y: Any = Y, **options: Any) -> Any:
 
 def curve(grid: Any, model: Any = KNN, **options: Any) -> Any:
     return tr.risk_curve(model, grid, X, Y, **options)
+
+
+def searched(grid: Any, model: Any = KNN, **options: Any) -> Any:
+    return tr.HonestSearchCV(model, grid, **{"outer": "2-fold", **options}).fit(X, Y)
 
 
 def assessed(learners: Any, y: Any = Y, **options: Any) -> Any:
@@ -153,6 +159,16 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "search, not fitted": lambda: tr.audit(GridSearchCV(KNN, GRID)),
     "search that is none": lambda: tr.audit(KNN),
     "search, risk before fit": lambda: tr.HonestSearchCV(KNN, GRID).risk_,
+    "search, distribution without a number": lambda: searched({"C": UNIFORM}, SVC()),
+    "search, number of settings": lambda: searched({"C": UNIFORM}, SVC(), n_iter="ten"),
+    "search, nothing to draw from": lambda: searched(None, n_iter=5),
+    "search, drawn from an object": lambda: searched({"n_neighbors": Ellipsis}, n_iter=5),
+    "search given, with words": lambda: searched(None, GridSearchCV(KNN, GRID), cv=5),
+    "search given, without refit": lambda: searched(None, GridSearchCV(KNN, GRID, refit=False)),
+    "search given, with listed splits": lambda: searched(
+        None, GridSearchCV(KNN, GRID, cv=[(range(10), range(10, 20))])
+    ),
+    "search given, its curve": lambda: searched(None, GridSearchCV(KNN, GRID, cv=2)).curve_,
     "search, predict before fit": lambda: tr.HonestSearchCV(KNN, GRID).predict(X),
     "audit, level misspelt": lambda: tr.audit(GridSearchCV(KNN, GRID).fit(X, Y), level="score"),
     "comparison of other rows": lambda: tr.compare(

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.searches import Silent
 
 import truerisk as tr
 from truerisk.core.errors import BadData, UnknownName
@@ -70,6 +71,19 @@ def test_task_and_name_are_those_of_the_last_step(model, task, name) -> None:
     """A pipeline is what its last step is."""
     family = Family.of(model)
     assert (family.task, family.name) == (task, name)
+
+
+def test_a_search_that_does_not_say_it_is_what_it_tunes() -> None:
+    """Also as the last step; a selection of features by splits, which answers nothing, is none."""
+    from sklearn.feature_selection import SequentialFeatureSelector
+    from sklearn.neighbors import KNeighborsRegressor
+
+    search = Silent(KNeighborsClassifier())
+    assert Family.of(search).task == "classification"
+    assert Family.of(make_pipeline(StandardScaler(), search)).task == "classification"
+    assert Family.of(Silent(KNeighborsRegressor())).task == "regression"
+    with pytest.raises(BadData, match="neither a classifier nor a regressor"):
+        _ = Family.of(SequentialFeatureSelector(KNeighborsClassifier())).task
 
 
 def test_a_clusterer_makes_no_predictions() -> None:

@@ -103,3 +103,37 @@ def test_what_is_not_shrunk_is_noise_where_columns_outnumber_rows() -> None:
 
     assert len(np.unique(labels(0.0), axis=0)) > 1
     assert len(np.unique(labels(0.01), axis=0)) == 1
+
+
+@each_word
+@pytest.mark.parametrize(("n", "p"), [(40, 2), (200, 13), (569, 30), (100, 8)])
+def test_the_default_setting_is_among_the_candidates(word: str, task: Any, n: int, p: int) -> None:
+    """The pipeline as it is built is one of the settings, so tuning can be held against it."""
+    pipeline, grid = built(word, task, n, p)
+    own = pipeline.get_params()
+    assert {name: own[name] for name in grid} in list(ParameterGrid(grid))
+
+
+@pytest.mark.parametrize("word", ["knn", "svm", "tree", "forest", "ridge"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_pipeline_as_it_is_built_has_scikit_learns_defaults(word: str, task: Any) -> None:
+    """It predicts as the class does with no argument but the seed, on standardised columns."""
+    if word not in names(task):
+        return
+    rng = np.random.default_rng(0)
+    X = np.column_stack([problem(task, 60)[0], rng.normal(size=(60, 6))])
+    y = problem(task, 60)[1]
+    pipeline, _ = built(word, task, 60, 8)
+    plain = clone(pipeline)
+    model = plain.named_steps["model"]
+    inner = getattr(model, "regressor", model)
+    kept = {
+        k: v for k, v in {"random_state": 0, "kernel": "rbf"}.items() if k in inner.get_params()
+    }
+    fresh = type(inner)(**kept)
+    plain.set_params(model__regressor=fresh) if inner is not model else plain.set_params(
+        model=fresh
+    )
+    np.testing.assert_allclose(
+        pipeline.fit(X, y).predict(X), plain.fit(X, y).predict(X), rtol=1e-3, atol=1e-3
+    )

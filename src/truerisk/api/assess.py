@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from truerisk.api.assessing.apparent_risk import apparent_risk
+from truerisk.api.assessing.as_given import as_given
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude
@@ -79,8 +80,9 @@ def assess(
     Parameters
     ----------
     learners : dict, list of words, or None
-        ``{"knn": (model, grid), "lda": model}``; words of ``tr.models.names()``; None takes four
-        usual ones with grids for the size of the data. Words encode the text columns of a frame.
+        ``{"knn": (model, grid), "lda": model}``, or ``(model, distributions, 60)``, of which 60
+        settings are drawn; words of ``tr.models.names()``; None takes four usual ones with grids
+        for the size of the data. Words encode the text columns of a frame.
     X, y : table and target
     methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
@@ -125,7 +127,8 @@ def assess(
         )
     if mixed_versions and store is None:
         raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
-    named_learners = read_learners(learners)
+    seed = as_seed(random_state)  # None and a Generator would draw for each learner
+    named_learners = read_learners(learners, seed)
     task = task_of(named_learners, y)
     data = Data.check(X, y, task=task, groups=groups, sample_weight=sample_weight)
     asked = {
@@ -136,7 +139,7 @@ def assess(
         "confidence_level": confidence_level,
         "engine": engine,
         "executor": executor,
-        "random_state": as_seed(random_state),  # None and a Generator would draw for each learner
+        "random_state": seed,
     }
     problems = {
         name: problem_on(data, family, fit_params=_weights(name, family, sample_weight), **asked)
@@ -256,6 +259,7 @@ def _test(
         apparent=apparent,
         held_out=held_out,
         claim=claim,
+        as_given=as_given(tuned[0], honest, curve, risk),
     )
 
 

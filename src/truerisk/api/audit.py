@@ -20,7 +20,7 @@ from truerisk.api.auditing.on_scores import (
 )
 from truerisk.api.auditing.on_state import state_findings
 from truerisk.api.auditing.outcome import Audit, Stated
-from truerisk.api.auditing.reading import read_claim
+from truerisk.api.auditing.reading import given_to, read_claim
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
@@ -114,6 +114,7 @@ def audit(
         )
     if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
         raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
+    search = given_to(search)
     claim = read_claim(search)
     _refuse_missing_rows(claim, X, y, level)
     scale = scale_of(claim)

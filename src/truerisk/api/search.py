@@ -9,14 +9,17 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
+from truerisk.api.assessing.as_given import AsGiven, as_given
 from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
 from truerisk.api.road.problem import Problem, problem_on
+from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.searching.cv_results import cv_results
 from truerisk.api.searching.failed_fits import counted, engine_for, own_warning
+from truerisk.api.searching.given_search import found_by_search
 from truerisk.api.searching.grid_search_words import Worded, compared_by, worded
 from truerisk.api.searching.missing_result import Missing
 from truerisk.api.searching.own_score import (
@@ -30,15 +33,15 @@ from truerisk.api.searching.refit_rule import check_chooser, check_refit, chosen
 from truerisk.api.searching.routing import Routed, route
 from truerisk.api.searching.saying import say_fits
 from truerisk.api.searching.scoring import LossScorer
+from truerisk.api.searching.settings import family_of
 from truerisk.api.searching.several_scores import are_several, by_function, told_by_name
 from truerisk.api.searching.train_scores import computed_with_train_scores
 from truerisk.api.searching.tuned_model import TunedModel
 from truerisk.core.arguments import check_flag, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
 from truerisk.core.progress import stage
-from truerisk.core.results import RiskEstimate
+from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.interval_forms import as_form
@@ -62,9 +65,15 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        The learner to tune; any classifier, regressor or pipeline.
-    param_grid : dict or list of dicts
-        As for GridSearchCV; the order is kept.
+        The learner to tune; any classifier, regressor or pipeline. Without `param_grid` also a
+        search that adapts (HalvingGridSearchCV, OptunaSearchCV, BayesSearchCV, whatever has
+        ``best_params_`` once it is fitted): a fresh clone of it is fitted in every outer split.
+    param_grid : dict or list of dicts, optional
+        As for GridSearchCV; the order is kept. With `n_iter` distributions with ``rvs``, lists, or
+        functions of a numpy Generator. By default the estimator is taken as it stands.
+    n_iter : int, optional
+        How many settings are drawn, once, from a stream of `random_state` of their own; with `cv`
+        they are those of RandomizedSearchCV with this seed.
     select_by : str, int, Method, splitter or iterable, default="10-fold"
         How candidates are compared. Words average the folds as GridSearchCV does; a Method
         averages as it says.
@@ -121,6 +130,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         How often the outer splits chose what was chosen on all rows.
     curve_ : RiskCurve
         The risk of every candidate on all rows.
+    search_ : estimator
+        The search that was given in the place of a grid, fitted on all rows; `outer_`,
+        `stability_` and `curve_` are then missing.
     best_estimator_, best_params_, best_index_, best_score_, cv_results_, scorer_, refit_time_
         As GridSearchCV has them; scores are ``1 - risk`` for zero-one loss, ``-risk`` for squared.
 
@@ -138,9 +150,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
     risk_ = Missing[RiskEstimate](*_NO_OUTER)
     optimism_ = Missing[float | None](*_NO_OUTER)
-    outer_ = Missing[tuple[OuterFold, ...]](*_NO_OUTER)
+    outer_ = Missing[tuple[OuterFold, ...]](*_NO_OUTER, of_grid=True)
     scores_ = Missing[dict[str, RiskEstimate]](*_NO_OUTER)
-    stability_ = Missing[Stability](*_NO_OUTER)
+    stability_ = Missing[Stability](*_NO_OUTER, of_grid=True)
+    curve_ = Missing[RiskCurve](*_NO_OUTER, of_grid=True)
     best_estimator_ = Missing[Any](*_NO_REFIT)
 
     copies_as_groups = True  # inside a bootstrap sample, `fit` is given its rows as groups
@@ -148,8 +161,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     def __init__(
         self,
         estimator: Any,
-        param_grid: Any,
+        param_grid: Any = None,
         *,
+        n_iter: int | None = None,
         select_by: Any = "10-fold",
         rule: Any = "min",
         outer: Any = "pairs",
@@ -170,6 +184,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
+        self.n_iter = n_iter
         self.select_by = select_by
         self.rule = rule
         self.outer = outer
@@ -198,6 +213,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         check_refit(self.refit, self.scoring, self.outer)
         check_flag("return_train_score", self.return_train_score)
         routed = route(self, groups, params)
+        if (found := found_by_search(self, X, y, routed)) is not None:
+            for name, one in found.items():
+                setattr(self, name, one)
+            return self
         asked = worded(self, y)
         problem = self._posed(X, y, asked, routed)
         select_by = _as_grid_search_averages(compared_by(self, y))
@@ -208,7 +227,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 testing = testing_method(self.outer, select_by, "10-fold")
                 sure = with_default_interval(problem, testing)
                 honest = compute(sure, testing, known=selected.evaluation.answers)
-                self._keep_risk(honest)
+                self._keep_risk(honest, selected)
         if self.refit:
             self._refit(problem)
         self.n_splits_ = selected.evaluation.plan.n_questions
@@ -216,7 +235,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
     def _posed(self, X: Any, y: Any, asked: Worded, routed: Routed) -> Problem:
         """The checked data, and what was asked for on them."""
-        family = Family.of(self.estimator, self.param_grid)
+        seed = as_seed(self.random_state)  # of a Generator once: it would draw another each time
+        family = family_of(self, seed)
         scored = isinstance(asked.loss, OwnScore | Scorer) and not makes_predictions(self.estimator)
         weights = {"sample_weight": routed.sample_weight}
         task: Task = "other" if scored else family.task
@@ -239,7 +259,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             confidence_level=self.confidence_level,
             engine=engine_for(self.engine, self.error_score, self.outer),
             executor=asked.executor,
-            random_state=self.random_state,
+            random_state=seed,
             **weights,
         )
 
@@ -286,11 +306,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             for name in ("best_index_", "best_params_", "best_score_", "selected_risk_"):
                 delattr(self, name)
 
-    def _keep_risk(self, honest: Computed) -> None:
+    def _keep_risk(self, honest: Computed, selected: Computed) -> None:
         procedure = procedure_of(honest)
         assert procedure is not None  # of a nested method
         risk = _value_of(procedure, "a chosen candidate has a failed fit in an outer split")
-        self.risk_ = replace(procedure, notes=_stated(self, procedure.notes))
+        given = as_given(selected, honest, self.curve_, procedure)
+        self.risk_ = replace(procedure, notes=_stated(self, procedure.notes, given))
         self.scores_ = dict(procedure.scores)
         comparable = self.selected_risk_.loss == procedure.loss
         gap = risk - float(self.curve_.values[self.best_index_])
@@ -337,11 +358,16 @@ def _as_grid_search_averages(select_by: Any) -> Method:
     return replace(method, average="rows by fold")  # type: ignore[type-var]
 
 
-def _stated(search: HonestSearchCV, notes: tuple[str, ...]) -> tuple[str, ...]:
+def _stated(
+    search: HonestSearchCV, notes: tuple[str, ...], given: AsGiven | None
+) -> tuple[str, ...]:
     if len(search.curve_) == 1:
         return notes
     what = f"risk of the procedure: choose among {len(search.curve_)} settings, then fit"
-    return (f"{what}; not of one setting", *notes)
+    said: tuple[str, ...] = ()
+    if given is not None and given.suffices(search.confidence_level):
+        said = (f"tuning is not shown to help: {given}",)
+    return (f"{what}; not of one setting", *notes[:1], *said, *notes[1:])
 
 
 def _value_of(estimate: RiskEstimate, otherwise: str) -> float:

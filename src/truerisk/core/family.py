@@ -11,13 +11,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from truerisk.core.drawn_settings import drawn_settings, is_distribution
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Task
 
-__all__ = ["Family", "drawn_states", "parameters_of"]
+__all__ = ["Family", "drawn_states", "parameters_of", "tuned_by"]
 
 MOST_SHOWN = 30  # parameters that a message lists
 
@@ -36,13 +37,18 @@ class Family:
         `grid` is a dict of lists, a list of such dicts, an iterable of single settings made with
         `ParameterGrid`, or None for the estimator as it stands.
         """
-        if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
-            shown = clean(" ".join(repr(estimator).split()), 80)
-            raise UnknownName(
-                f"{shown} is not an estimator instance; give one, such as "
-                "KNeighborsClassifier(), not its class or its name."
-            )
-        candidates = ({},) if grid is None else tuple(_expand(grid))
+        _refuse_no_estimator(estimator)
+        return cls._checked(estimator, ({},) if grid is None else tuple(_expand(grid)))
+
+    @classmethod
+    def drawn(cls, estimator: Any, distributions: Any, n_iter: Any, seed: int) -> Family:
+        """A family of `n_iter` settings drawn with this seed, as RandomizedSearchCV draws them."""
+        _refuse_no_estimator(estimator)
+        settings = drawn_settings(distributions, n_iter, seed, _listed)
+        return cls._checked(estimator, tuple(settings))
+
+    @classmethod
+    def _checked(cls, estimator: Any, candidates: tuple[Mapping[str, Any], ...]) -> Family:
         if not candidates:
             raise BadData("the grid is empty: it names no setting.")
         family = cls(estimator, candidates)
@@ -51,14 +57,18 @@ class Family:
 
     @cached_property
     def task(self) -> Task:
-        """Whether scikit-learn calls the estimator a classifier or a regressor."""
+        """Whether scikit-learn calls the estimator a classifier or a regressor.
+
+        A search that does not say so (OptunaSearchCV) is what it tunes.
+        """
         from sklearn.base import is_classifier, is_regressor
 
         try:
-            if is_classifier(self.estimator):
-                return "classification"
-            if is_regressor(self.estimator):
-                return "regression"
+            for model in (self.estimator, tuned_by(self.last)):
+                if is_classifier(model):
+                    return "classification"
+                if is_regressor(model):
+                    return "regression"
         except AttributeError as error:
             raise BadData(
                 f"{type(self.estimator).__name__} has no tags of scikit-learn, which say whether "
@@ -164,6 +174,13 @@ class Family:
         return any(self.random_parameters(self.make(c)) for c in range(len(self)))
 
 
+def tuned_by(model: Any) -> Any:
+    """What a model that answers tunes by splits of its own; else the model itself."""
+    own = hasattr(model, "cv") and hasattr(type(model), "predict")
+    tuned = getattr(model, "estimator", None) if own else None
+    return tuned if hasattr(tuned, "get_params") else model
+
+
 def _set(estimator: Any, params: Mapping[str, Any]) -> Any:
     """A clone with these parameters, which are cloned as well."""
     from sklearn.base import clone
@@ -204,6 +221,15 @@ def drawn_states(seed: Sequence[int], n: int) -> list[int]:
     return [int(s) for s in np.random.SeedSequence(list(seed)).generate_state(n) // 2]
 
 
+def _refuse_no_estimator(estimator: Any) -> None:
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+        shown = clean(" ".join(repr(estimator).split()), 80)
+        raise UnknownName(
+            f"{shown} is not an estimator instance; give one, such as "
+            "KNeighborsClassifier(), not its class or its name."
+        )
+
+
 def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(grid, Mapping):
         grid = [grid]
@@ -233,6 +259,12 @@ def _listed(part: Any) -> dict[str, list[Any]]:
     for name, values in part.items():
         if not isinstance(name, str):
             raise UnknownName(f"{name!r} in the grid is no name of a parameter: names are text.")
+        if is_distribution(values):
+            raise BadArgument(
+                f"{name!r} has a distribution, and nobody says how many settings to draw: use "
+                "HonestSearchCV(model, distributions, n_iter=60), or (model, distributions, 60) "
+                "in assess."
+            )
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise BadArgument(
                 f"Parameter grid for parameter {name!r} needs to be a list or a numpy array, but "

@@ -77,9 +77,10 @@ def _knn(task: Task, size: Size) -> tuple[Any, Grid]:
 def _lda(task: Task, size: Size) -> tuple[Any, Grid]:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-    model = LinearDiscriminantAnalysis(solver="lsqr")
     # of a scatter that has no inverse least squares answer with rounding noise, which moves labels
     inverts = size.smallest_fold - size.n_classes >= size.n_features and not size.indicators
+    # the default is not to shrink, which 0 says in a number
+    model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.0 if inverts else None)
     return model, {"shrinkage": [*[0.0] * inverts, 0.01, 0.03, 0.1, 0.3, 0.6, 0.9]}
 
 
@@ -97,9 +98,10 @@ def _svm(task: Task, size: Size) -> tuple[Any, Grid]:
 
     widths = [float(f"{factor / size.n_features:.3g}") for factor in (0.1, 0.3, 1.0)]
     costs = [0.1, 1.0, 10.0]
+    usual = widths[-1]  # "scale", the default, is 1/p of standardised columns
     if task == "classification":
-        return SVC(kernel="rbf"), {"C": costs, "gamma": widths}
-    return _standardised_target(SVR(kernel="rbf")), {
+        return SVC(kernel="rbf", gamma=usual), {"C": costs, "gamma": widths}
+    return _standardised_target(SVR(kernel="rbf", gamma=usual)), {
         "regressor__C": costs,
         "regressor__gamma": widths,
     }
@@ -118,8 +120,10 @@ def _forest(task: Task, size: Size) -> tuple[Any, Grid]:
 
     kind = RandomForestClassifier if task == "classification" else RandomForestRegressor
     p = size.n_features
-    tried = sorted({max(1, n) for n in (round(p**0.5 / 2), round(p**0.5), p // 3, p)})
-    return kind(n_estimators=100, random_state=_SEED), {"max_features": tried}
+    usual = max(1, int(p**0.5)) if task == "classification" else p  # "sqrt" and 1.0, the defaults
+    tried = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3, p)})
+    model = kind(n_estimators=100, max_features=usual, random_state=_SEED)
+    return model, {"max_features": tried}
 
 
 def _ridge(task: Task, size: Size) -> tuple[Any, Grid]:

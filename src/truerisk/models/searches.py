@@ -25,5 +25,7 @@ def is_a_search(learner: Any) -> bool:
 
 
 def answers_by_its_best(model: Any) -> bool:
-    """Whether a fitted model is a search that kept its best."""
-    return hasattr(model, "best_estimator_") and is_a_search(model)
+    """Whether a fitted model is a search that kept its best, and not one that was given another."""
+    inside = getattr(model, "search_", None)  # a search given to ours may answer in its own way
+    own = inside is None or answers_by_its_best(inside)
+    return own and hasattr(model, "best_estimator_") and is_a_search(model)

@@ -285,6 +285,11 @@ def _notes(document: Document) -> list[str]:
         for one in document.learners
         if one.no_selected
     ]
+    notes += [
+        f"{one.shown}: selected is {clean(s.method, 100)}, as {clean(s.loss, 60)} risk"
+        for one in document.learners
+        if (s := one.selected) is not None and s.method != one.curve.method  # a claim of its own
+    ]
     if document.no_roc and document.task == "classification":
         notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")
     if document.missing:

@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from tests.support.searches import Silent
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed, Refusal
@@ -46,6 +47,15 @@ class Spy(KNeighborsClassifier):
 def search(cv=5, model=None):
     """A grid search over the number of neighbours."""
     return GridSearchCV(model or KNeighborsClassifier(), GRID, cv=cv)
+
+
+def test_a_search_that_does_not_say_it_splits_as_what_it_tunes() -> None:
+    """A number of folds is stratified for a classifier."""
+    model = Silent(KNeighborsClassifier(), cv=5)
+    keep_copies_together(model, np.arange(N))
+    (_, test), *_ = model.cv.split(X, np.sort(Y))
+    expected = next(iter(StratifiedKFold(5).split(X, np.sort(Y))))[1]
+    np.testing.assert_array_equal(test, expected)
 
 
 @pytest.mark.parametrize("cv", [None, 4, KFold(3, shuffle=True, random_state=0), "group"])

@@ -15,6 +15,7 @@
 | `baseline.py` | the risk of the best constant answer |
 | `risk_of_choice.py` | the risk of choosing among the learners as well |
 | `paired_difference.py` | whether two risks on the same rows differ |
+| `as_given.py` | whether tuning is shown to do better than the setting as it was given |
 | `conclusion.py` | what to conclude, in words |
 | `out_of_fold.py` | answers about rows without part in tuning or fit: ROC, calibration |
 | `assessment_json.py` | the JSON from which its report is drawn |

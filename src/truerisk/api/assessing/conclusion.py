@@ -20,6 +20,7 @@ def conclude(found: TestedLearners) -> str:
     useful = _is_useful(found)
     sentences = [
         _nothing(found) if useful is False else _winner(found),
+        _untuned(found) if useful is not False else "",
         _others(found) if useful is not False else "",
         _whole_choice(found),
         _left_out(found),
@@ -63,6 +64,14 @@ def _nothing(found: TestedLearners) -> str:
     text = f"{who} shown to beat {found.constant.rule} ({number(found.constant.risk)}): "
     text += f"{_named(found, found.best)} has {_expected(found, best.risk)} on new rows"
     return f"{text}{_claimed(best)}."
+
+
+def _untuned(found: TestedLearners) -> str:
+    """That the setting as given does as well, as far as these rows can tell."""
+    given = found.learners[found.best].as_given
+    if given is None or not given.suffices(found.problem.confidence_level):
+        return ""
+    return f"Tuning is not shown to help: {given}."
 
 
 def _claimed(one: TunedLearner) -> str:

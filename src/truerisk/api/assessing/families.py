@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, UnknownName
+from truerisk.api.road.provenance import settings_seed
+from truerisk.core.errors import BadData, UnknownName, named
 from truerisk.core.family import Family
 from truerisk.core.table.columns import kinds_of_columns, number_columns_have_holes, unreadable
 from truerisk.core.table.data import Data, Task
@@ -25,8 +26,11 @@ Named = Mapping[str, Family] | Sequence[str] | None
 """Families by name, words of learners, or None for the usual ones."""
 
 
-def read_learners(learners: Any) -> Named:
-    """What was named: a dict of models or (model, grid) pairs, words, or None."""
+def read_learners(learners: Any, seed: int = 0) -> Named:
+    """What was named: a dict of models or (model, grid) pairs, words, or None.
+
+    Of a (model, distributions, n) the settings are drawn, by a stream of the seed.
+    """
     if learners is None or _are_words(learners):
         return None if learners is None else tuple(learners)
     if not isinstance(learners, Mapping):
@@ -36,7 +40,7 @@ def read_learners(learners: Any) -> Named:
         )
     if not learners:
         raise BadData("the dict of learners is empty: there is nothing to assess.")
-    families = {str(name): _family(str(name), given) for name, given in learners.items()}
+    families = {str(name): _family(str(name), given, seed) for name, given in learners.items()}
     if len(families) < len(learners):
         raise UnknownName("two learners have the same name as text: give each its own.")
     _refuse_mixed(families)
@@ -126,14 +130,20 @@ def _layout(X: Any, n_features: int) -> dict[str, Any]:
     }
 
 
-def _family(name: str, given: Any) -> Family:
+def _family(name: str, given: Any, seed: int) -> Family:
     if isinstance(given, Family):
         return given
-    if isinstance(given, tuple | list):
-        if len(given) != 2:
-            raise UnknownName(f"learner {name!r}: give a model, or a pair (model, grid).")
-        return Family.of(*given)
-    return Family.of(given)
+    if not isinstance(given, tuple | list):
+        return Family.of(given)
+    if len(given) == 3:
+        with named(name):
+            return Family.drawn(given[0], given[1], given[2], settings_seed(seed))
+    if len(given) != 2:
+        raise UnknownName(
+            f"learner {name!r}: give a model, or a pair (model, grid); (model, distributions, n) "
+            "draws n settings."
+        )
+    return Family.of(*given)
 
 
 def _refuse_mixed(families: Mapping[str, Family]) -> None:

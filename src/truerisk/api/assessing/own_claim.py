@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.score_scale import known_by, scale_of
 from truerisk.api.road.problem import Problem
@@ -17,8 +18,9 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.present import clean
 from truerisk.core.results import RiskEstimate
+from truerisk.core.table.data import Data
 
-__all__ = ["claimed_by", "tunes_inside"]
+__all__ = ["as_risk", "claim_of", "claimed_by", "tunes_inside"]
 
 CHOOSES_BY = ("cv", "select_by")  # how parameters that say by which splits to tune are called
 
@@ -45,9 +47,37 @@ def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
         return f"{name} cannot be fitted on all rows: {clean(str(error), 160)}"
     fitted = model[-1] if family.is_piped else model
     try:
-        claim = read_claim(fitted)
+        claim = claim_of(fitted)
     except Refusal:
         return f"{name} tunes or splits inside its own fit and keeps no score of it."
+    if claim is None:
+        return f"{name} tunes inside its own fit and does not say in which score its best one is."
+    return as_risk(claim, data, like)
+
+
+def claim_of(fitted: Any) -> Claim | None:
+    """What the search claims, as the audit reads it; None where it does not say in which score."""
+    try:
+        return read_claim(fitted)
+    except Refusal:
+        if not hasattr(fitted, "best_score_"):
+            raise
+    if not hasattr(fitted, "scoring") or not hasattr(fitted, "estimator"):
+        return None
+    return Claim(
+        search=type(fitted).__name__,
+        name="best_score_",
+        score=float(fitted.best_score_),
+        best=0,
+        candidates=(dict(fitted.best_params_),),
+        estimator=fitted.estimator,
+        scoring=fitted.scoring,
+        cv=None,
+    )
+
+
+def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
+    """What a search claims, as a risk on the scale of its score, with the papers of another."""
     scale = known_by(scale_of(claim), data)
     return replace(
         like,

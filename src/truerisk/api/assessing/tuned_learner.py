@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from truerisk.api.assessing.as_given import AsGiven
 from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, roc_of
 from truerisk.api.road.outer_splits import OuterFold, Stability
 from truerisk.api.road.problem import Problem
@@ -27,6 +28,7 @@ class TunedLearner:
     tunes inside its own fit, or a sentence on why there is none; None where the curve has several.
     `apparent` is the risk on the very rows of the fit, None where that fit failed. `held_out` has
     the probabilities (or scores) of the rows that the outer splits tested, or why there are none.
+    `as_given` is the setting that the model was given with, where it is known on the same fits.
     """
 
     curve: RiskCurve
@@ -43,6 +45,7 @@ class TunedLearner:
     apparent: RiskEstimate | None
     held_out: OutOfFold | str = field(repr=False)
     claim: RiskEstimate | str | None = None
+    as_given: AsGiven | None = None
 
     @property
     def selected(self) -> RiskEstimate | None:

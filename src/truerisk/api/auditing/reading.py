@@ -10,12 +10,14 @@ from truerisk.api.auditing.reading_linear import read_lasso, read_logistic, read
 from truerisk.api.auditing.reading_study import read_study
 from truerisk.core.arguments import shown
 from truerisk.core.errors import Refusal
+from truerisk.core.identity import is_a
 
-__all__ = ["read_claim"]
+__all__ = ["given_to", "read_claim"]
 
 
 def read_claim(search: Any) -> Claim:
     """The claim of a fitted search; told apart by what it holds, not by its class."""
+    search = given_to(search)
     _refuse_what_is_no_search(search)
     if hasattr(search, "study_"):
         return read_study(search)
@@ -33,6 +35,12 @@ def read_claim(search: Any) -> Claim:
         "LogisticRegressionCV, RidgeCV, LassoCV, ElasticNetCV, OptunaSearchCV and HonestSearchCV; "
         "for anything else use tr.estimate_risk(search, X, y), which repeats it in every split."
     )
+
+
+def given_to(search: Any) -> Any:
+    """The fitted search that a HonestSearchCV was given, which makes the claim; else the search."""
+    ours = is_a(search, "truerisk.api.search:HonestSearchCV") and "search_" in vars(search)
+    return given_to(search.search_) if ours else search
 
 
 def _refuse_what_is_no_search(search: Any) -> None:

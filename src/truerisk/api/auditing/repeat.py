@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 from truerisk.api.auditing.claim import USED_UP, Claim
@@ -17,25 +16,13 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.core.table.data import Task
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import Splitter
 from truerisk.methods.words import as_method
 
-__all__ = ["OUTER", "repeated"]
+__all__ = ["OUTER", "of_clones", "repeated", "with_groups"]
 
 OUTER = "10-fold"
-
-
-@dataclass(frozen=True, eq=False)
-class _SearchFamily(Family):
-    """A search as a learner. Some do not say what they do (OptunaSearchCV): what they tune says."""
-
-    tuned: Any = None
-
-    @cached_property
-    def task(self) -> Task:
-        return Family(self.tuned).task
 
 
 def repeated(
@@ -125,18 +112,22 @@ def _by_clones(
 ) -> RiskEstimate:
     from sklearn.base import clone
 
-    groups = given.get("groups")
-    params = dict(given.get("fit_params") or {})
-    if groups is not None:
-        params["groups"] = groups
-    given = {**given, "fit_params": params}
-    problem = pose(
-        _SearchFamily(clone(search), tuned=claim.estimator), X, y, loss=_loss(scale, claim), **given
-    )
-    found = curve_of(compute(problem, outer or OUTER))[0]
+    params = with_groups(given.get("fit_params") or {}, given.get("groups"))
+    asked = {**given, "fit_params": params, "loss": _loss(scale, claim)}
+    problem = pose(Family(clone(search)), X, y, **asked)
+    return of_clones(curve_of(compute(problem, outer or OUTER))[0], claim.search)
+
+
+def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:
+    """What a search is given in its fits: it splits its rows itself, so it needs their groups."""
+    return dict(fit_params) if groups is None else {**fit_params, "groups": groups}
+
+
+def of_clones(found: RiskEstimate, search: str) -> RiskEstimate:
+    """The risk of a model that is a search, called what it is: nested validation of all it does."""
     return replace(
         found,
-        method=f"nested ({found.method}, {claim.search} cloned)",
+        method=f"nested ({found.method}, {search} cloned)",
         bias=f"{found.bias}; the search is inside and adds no optimism",
     )
 

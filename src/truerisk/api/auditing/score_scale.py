@@ -16,7 +16,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
 from truerisk.models.stated.usual_score import usual_score
 
-__all__ = ["ScoreScale", "known_by", "scale_of"]
+__all__ = ["ScoreScale", "known_by", "known_word", "scale_of"]
 
 Factor = Callable[[Data, np.ndarray], np.ndarray]
 
@@ -110,7 +110,7 @@ def scale_of(claim: Claim) -> ScoreScale:
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
         return ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
-    word = _known_word(claim)
+    word = known_word(claim)
     if word is None:
         named = _name_of(claim)
         return ScoreScale(f"−{named}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
@@ -142,7 +142,7 @@ def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
     return ScoreScale(named, loss.perfect, loss, False, whole=loss)
 
 
-def _known_word(claim: Claim) -> str | None:
+def known_word(claim: Claim) -> str | None:
     """The word of scikit-learn for what the search maximised, None for what is somebody's own."""
     scoring = claim.scoring
     if isinstance(scoring, str):

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.contracts import Streams
 from truerisk.core.errors import UnknownName
 from truerisk.core.version import __version__
 
-__all__ = ["as_seed", "versions"]
+__all__ = ["as_seed", "settings_seed", "versions"]
+
+MOST_SEED = 2**32  # of the generators that scikit-learn and SciPy draw settings from
 
 
 def as_seed(random_state: Any) -> int:
@@ -31,6 +34,13 @@ def as_seed(random_state: Any) -> int:
     raise UnknownName(
         f"random_state={random_state!r} is no seed; use an integer, None, or a numpy Generator."
     )
+
+
+def settings_seed(seed: int, *, plain: bool = False) -> int:
+    """The seed of the settings: of a stream of their own, or `plain`, as RandomizedSearchCV's."""
+    if plain and seed < MOST_SEED:
+        return seed
+    return int(Streams(seed).get("settings").integers(MOST_SEED))
 
 
 @cache

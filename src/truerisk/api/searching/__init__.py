@@ -4,6 +4,8 @@
 |---|---|
 | `cv_results.py` | `cv_results_` as GridSearchCV writes it |
 | `failed_fits.py` | `error_score`: failing fits count with a score |
+| `given_search.py` | a search in the place of a model and a grid, repeated as a whole |
+| `given_refusals.py` | what such a search may not bring, and words that it has itself |
 | `grid_search_words.py` | GridSearchCV's `cv`, `scoring` and `n_jobs` in our own words |
 | `missing_result.py` | what stands for a result that was not asked for |
 | `own_score.py` | scores whose best is not known: an estimator's own, or a function of the user |
@@ -11,6 +13,7 @@
 | `routing.py` | groups, weights and fit parameters: who gets what |
 | `saying.py` | `verbose`: what was fitted, printed |
 | `scoring.py` | a loss on new data, as a score |
+| `settings.py` | `param_grid` and `n_iter`: which settings are compared |
 | `several_scores.py` | `scoring` of several scores: which they are, what each found |
 | `train_scores.py` | `return_train_score`: scores on the rows of the fits themselves |
 | `tuned_model.py` | what a search hands on to the model that it tuned |

@@ -21,7 +21,7 @@ def _best_has(method: Answering) -> Answering:
     """The method is there when the tuned estimator (or, unfitted, the given one) has it."""
 
     def check(search: TunedModel) -> bool:
-        if "curve_" in vars(search):
+        if "loss_" in vars(search):
             search._refuse_unfitted(method.__name__)
         getattr(getattr(search, "best_estimator_", search.estimator), method.__name__)
         return True
@@ -40,9 +40,9 @@ class TunedModel:
     best_estimator_: Any
 
     def _tuned(self) -> Any:
-        check_is_fitted(self, "curve_")
+        check_is_fitted(self, "loss_")
         self._refuse_unfitted("the tuned model")
-        return self.best_estimator_
+        return vars(self).get("search_", self.best_estimator_)
 
     def _refuse_unfitted(self, what: str) -> None:
         if not hasattr(self, "best_estimator_"):
@@ -66,7 +66,8 @@ class TunedModel:
     def n_features_in_(self) -> int:
         """Number of features seen in the refit."""
         try:
-            return int(self._tuned().n_features_in_)
+            self._tuned()
+            return int(self.best_estimator_.n_features_in_)
         except Exception as error:
             raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
 

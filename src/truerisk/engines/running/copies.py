@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
+from truerisk.core.family import Family, tuned_by
 from truerisk.core.identity import is_a
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.rows import n_rows, take_rows
@@ -71,7 +71,8 @@ def keep_copies_together(model: Any, copy_of: np.ndarray) -> dict[str, Any]:
     for name in names:
         owner = _owner(params, model, name)
         _refuse_uncut(owner, params[name])
-        model.set_params(**{name: _ByRow(params[name], copy_of, is_classifier(owner))})
+        of_classes = is_classifier(owner) or is_classifier(tuned_by(owner))
+        model.set_params(**{name: _ByRow(params[name], copy_of, of_classes)})
     own = Family(model)
     return {f"{own.prefix}groups": copy_of} if hasattr(own.last, "copies_as_groups") else {}
 

@@ -1,0 +1,102 @@
+"""Settings drawn at random, from distributions and lists, as RandomizedSearchCV draws them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from inspect import isroutine
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import check_count, shown
+from truerisk.core.errors import BadArgument, TrueRiskWarning, said_by
+
+__all__ = ["drawn_settings", "is_distribution"]
+
+
+def is_distribution(values: Any) -> bool:
+    """Whether values are drawn from it: it has `rvs`, or is a function of a generator.
+
+    Other things that can be called, classes and kernels, are values themselves.
+    """
+    return hasattr(values, "rvs") or isroutine(values) or isinstance(values, partial)
+
+
+def drawn_settings(
+    distributions: Any, n_iter: Any, seed: int, listed: Callable[[Any], dict[str, list[Any]]]
+) -> list[dict[str, Any]]:
+    """The settings that ParameterSampler draws with this seed; all of a grid that has fewer.
+
+    `distributions` is a dict, or a list of dicts of which one is drawn first. `listed` checks a
+    part that holds lists, and makes it one of lists.
+    """
+    from sklearn.model_selection import ParameterSampler
+
+    check_count("n_iter", n_iter, why="a whole number of settings to draw is wanted, at least one")
+    parts = [_part(part, listed) for part in _parts(distributions, n_iter)]
+    sampler = ParameterSampler(parts, int(n_iter), random_state=seed)
+    if len(sampler) < n_iter:
+        warnings.warn(
+            f"the grid has {len(sampler)} settings, and n_iter={n_iter} asks for more of them: "
+            "all are compared, as without n_iter.",
+            TrueRiskWarning,
+            stacklevel=6,  # whoever called `fit`
+        )
+    with warnings.catch_warnings():  # it has been said
+        warnings.filterwarnings("ignore", message="The total space of parameters")
+        return list(sampler)
+
+
+def _parts(distributions: Any, n_iter: Any) -> list[Mapping[str, Any]]:
+    given = [distributions] if isinstance(distributions, Mapping) else distributions
+    if isinstance(given, list | tuple) and given and all(isinstance(p, Mapping) for p in given):
+        if any(given):
+            return list(given)
+        given = None
+    if given is None or given in ([], ()):
+        raise BadArgument(
+            f"n_iter={n_iter} draws settings, and there is nothing to draw from: give "
+            "distributions or lists by the names of parameters, such as "
+            "{'C': scipy.stats.loguniform(0.01, 100)}."
+        )
+    raise BadArgument(
+        f"n_iter={n_iter} draws from a dict of distributions and lists, or from a list of such "
+        f"dicts, and not from {shown(distributions)}."
+    )
+
+
+def _part(
+    part: Mapping[str, Any], listed: Callable[[Any], dict[str, list[Any]]]
+) -> dict[str, list[Any] | _Drawn]:
+    """Lists as lists; a distribution by its name, so that one that fails can be named."""
+    drawn = {name: _Drawn(str(name), v) for name, v in part.items() if is_distribution(v)}
+    for name, values in part.items():
+        if name not in drawn and not isinstance(values, Iterable):
+            raise BadArgument(
+                f"{shown(values)} is nothing that values of {name!r} can be drawn from: give a "
+                "list, a distribution with rvs(random_state=...), such as those of scipy.stats, "
+                "or a function that is given a numpy Generator."
+            )
+    lists = listed({name: values for name, values in part.items() if name not in drawn})
+    return {name: drawn[name] if name in drawn else lists[name] for name in part}
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A distribution, or a function of a generator, under the name of its parameter."""
+
+    name: str
+    given: Any
+
+    def rvs(self, random_state: np.random.RandomState) -> Any:
+        try:
+            if hasattr(self.given, "rvs"):
+                return self.given.rvs(random_state=random_state)
+            return self.given(np.random.default_rng(random_state.randint(2**31 - 1)))
+        except Exception as error:  # whatever a distribution raises
+            raise BadArgument(
+                f"no value of {self.name!r} can be drawn from {shown(self.given)}: {said_by(error)}"
+            ) from error
