@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan, spread
 
-__all__ = ["Answers", "Ask", "Failure", "Response", "code_type", "with_besides"]
+__all__ = ["Answers", "Ask", "Failure", "Response", "code_type", "joined", "with_besides"]
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
 
@@ -167,3 +167,38 @@ def with_besides(
         for response, said in zip(responses[1:], values[1:], strict=True)
     )
     return replace(found, also=also)
+
+
+def joined(parts: Sequence[Answers]) -> Answers:
+    """The answers of some candidates after those of others, to the questions of one plan."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    starts = np.cumsum([0, *(one.n_candidates for one in parts)])
+    placed = list(zip(parts, starts.tolist(), strict=False))
+    failures = [replace(f, candidate=f.candidate + at) for one, at in placed for f in one.failures]
+    rules = [
+        replace(rule, candidates=rule.candidates + at)
+        for one, at in placed
+        for rule in one.rules or ()
+    ]
+    return replace(
+        first,
+        values=np.concatenate([one.values for one in parts]),
+        answered=np.concatenate([one.answered for one in parts]),
+        engine=", ".join(dict.fromkeys(one.engine for one in parts)),
+        fit_seconds=np.concatenate([one.fit_seconds for one in parts]),
+        answer_seconds=np.concatenate([one.answer_seconds for one in parts]),
+        failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
+        n_fits=sum(one.n_fits for one in parts),
+        counts=_below([one.counts for one in parts]),
+        freedom=_below([one.freedom for one in parts]),
+        rules=None if first.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
+        also=tuple(joined(also) for also in zip(*(one.also for one in parts), strict=True)),
+        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+    )
+
+
+def _below(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    given = [array for array in arrays if array is not None]
+    return np.concatenate(given) if given else None

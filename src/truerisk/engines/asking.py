@@ -23,7 +23,7 @@ class Asking:
     """What a method asks through; it remembers which engine answered, and who refused and why.
 
     Passes of one computation (inner, outer) get seeds of their own, by their number. What is
-    `known`, the answers of the first pass of another computation, is not asked again there. The
+    `known`, the answers of the first passes of another computation, is not asked again there. The
     `scores` are further losses to be told of the same fits.
     """
 
@@ -39,11 +39,11 @@ class Asking:
         seed: int = 0,
         passes: int = 0,
         keeper: Keeper | None = None,
-        known: Answers | None = None,
+        known: Sequence[Answers | None] = (),
     ) -> None:
         self.family, self.data, self.loss, self.scores = family, data, loss, tuple(scores)
         self.asked, self.executor, self.keeper = engine, executor, keeper
-        self.seed, self.passes, self.known = seed, passes, known
+        self.seed, self.passes, self.known = seed, passes, tuple(known)
         self.engine = ""
         self.refusals: dict[str, str] = {}
         self.n_known = 0  # fits that were spared, since their answers are known
@@ -52,8 +52,9 @@ class Asking:
         self, plan: Plan, only: np.ndarray | None = None, *, besides: bool = True
     ) -> Answers:
         """Answers that the losses need, of all candidates or in fit f of candidate `only[f]`."""
-        if only is None and self._knows(plan):
-            return self._repeated(plan)
+        known = self._known(plan) if only is None else None
+        if known is not None:
+            return self._repeated(plan, known)
         scores = self.scores if besides else ()
         return self.answers(plan, Request.of(self.loss, plan, scores), only)
 
@@ -89,16 +90,16 @@ class Asking:
         self.engine = shared[0][0].word
         return shared
 
-    def _knows(self, plan: Plan) -> bool:
-        """Whether the next pass asks what was answered before, by fits of the same seeds."""
-        return self.known is not None and self.passes == 0 and plan.asks_like(self.known.plan)
+    def _known(self, plan: Plan) -> Answers | None:
+        """What the next pass asks, if it was answered before by fits of the same seeds."""
+        known = self.known[self.passes] if self.passes < len(self.known) else None
+        return known if known is not None and plan.asks_like(known.plan) else None
 
-    def _repeated(self, plan: Plan) -> Answers:
-        assert self.known is not None
+    def _repeated(self, plan: Plan, known: Answers) -> Answers:
         self.passes += 1
-        self.n_known += self.known.n_fits
-        self.engine = self.known.engine
-        return replace(self.known, plan=plan)
+        self.n_known += known.n_fits
+        self.engine = known.engine
+        return replace(known, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
         """Which engine answers such a question."""

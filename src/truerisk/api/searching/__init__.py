@@ -12,6 +12,8 @@
 | `saying.py` | `verbose`: what was fitted, printed |
 | `scoring.py` | a loss on new data, as a score |
 | `several_scores.py` | `scoring` of several scores: which they are, what each found |
+| `stored_search.py` | `store`: a file that keeps the fits of a search |
+| `time_limit.py` | `time_limit`: as many settings as can be rated in so many seconds |
 | `train_scores.py` | `return_train_score`: scores on the rows of the fits themselves |
 | `tuned_model.py` | what a search hands on to the model that it tuned |
 """
