@@ -26,6 +26,7 @@ from truerisk.api.searching.own_score import (
     on,
     on_each,
 )
+from truerisk.api.searching.race_options import check_race
 from truerisk.api.searching.refit_rule import check_chooser, check_refit, chosen_by
 from truerisk.api.searching.routing import Routed, route
 from truerisk.api.searching.saying import say_fits
@@ -218,6 +219,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         asked = worded(self, y)
         problem = self._posed(X, y, asked, routed)
         select_by = _as_grid_search_averages(compared_by(self, y))
+        check_race(select_by, self.error_score, return_train_score=self.return_train_score)
         testing = None
         if self.outer is not None:
             testing = testing_method(self.outer, select_by, "10-fold")

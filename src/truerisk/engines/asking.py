@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, filled
 from truerisk.core.contracts import Engine, Keeper, Request, RunOptions
+from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
@@ -49,29 +50,53 @@ class Asking:
         self.n_known = 0  # fits that were spared, since their answers are known
 
     def __call__(
-        self, plan: Plan, only: np.ndarray | None = None, *, besides: bool = True
+        self,
+        plan: Plan,
+        only: np.ndarray | None = None,
+        *,
+        besides: bool = True,
+        asked: np.ndarray | None = None,
+        number: int | None = None,
     ) -> Answers:
         """Answers that the losses need, of all candidates or in fit f of candidate `only[f]`."""
+        self.passes = self.passes if number is None else number
         known = self._known(plan) if only is None else None
-        if known is not None:
-            return self._repeated(plan, known)
-        scores = self.scores if besides else ()
-        return self.answers(plan, Request.of(self.loss, plan, scores), only)
+        request = Request.of(self.loss, plan, self.scores if besides else ())
+        if known is None:
+            return self.answers(plan, request, only, asked)
+        wanted = np.ones(known.made.shape, dtype=bool) if asked is None else asked
+        missing = wanted & ~known.made
+        if not missing.any():
+            return self._repeated(plan, known, asked)
+        more = self.answers(plan, request, None, missing)
+        return filled([self._repeated(plan, known, wanted), more])
 
-    def answers(self, plan: Plan, request: Request, only: np.ndarray | None = None) -> Answers:
+    def answers(
+        self,
+        plan: Plan,
+        request: Request,
+        only: np.ndarray | None = None,
+        asked: np.ndarray | None = None,
+    ) -> Answers:
         """The next pass, with answers as they are requested."""
         seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]
         self.passes += 1
-        run = RunOptions(self.executor, int(seed), only, self.keeper)
-        asked = request.each
+        run = RunOptions(self.executor, int(seed), only, self.keeper, asked)
+        each = request.each
         found: list[tuple[Request, Answers]] = []
         n_fits: dict[str, int] = {}
-        for engine, requests in self._shared(plan, asked):
+        for engine, requests in self._shared(plan, each):
+            if asked is not None and not engine.leaves_out:
+                raise Refusal(
+                    f"engine '{engine.word}' answers all settings in one pass, so that a race "
+                    "among them would spare nothing: compare them by their folds, such as "
+                    "'10-fold', or use engine='generic'."
+                )
             whole = replace(requests[0], also=tuple(requests[1:]))
             answers = engine.run(self.family, self.data, plan, whole, run)
             n_fits[engine.word] = answers.n_fits
             found += zip(requests, (replace(answers, also=()), *answers.also), strict=True)
-        told = [next(a for known, a in found if known.is_like(one)) for one in asked]
+        told = [next(a for known, a in found if known.is_like(one)) for one in each]
         return replace(told[0], also=tuple(told[1:]), n_fits=sum(n_fits.values()))
 
     def _shared(self, plan: Plan, asked: Sequence[Request]) -> list[tuple[Engine, list[Request]]]:
@@ -95,8 +120,9 @@ class Asking:
         known = self.known[self.passes] if self.passes < len(self.known) else None
         return known if known is not None and plan.asks_like(known.plan) else None
 
-    def _repeated(self, plan: Plan, known: Answers) -> Answers:
+    def _repeated(self, plan: Plan, known: Answers, asked: np.ndarray | None) -> Answers:
         self.passes += 1
+        known = known if asked is None else known.part(asked)
         self.n_known += known.n_fits
         self.engine = known.engine
         return replace(known, plan=plan)
