@@ -22,6 +22,7 @@ from truerisk.core.loss_words import as_loss
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.methods import Pairs, Racing
+from truerisk.methods.parts import race as race_parts
 from truerisk.methods.parts.averages import average_weights
 from truerisk.methods.parts.race import hopeless
 from truerisk.methods.parts.set_risks import row_losses
@@ -185,6 +186,18 @@ def test_inside_every_outer_fold_the_same_race_chooses(folds, name):
     if name == "bayes":
         fits = Counted.fits[: curve.procedure.n_fits]
         assert len(set(fits)) == len(fits)
+
+
+def test_who_left_a_race_does_not_come_back(monkeypatch):
+    """In a bold race some leave the race inside one fold and win all others, which fit them."""
+    monkeypatch.setattr(race_parts, "LEAST", 0.3)
+    monkeypatch.setattr(race_parts, "MORE", 0.0)
+    family = Family.of(GaussianNB(), SMOOTHING)
+    x = np.column_stack([X[:, 0], X[:, 1] / 10])
+    data = Data.check(x, Y, task="classification")
+    curve = tr.risk_curve(GaussianNB(), SMOOTHING, x, Y, method=RacedPairs(Racing("5-fold")))
+    found = [by_hand(family, data, "5-fold", outer) for outer in range(5)]
+    assert [unit.candidate for unit in curve.evaluation.units] == [winner for winner, _ in found]
 
 
 def test_the_risk_is_that_of_the_winners_of_the_races():

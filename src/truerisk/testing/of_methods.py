@@ -78,7 +78,7 @@ def check_says_what_it_estimates(method: Method, case: Case) -> None:
 
 
 def check_one_estimate_per_candidate(method: Method, case: Case) -> None:
-    """Every candidate gets one finite value, or a note; errors, where there are any, are positive."""
+    """Every candidate gets one finite value, or a note; no error is negative or zero."""
     evaluation = evaluate(method, case)
     n = len(evaluation.tested)
     require(n == len(case.family), f"{n} estimates for {len(case.family)} candidates.")

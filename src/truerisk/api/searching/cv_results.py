@@ -32,7 +32,7 @@ def cv_results(
         "mean_score_time": np.nanmean(answers.answer_seconds[:, fits], axis=1),
         "std_score_time": np.nanstd(answers.answer_seconds[:, fits], axis=1),
     }
-    if not answers.made.all():  # settings that left a race: on how many folds they were rated
+    if not computed.method.rates_all:  # settings may have left a race: after how many folds
         results["n_resources"] = answers.made[:, fits].sum(axis=1)
     for name in sorted({name for params in candidates for name in params}):
         results[f"param_{name}"] = _param_column(
