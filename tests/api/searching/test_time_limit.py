@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -56,7 +57,8 @@ def clock(monkeypatch):
 def searched(limit=None, model=None, grid=GRID, **options):
     """A search by five folds: 15 fits for a setting in the pairs of them."""
     model = Ticking() if model is None else model
-    search = tr.HonestSearchCV(model, grid, select_by="5-fold", time_limit=limit, **options)
+    given = {"select_by": "5-fold", **options}
+    search = tr.HonestSearchCV(model, grid, time_limit=limit, **given)
     return search.fit(X, Y)
 
 
@@ -82,6 +84,7 @@ CASES = {
     "training rows": {"return_train_score": True},
     "failing": {"error_score": np.nan, "grid": {"var_smoothing": [0.1, -1.0, *VALUES]}},
     "random": {"model": TickingForest(3), "grid": {"max_depth": [1, 2, 3, 4, 5]}},
+    "random splits": {"select_by": "monte-carlo", "outer": "3-fold", "limit": 350.0},
     "bbc": {"interval": "bbc"},
 }
 
@@ -165,6 +168,25 @@ def test_engines_of_one_pass_answer_many_settings_at_once(monkeypatch):
     found = searched(60.0, **knn)
     assert found.risk_.engine == "knn"
     assert told(found) == told(searched(**knn))
+
+
+def test_workers_are_stopped_as_well(monkeypatch):
+    """By the true clock; the numbers are those of this process."""
+    monkeypatch.setattr(time_limit, "time", time)
+    given = {"model": GaussianNB(), "executor": 2}
+    assert told(searched(600.0, **given)) == told(searched(model=GaussianNB()))
+
+
+def test_a_criterion_is_rated_setting_by_setting(monkeypatch):
+    """It asks its fits for degrees of freedom; outer splits test the choice."""
+    monkeypatch.setattr(time_limit, "time", time)
+    y = X[:, 0] + np.sin(np.arange(40))
+    given = {"select_by": "aic", "outer": "3-fold", "engine": "generic"}
+    plain, found = (
+        tr.HonestSearchCV(Ridge(), {"alpha": VALUES}, time_limit=limit, **given).fit(X, y)
+        for limit in (None, 600.0)
+    )
+    assert told(found) == told(plain)
 
 
 def test_its_seconds_are_counted():

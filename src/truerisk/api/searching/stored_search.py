@@ -60,7 +60,7 @@ class StoredSearch:
             f"{self.path} holds fits, and none of this search: data, model, settings, folds, what "
             "is asked or random_state are others. It begins anew; what is stored stays.",
             TrueRiskWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
 
