@@ -11,5 +11,6 @@
 | `report.py` | the table, and the same as JSON |
 | `machine.py` | one BLAS thread, and the facts about this machine |
 | `drop_in.py` | scikit-learn's tests of GridSearchCV, run on HonestSearchCV |
+| `racing.py` | `python -m benchmarks.racing`: how often a race chooses what all folds choose |
 | `__main__.py` | the command line |
 """

@@ -81,8 +81,13 @@ def curve(grid: Any, model: Any = KNN, **options: Any) -> Any:
     return tr.risk_curve(model, grid, X, Y, **options)
 
 
-def searched(grid: Any, model: Any = KNN, **options: Any) -> Any:
-    return tr.HonestSearchCV(model, grid, **{"outer": "2-fold", **options}).fit(X, Y)
+def searched(grid: Any = GRID, model: Any = KNN, **options: Any) -> Any:
+    return tr.HonestSearchCV(model, grid, **options).fit(X, Y)
+
+
+def raced(**options: Any) -> Any:
+    grid = {"var_smoothing": [1e-9, 1.0]}
+    return searched(grid, GaussianNB(), **{"select_by": "racing", **options})
 
 
 def assessed(learners: Any, y: Any = Y, **options: Any) -> Any:
@@ -158,6 +163,19 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "versions without a store": lambda: assessed({"knn": KNN}, mixed_versions=True),
     "search, not fitted": lambda: tr.audit(GridSearchCV(KNN, GRID)),
     "search that is none": lambda: tr.audit(KNN),
+    "search, no time": lambda: searched(time_limit=0),
+    "search, time in words": lambda: searched(time_limit="60 s"),
+    "search, store without a folder": lambda: searched(store="nowhere/search.db"),
+    "search, store that no seed finds again": lambda: searched(store="a.db", random_state=None),
+    "search, race of an engine that answers all": lambda: searched(select_by="racing"),
+    "search, race by one standard error": lambda: raced(rule="1-se"),
+    "search, race by ranks": lambda: raced(loss="auc"),
+    "search, race tested by other splits": lambda: raced(outer="5-fold"),
+    "search, race with a time limit": lambda: raced(time_limit=60),
+    "search, race of repeated folds": lambda: raced(select_by=tr.methods.Racing("2x5-fold")),
+    "search, race without folds": lambda: raced(select_by=tr.methods.Racing("loo")),
+    "search, kept fits without a store": lambda: searched().kept_,
+    "assessment by a race": lambda: assessed({"mine": KNN}, methods=["racing"]),
     "search, risk before fit": lambda: tr.HonestSearchCV(KNN, GRID).risk_,
     "search, distribution without a number": lambda: searched({"C": UNIFORM}, SVC()),
     "search, number of settings": lambda: searched({"C": UNIFORM}, SVC(), n_iter="ten"),

@@ -9,6 +9,7 @@ import truerisk as tr
 from truerisk.api.auditing.outcome import Stated
 from truerisk.api.findings.finding import Finding
 from truerisk.api.road.outer_splits import OuterFold, Stability
+from truerisk.api.searching.stored_search import Fits
 
 X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
 
@@ -18,6 +19,7 @@ def a_search() -> None:
     assert_type(search.fit(X, y), tr.HonestSearchCV)
     assert_type(search.risk_, tr.RiskEstimate)
     assert_type(search.selected_risk_, tr.RiskEstimate)
+    assert_type(search.kept_, Fits)
     assert_type(search.optimism_, float | None)
     assert_type(search.outer_, tuple[OuterFold, ...])
     assert_type(search.stability_, Stability)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from truerisk.core.answers import Answers, Failure, code_type
+from truerisk.core.answers import Answers, Failure, code_type, filled, joined
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 
@@ -68,3 +70,35 @@ def test_codes_fit_their_type(n) -> None:
     info = np.iinfo(code_type(n))
     assert info.min <= -1
     assert n - 1 <= info.max
+
+
+@pytest.mark.parametrize("response", ["label", "scored"])
+def test_parts_fill_the_whole(response) -> None:
+    """What was asked in parts is what was asked at once; nothing else is made, or answered."""
+    whole = replace(
+        answers_to(plan_of_three(), response), also=(answers_to(plan_of_three(), "label"),)
+    )
+    asked = np.array([[True, False], [False, True]])
+    part, rest = whole.part(asked), whole.part(~asked)
+    assert part.answered.tolist() == [[True, False, True], [False, False, False]]
+    assert (part.n_fits, len(part.failures), len(rest.failures)) == (2, 1, 0)
+    np.testing.assert_array_equal(part.made, asked)
+    wrong = ~part.made[:, part.plan.fit]
+    at = wrong if response == "scored" else np.repeat(wrong, part.plan.test_sizes, axis=1)
+    blank = replace(part, values=np.where(at, -1, part.values))
+    for one in (filled([blank, rest]), filled([rest, blank])):
+        np.testing.assert_array_equal(one.values, whole.values)
+        np.testing.assert_array_equal(one.answered, whole.answered)
+        np.testing.assert_array_equal(one.fit_seconds, whole.fit_seconds)
+        np.testing.assert_array_equal(one.also[0].answered, whole.answered)
+        assert (one.n_fits, one.failures) == (4, whole.failures)
+
+
+def test_candidates_stand_below_each_other() -> None:
+    """Those of a second part are numbered on, also where they failed."""
+    one, other = answers_to(plan_of_three()), answers_to(plan_of_three())
+    both = joined([one, replace(other, engine="another", notes=("a note",))])
+    assert both.values.tolist() == [*one.values.tolist(), *other.values.tolist()]
+    assert [(f.fit, f.candidate) for f in both.failures] == [(1, 1), (1, 3)]
+    assert (both.n_fits, both.engine, both.notes) == (8, "none, another", ("a note",))
+    np.testing.assert_array_equal(both.fit_seconds, np.vstack([one.fit_seconds] * 2))

@@ -8,8 +8,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
+from truerisk.core.answers import filled
 from truerisk.core.contracts import Streams
-from truerisk.core.errors import NoEngine
+from truerisk.core.errors import NoEngine, Refusal
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.table.data import Data
@@ -58,3 +59,34 @@ def test_an_engine_that_was_asked_for_answers_or_says_why_not():
     """It is not replaced by another."""
     with pytest.raises(NoEngine, match="engine 'knn' cannot answer"):
         of(engine="knn")(PLAN)
+
+
+def test_what_is_known_is_known_by_its_pass():
+    """Answers of the second pass spare its fits; the first is asked, and the other way round."""
+    plain = of(seed=5)
+    first, second = plain(PLAN), plain(PLAN)
+    for known in ((None, second), (first, None), (first, second)):
+        again = of(seed=5, known=known)
+        np.testing.assert_array_equal(again(PLAN).values, first.values)
+        np.testing.assert_array_equal(again(PLAN).values, second.values)
+        assert again.n_known == sum(one.n_fits for one in known if one is not None)
+
+
+def test_a_pass_that_is_asked_in_parts_draws_as_a_whole():
+    """Fits keep their numbers; what is known of a part is not asked again."""
+    whole = of(seed=5, engine="generic")(PLAN)
+    asking = of(seed=5, engine="generic")
+    parts = [np.arange(4)[None] % 2 == rest for rest in (0, 1)]
+    found = [asking(PLAN, asked=part, number=0) for part in parts]
+    assert [one.n_fits for one in found] == [2, 2]
+    np.testing.assert_array_equal(filled(found).values, whole.values)
+    again = of(seed=5, engine="generic", known=[found[0]])
+    np.testing.assert_array_equal(again(PLAN).values, whole.values)
+    assert again.n_known == 2
+
+
+def test_an_engine_that_answers_all_is_not_asked_in_parts():
+    """It would be asked for nothing: the race is refused, with what to do."""
+    asking = of(Family.of(KNeighborsClassifier()))
+    with pytest.raises(Refusal, match="engine 'knn' answers all settings in one pass"):
+        asking(PLAN, asked=np.ones((1, 4), dtype=bool), number=0)

@@ -162,6 +162,16 @@ class FirstCandidateOnly(Double):
         return family, data, plan, run if run.only is None else replace(run, only=run.only * 0)
 
 
+class AnswersAll(Double):
+    """It says that it leaves fits out, and makes them all."""
+
+    leaves_out = True
+    breaks = "what_is_not_asked_is_left_out"
+
+    def instead(self, family, data, plan, run):
+        return family, data, plan, replace(run, asked=None)
+
+
 class Rerun(Double):
     """The same question asked again gets another answer."""
 

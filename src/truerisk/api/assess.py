@@ -232,7 +232,7 @@ def _test(
     """The honest risk of tuning this learner, put beside what the tuning found."""
     started = time.perf_counter()
     with named(name), stage(name), stage("testing"):
-        known = tuned[0].evaluation.answers
+        known = [tuned[0].evaluation.answers]
         plan = schedule.nested_plan
         honest = compute(problem, schedule.nested, plan=plan, keeper=keeper, known=known)
         count.finish(honest.n_made)

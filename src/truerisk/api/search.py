@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -29,12 +29,15 @@ from truerisk.api.searching.own_score import (
     on,
     on_each,
 )
+from truerisk.api.searching.race_options import check_race
 from truerisk.api.searching.refit_rule import check_chooser, check_refit, chosen_by
 from truerisk.api.searching.routing import Routed, route
 from truerisk.api.searching.saying import say_fits
 from truerisk.api.searching.scoring import LossScorer
 from truerisk.api.searching.settings import family_of
 from truerisk.api.searching.several_scores import are_several, by_function, told_by_name
+from truerisk.api.searching.stored_search import Fits, StoredSearch, check_store, opened
+from truerisk.api.searching.time_limit import Tried, check_time_limit, tried_in_time
 from truerisk.api.searching.train_scores import computed_with_train_scores
 from truerisk.api.searching.tuned_model import TunedModel
 from truerisk.core.arguments import check_flag, shown
@@ -112,6 +115,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         Whether `cv_results_` has the scores on the rows of the fits themselves.
     verbose : int, default=0
         1 prints how many fits there are, 2 a line for each, 3 its score as well.
+    time_limit : float, optional
+        Seconds after which no further fit of the search begins. Settings are tried in grid order,
+        each completely; the risks are those of choosing among the ones that were tried.
+    store : path, optional
+        A file that keeps every fit as it ends. The same search, run again after a crash, makes only
+        the fits that the file lacks. (Engines that answer all settings at once keep none.)
 
     Attributes
     ----------
@@ -133,6 +142,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     search_ : estimator
         The search that was given in the place of a grid, fitted on all rows; `outer_`,
         `stability_` and `curve_` are then missing.
+    kept_ : Fits
+        How many fits the `store` had, and how many were added to it.
     best_estimator_, best_params_, best_index_, best_score_, cv_results_, scorer_, refit_time_
         As GridSearchCV has them; scores are ``1 - risk`` for zero-one loss, ``-risk`` for squared.
 
@@ -155,6 +166,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     stability_ = Missing[Stability](*_NO_OUTER, of_grid=True)
     curve_ = Missing[RiskCurve](*_NO_OUTER, of_grid=True)
     best_estimator_ = Missing[Any](*_NO_REFIT)
+    kept_ = Missing[Fits]("store=None", "keeps no fits", "store='search.db'")
 
     copies_as_groups = True  # inside a bootstrap sample, `fit` is given its rows as groups
 
@@ -181,6 +193,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         error_score: Any = "raise",
         return_train_score: bool = False,
         verbose: int = 0,
+        time_limit: float | None = None,
+        store: Any = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -202,6 +216,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.error_score = error_score
         self.return_train_score = return_train_score
         self.verbose = verbose
+        self.time_limit = time_limit
+        self.store = store
 
     def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
         """Choose a setting, refit it, and estimate the risk of doing so.
@@ -212,6 +228,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self._forget()
         check_refit(self.refit, self.scoring, self.outer)
         check_flag("return_train_score", self.return_train_score)
+        check_time_limit(self.time_limit)
+        check_store(self.store, self.random_state)
         routed = route(self, groups, params)
         if (found := found_by_search(self, X, y, routed)) is not None:
             for name, one in found.items():
@@ -220,14 +238,28 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         asked = worded(self, y)
         problem = self._posed(X, y, asked, routed)
         select_by = _as_grid_search_averages(compared_by(self, y))
-        with stage("tuning"):
-            selected = self._select(_of_selection(problem, select_by), select_by)
+        check_race(select_by, self.error_score, return_train_score=self.return_train_score)
+        testing = None
         if self.outer is not None:
-            with stage("honest risk"):
-                testing = testing_method(self.outer, select_by, "10-fold")
-                sure = with_default_interval(problem, testing)
-                honest = compute(sure, testing, known=selected.evaluation.answers)
-                self._keep_risk(honest, selected)
+            testing = testing_method(self.outer, select_by, "10-fold")
+        with opened(self.store, problem) as stored:
+            tuning = _of_selection(problem, select_by), select_by
+            with self._counting_failures():
+                tried = tried_in_time(
+                    problem, tuning, testing, self.time_limit, stored,
+                    trained=self.return_train_score, refit=bool(self.refit),
+                )  # fmt: skip
+            problem = tried.problem
+            with stage("tuning"):
+                selected = self._select(_of_selection(problem, select_by), select_by, tried, stored)
+            stored.warn_of_another()
+            if testing is not None:
+                with stage("honest risk"):
+                    sure, known = with_default_interval(problem, testing), tried.known(selected)
+                    honest = compute(sure, testing, known=known, keeper=stored.as_keeper)
+                    self._keep_risk(tried.tested(honest), selected)
+            if stored.fits is not None:
+                self.kept_ = stored.fits
         if self.refit:
             self._refit(problem)
         self.n_splits_ = selected.evaluation.plan.n_questions
@@ -263,19 +295,26 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             **weights,
         )
 
-    def _select(self, problem: Problem, select_by: Method) -> Computed:
+    def _counting_failures(self) -> AbstractContextManager[None]:
+        """Where failing fits have a score, one warning at the end speaks of all of them."""
+        return nullcontext() if self.error_score == "raise" else own_warning()
+
+    def _select(
+        self, problem: Problem, select_by: Method, tried: Tried, stored: StoredSearch
+    ) -> Computed:
         """Rate every setting on all rows, and keep what is found of the chosen one."""
         trained = None
-        counts = self.error_score != "raise"
-        with own_warning() if counts else nullcontext():
+        options: dict[str, Any] = {"keeper": stored.as_keeper, "known": tried.tuning}
+        with self._counting_failures():
             if self.return_train_score:
-                selected, found = computed_with_train_scores(problem, select_by)
+                selected, found = computed_with_train_scores(problem, select_by, **options)
                 names = list(told_by_name(selected, several=self.multimetric_))
                 trained = dict(zip(names, found[-len(names) :], strict=True))
             else:
-                selected = compute(problem, select_by)
-        if counts:
+                selected = compute(problem, select_by, **options)
+        if self.error_score != "raise":
             selected = counted(selected, self.error_score)
+        selected = tried.tuned(selected)
         results = cv_results(told_by_name(selected, several=self.multimetric_), trained)
         say_fits(selected, results, self.verbose)
         self._keep_selection(selected, results)

@@ -18,7 +18,7 @@ from truerisk.study.states import State
 from truerisk.study.status import Status, status_of
 from truerisk.study.store import Store
 from truerisk.study.tasks import Limits
-from truerisk.study.versions import begin, refuse_assessment
+from truerisk.study.versions import begin, refuse_fits
 
 __all__ = ["Study"]
 
@@ -131,7 +131,7 @@ class Study:
     def retry(self) -> int:
         """Failed and quarantined replicates are tried again by the next `run`; how many."""
         with Store.write(self.store) as store:
-            refuse_assessment(store)
+            refuse_fits(store)
             return store.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
 
 
@@ -143,7 +143,7 @@ def _about(spec: Spec) -> dict[str, str]:
 def _stored(path: Path, allow_import: bool) -> Spec:
     with Store.read(path) as store:
         text = store.noted("spec")
-        refuse_assessment(store)
+        refuse_fits(store)
         if text is None:
             raise BadStore(f"{path} holds no specification of a study.")
         name, folder = store.noted("name") or "study", store.noted("folder") or "."

@@ -208,12 +208,12 @@ def retry(store: Path, failed: bool, as_json: bool) -> None:
     """Have replicates without a result tried again by the next run."""
     from truerisk.study.states import State
     from truerisk.study.store import Store
-    from truerisk.study.versions import refuse_assessment
+    from truerisk.study.versions import refuse_fits
 
     if not store.exists():
         raise click.UsageError(f"--store {store}: there is no such store.")
     with Store.write(store) as opened:
-        refuse_assessment(opened)
+        refuse_fits(opened)
         n = opened.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
     say(f"{n} replicates will be tried again by `truerisk study resume --store {store}`")
     if as_json:

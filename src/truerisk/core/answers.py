@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan, spread
 
-__all__ = ["Answers", "Ask", "Failure", "Response", "code_type", "with_besides"]
+__all__ = ["Answers", "Ask", "Failure", "Response", "code_type", "filled", "joined", "with_besides"]
 
 Response = Literal["label", "probability", "score", "value", "scored", "loss"]
 
@@ -33,7 +33,8 @@ class Answers:
     a class code for "label", class probabilities (a further axis) for "probability", a decision
     value for "score", a number for "value". For "scored", `values[c, q]` is the score that a
     scikit-learn scorer gave question q. For "loss" it is the expected loss of the row over all
-    train sets that a law draws without it. `answered[c, q]` is False where a fit failed.
+    train sets that a law draws without it. `answered[c, q]` is False where a fit failed
+    or was not asked for; seconds of fits that were not asked for are NaN.
     `counts[c, t]` belongs to position t of the questions that the plan counts: how many training
     rows of each class the answer rests on. `freedom[c, f]` are the degrees of freedom of the model
     in fit f where a question asks for them, else NaN. `rules` are the linear rules of the fits that
@@ -59,6 +60,11 @@ class Answers:
     @property
     def n_candidates(self) -> int:
         return len(self.values)
+
+    @property
+    def made(self) -> np.ndarray:
+        """`(n_candidates, n_fits)`: which fits were asked for, and made."""
+        return ~np.isnan(self.fit_seconds)
 
     def of(self, question: int) -> np.ndarray:
         """All candidates' answers to one question."""
@@ -98,6 +104,19 @@ class Answers:
                 replace(f, fit=renumber[f.fit]) for f in self.failures if f.fit in renumber
             ),
             also=tuple(one.only(questions) for one in self.also),
+        )
+
+    def part(self, asked: np.ndarray) -> Answers:
+        """As if candidate c had been asked in fit f where `asked[c, f]` alone."""
+        told = asked & self.made
+        return replace(
+            self,
+            answered=self.answered & told[:, self.plan.fit],
+            fit_seconds=np.where(told, self.fit_seconds, np.nan),
+            answer_seconds=np.where(told, self.answer_seconds, np.nan),
+            failures=tuple(f for f in self.failures if told[f.candidate, f.fit]),
+            n_fits=int(told.sum()),
+            also=tuple(one.part(asked) for one in self.also),
         )
 
     def picked(self, chosen: np.ndarray) -> Answers:
@@ -144,11 +163,19 @@ class Ask(Protocol):
     """How a method gets its answers; which learner and which engine is none of its business."""
 
     def __call__(
-        self, plan: Plan, only: np.ndarray | None = None, *, besides: bool = True
+        self,
+        plan: Plan,
+        only: np.ndarray | None = None,
+        *,
+        besides: bool = True,
+        asked: np.ndarray | None = None,
+        number: int | None = None,
     ) -> Answers:
         """Answers of all candidates, or in fit f of candidate `only[f]` alone (one row).
 
-        Without `besides` only those that the loss needs, and none for further scores.
+        Without `besides` only those that the loss needs, and none for further scores. With `asked`
+        those of candidate c in fit f where `asked[c, f]`. A plan that is asked in parts is one
+        pass, whose `number` is said: its fits draw the same random numbers as in a whole.
         """
         ...
 
@@ -167,3 +194,66 @@ def with_besides(
         for response, said in zip(responses[1:], values[1:], strict=True)
     )
     return replace(found, also=also)
+
+
+def filled(parts: Sequence[Answers]) -> Answers:
+    """One plan's answers to what was asked in parts, each fit of a candidate in one of them."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    values, seconds = first.values.copy(), first.fit_seconds.copy()
+    answer_seconds, answered = first.answer_seconds.copy(), first.answered.copy()
+    for one in parts[1:]:
+        mine = one.made
+        told = mine[:, one.plan.fit]
+        at = told if one.response == "scored" else np.repeat(told, one.plan.test_sizes, axis=1)
+        values[at] = one.values[at]
+        answered[told] = one.answered[told]
+        seconds[mine], answer_seconds[mine] = one.fit_seconds[mine], one.answer_seconds[mine]
+    failures = [failure for one in parts for failure in one.failures]
+    return replace(
+        first,
+        values=values,
+        answered=answered,
+        fit_seconds=seconds,
+        answer_seconds=answer_seconds,
+        failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
+        n_fits=sum(one.n_fits for one in parts),
+        also=tuple(filled(also) for also in zip(*(one.also for one in parts), strict=True)),
+        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+    )
+
+
+def joined(parts: Sequence[Answers]) -> Answers:
+    """The answers of some candidates after those of others, to the questions of one plan."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    starts = np.cumsum([0, *(one.n_candidates for one in parts)])
+    placed = list(zip(parts, starts.tolist(), strict=False))
+    failures = [replace(f, candidate=f.candidate + at) for one, at in placed for f in one.failures]
+    rules = [
+        replace(rule, candidates=rule.candidates + at)
+        for one, at in placed
+        for rule in one.rules or ()
+    ]
+    return replace(
+        first,
+        values=np.concatenate([one.values for one in parts]),
+        answered=np.concatenate([one.answered for one in parts]),
+        engine=", ".join(dict.fromkeys(one.engine for one in parts)),
+        fit_seconds=np.concatenate([one.fit_seconds for one in parts]),
+        answer_seconds=np.concatenate([one.answer_seconds for one in parts]),
+        failures=tuple(sorted(failures, key=lambda f: (f.fit, f.candidate))),
+        n_fits=sum(one.n_fits for one in parts),
+        counts=_below([one.counts for one in parts]),
+        freedom=_below([one.freedom for one in parts]),
+        rules=None if first.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
+        also=tuple(joined(also) for also in zip(*(one.also for one in parts), strict=True)),
+        notes=tuple(dict.fromkeys(note for one in parts for note in one.notes)),
+    )
+
+
+def _below(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    given = [array for array in arrays if array is not None]
+    return np.concatenate(given) if given else None

@@ -102,6 +102,7 @@ class Method(ABC):
     """
 
     splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
+    rates_all: ClassVar[bool] = True  # whether each candidate gets a risk; else a note says why not
     perfect_is_0: ClassVar[bool] = True  # whether a rule that is never wrong has risk 0
     gives: ClassVar[frozenset[Basis]] = frozenset()  # what its answers may give an interval
 
@@ -256,14 +257,16 @@ class Keeper(Protocol):
 class RunOptions:
     """How an engine is to run: on which executor, with which seed for models without one.
 
-    An engine that makes fits may leave them with the `keeper`, and find them there again; `steps`
-    holds the fitted steps of pipelines that begin alike, where there are several of them.
+    An engine that makes fits may leave them with the `keeper`, and find them there again. Where
+    `asked` is given, candidate c is asked in fit f if `asked[c, f]`, and nothing else is answered.
+    `steps` holds the fitted steps of pipelines that begin alike, where there are several of them.
     """
 
     executor: Any = None
     seed: int = 0
     only: np.ndarray | None = field(default=None, repr=False)
     keeper: Keeper | None = field(default=None, repr=False)
+    asked: np.ndarray | None = field(default=None, repr=False)
     steps: Any = field(default=None, repr=False)
 
 
@@ -276,13 +279,15 @@ class Engine(ABC):
     of an ensemble fitted without a row ("out_of_bag"), a row taken out to first order
     ("taken_out"), points around rows ("moves"). It is not asked otherwise. `cuts_columns` says
     whether it serves families that take X as a matrix of rows against rows (`Family.pairwise`),
-    `answers_besides` whether one run answers what a request asks besides.
+    `answers_besides` whether one run answers what a request asks besides, `leaves_out` whether it
+    spares the fits of candidates that are not asked in them (`RunOptions.asked`).
     """
 
     word: ClassVar[str]
     serves: ClassVar[frozenset[str]] = frozenset()
     cuts_columns: ClassVar[bool] = False
     answers_besides: ClassVar[bool] = False
+    leaves_out: ClassVar[bool] = False
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

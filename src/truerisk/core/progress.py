@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Count", "Listener", "Progress", "counting", "listen", "stage", "tell"]
+__all__ = ["Count", "Listener", "Progress", "counting", "listen", "listener", "stage", "tell"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ def listen(listener: Listener | None) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+def listener() -> Listener | None:
+    """Who listens now."""
+    return _listener.get()
 
 
 @contextmanager
@@ -78,6 +83,6 @@ def counting(total: int) -> Iterator[Count]:
 
 def tell(done: int, total: int, unit: str = "fits") -> None:
     """Report `done` of `total` fits, or of another unit, to whoever listens."""
-    listener = _listener.get()
-    if listener is not None:
-        listener(Progress(_stage.get(), done, total, unit))
+    told = _listener.get()
+    if told is not None:
+        told(Progress(_stage.get(), done, total, unit))

@@ -231,7 +231,8 @@ class RiskEstimate:
 class RiskCurve:
     """The risk of every candidate, and the one chosen.
 
-    `values[c]` is NaN only where a fit of candidate c failed (`curve[c].notes` says which).
+    `values[c]` is NaN only where a fit of candidate c failed, or where it left a race before all
+    folds had rated it (`curve[c].notes` says which).
     `procedure` is the honest risk of "tune, then fit" where the method estimates it (nested,
     three-way). `rule` and `ties` say how `best` was chosen. `scores` are the curves of further
     losses of the same fits, by name; `best` is there what was chosen here.

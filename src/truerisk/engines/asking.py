@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, filled
 from truerisk.core.contracts import Engine, Keeper, Request, RunOptions
+from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
@@ -23,7 +24,7 @@ class Asking:
     """What a method asks through; it remembers which engine answered, and who refused and why.
 
     Passes of one computation (inner, outer) get seeds of their own, by their number. What is
-    `known`, the answers of the first pass of another computation, is not asked again there. The
+    `known`, the answers of the first passes of another computation, is not asked again there. The
     `scores` are further losses to be told of the same fits. `steps` are fitted steps that other
     families share.
     """
@@ -40,39 +41,64 @@ class Asking:
         seed: int = 0,
         passes: int = 0,
         keeper: Keeper | None = None,
-        known: Answers | None = None,
+        known: Sequence[Answers | None] = (),
         steps: Any = None,
     ) -> None:
         self.family, self.data, self.loss, self.scores = family, data, loss, tuple(scores)
         self.asked, self.executor, self.keeper = engine, executor, keeper
-        self.seed, self.passes, self.known, self.steps = seed, passes, known, steps
+        self.seed, self.passes, self.known, self.steps = seed, passes, tuple(known), steps
         self.engine = ""
         self.refusals: dict[str, str] = {}
         self.n_known = 0  # fits that were spared, since their answers are known
 
     def __call__(
-        self, plan: Plan, only: np.ndarray | None = None, *, besides: bool = True
+        self,
+        plan: Plan,
+        only: np.ndarray | None = None,
+        *,
+        besides: bool = True,
+        asked: np.ndarray | None = None,
+        number: int | None = None,
     ) -> Answers:
         """Answers that the losses need, of all candidates or in fit f of candidate `only[f]`."""
-        if only is None and self._knows(plan):
-            return self._repeated(plan)
-        scores = self.scores if besides else ()
-        return self.answers(plan, Request.of(self.loss, plan, scores), only)
+        self.passes = self.passes if number is None else number
+        known = self._known(plan) if only is None else None
+        request = Request.of(self.loss, plan, self.scores if besides else ())
+        if known is None:
+            return self.answers(plan, request, only, asked)
+        wanted = np.ones(known.made.shape, dtype=bool) if asked is None else asked
+        missing = wanted & ~known.made
+        if not missing.any():
+            return self._repeated(plan, known, asked)
+        more = self.answers(plan, request, None, missing)
+        return filled([self._repeated(plan, known, wanted), more])
 
-    def answers(self, plan: Plan, request: Request, only: np.ndarray | None = None) -> Answers:
+    def answers(
+        self,
+        plan: Plan,
+        request: Request,
+        only: np.ndarray | None = None,
+        asked: np.ndarray | None = None,
+    ) -> Answers:
         """The next pass, with answers as they are requested."""
         seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]
         self.passes += 1
-        run = RunOptions(self.executor, int(seed), only, self.keeper, self.steps)
-        asked = request.each
+        run = RunOptions(self.executor, int(seed), only, self.keeper, asked, self.steps)
+        each = request.each
         found: list[tuple[Request, Answers]] = []
         n_fits: dict[str, int] = {}
-        for engine, requests in self._shared(plan, asked):
+        for engine, requests in self._shared(plan, each):
+            if asked is not None and not engine.leaves_out:
+                raise Refusal(
+                    f"engine '{engine.word}' answers all settings in one pass, so that a race "
+                    "among them would spare nothing: compare them by their folds, such as "
+                    "'10-fold', or use engine='generic'."
+                )
             whole = replace(requests[0], also=tuple(requests[1:]))
             answers = engine.run(self.family, self.data, plan, whole, run)
             n_fits[engine.word] = answers.n_fits
             found += zip(requests, (replace(answers, also=()), *answers.also), strict=True)
-        told = [next(a for known, a in found if known.is_like(one)) for one in asked]
+        told = [next(a for known, a in found if known.is_like(one)) for one in each]
         return replace(told[0], also=tuple(told[1:]), n_fits=sum(n_fits.values()))
 
     def _shared(self, plan: Plan, asked: Sequence[Request]) -> list[tuple[Engine, list[Request]]]:
@@ -91,16 +117,17 @@ class Asking:
         self.engine = shared[0][0].word
         return shared
 
-    def _knows(self, plan: Plan) -> bool:
-        """Whether the next pass asks what was answered before, by fits of the same seeds."""
-        return self.known is not None and self.passes == 0 and plan.asks_like(self.known.plan)
+    def _known(self, plan: Plan) -> Answers | None:
+        """What the next pass asks, if it was answered before by fits of the same seeds."""
+        known = self.known[self.passes] if self.passes < len(self.known) else None
+        return known if known is not None and plan.asks_like(known.plan) else None
 
-    def _repeated(self, plan: Plan) -> Answers:
-        assert self.known is not None
+    def _repeated(self, plan: Plan, known: Answers, asked: np.ndarray | None) -> Answers:
         self.passes += 1
-        self.n_known += self.known.n_fits
-        self.engine = self.known.engine
-        return replace(self.known, plan=plan)
+        known = known if asked is None else known.part(asked)
+        self.n_known += known.n_fits
+        self.engine = known.engine
+        return replace(known, plan=plan)
 
     def choose(self, plan: Plan, request: Request) -> Engine:
         """Which engine answers such a question."""

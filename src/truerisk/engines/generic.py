@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Engine, Request, RunOptions
 from truerisk.core.errors import UnknownName
@@ -36,6 +38,7 @@ class Generic(Engine):
     serves: ClassVar[frozenset[str]] = frozenset(BESIDES)
     cuts_columns: ClassVar[bool] = True
     answers_besides: ClassVar[bool] = True
+    leaves_out: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.error not in ("raise", "warn"):
@@ -59,12 +62,21 @@ class Generic(Engine):
     ) -> Answers:
         if plan.laws is not None:
             return enumerated(self, family, data, plan, request, run)
-        everyone = list(range(len(family)))
         jobs = [
-            (fit, everyone if run.only is None else [int(run.only[fit])])
+            (fit, candidates)
             for fit in range(plan.n_fits)
+            if (candidates := _asked(fit, len(family), run))
         ]
         given = family, data, plan, request, run
         answers = run_jobs(self.word, jobs, *given, stop=self.error == "raise", batch=self.batch)
         note = copies_note(family, plan)
         return replace(answers, notes=answers.notes + note) if note else answers
+
+
+def _asked(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
+    """The candidates of a fit."""
+    if run.only is not None:
+        return [int(run.only[fit])]
+    if run.asked is not None:
+        return [int(candidate) for candidate in np.flatnonzero(run.asked[:, fit])]
+    return list(range(n_candidates))

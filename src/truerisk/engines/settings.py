@@ -64,8 +64,12 @@ class Group:
 
     def only(self, place: int) -> Group:
         """One of its candidates alone."""
-        part = self.candidates[place : place + 1]
-        return Group(part, (self.settings[place],), self.preparation, self.rowwise)
+        return self.part(np.array([place]))
+
+    def part(self, places: np.ndarray) -> Group:
+        """Some of its candidates."""
+        settings = tuple(self.settings[int(place)] for place in places)
+        return Group(self.candidates[places], settings, self.preparation, self.rowwise)
 
 
 def last_step(family: Family) -> Any:

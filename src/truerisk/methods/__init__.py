@@ -15,6 +15,7 @@
 | `out_of_bag.py` | each row tested by the members of a forest that missed it |
 | `three_way.py`, `nested.py` | tune inside, test outside |
 | `pairs.py` | the same on one set of folds, left out alone and two at a time |
+| `racing.py` | folds that hopeless settings are not fitted on, and the pairs of such a race |
 | `ncv.py` | nested cross-validation of Bates et al.: how far K-fold may be off |
 | `bbc.py`, `bootstrapped_choice.py` | what choosing the best of many answers costs |
 | `paired_halves.py` | random splits of all rows, and of disjoint halves |
@@ -65,6 +66,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.out_of_bag import OutOfBag as OutOfBag
     from truerisk.methods.paired_halves import PairedHalves as PairedHalves
     from truerisk.methods.pairs import Pairs as Pairs
+    from truerisk.methods.racing import Racing as Racing
     from truerisk.methods.splitter import GivenSplits as GivenSplits
     from truerisk.methods.splitter import Splitter as Splitter
     from truerisk.methods.swapping import Swapping as Swapping

@@ -96,6 +96,9 @@ registry = Registry(
         "pairs": Line(
             f"{_ROOM}.pairs:Pairs", "tune and test on one set of folds, left out alone and in pairs"
         ),
+        "racing": Line(
+            f"{_ROOM}.racing:Racing", "10-fold, where hopeless settings are fitted no further"
+        ),
         "nested": Line(
             f"{_ROOM}.nested:Nested", "tune inside every outer training set, test outside"
         ),

@@ -20,7 +20,7 @@ A run
     versions.py   one kind of study and one set of versions per store
     limits.py     limits on time and memory, kept by a child process (child.py)
     sharing.py    large arrays travel once
-Single fits of an assessment
+Single fits of an assessment, or of a search
     keeping.py    what engines leave in a store of their own, and find there
     contents.py   learners and data as contents
 What was found

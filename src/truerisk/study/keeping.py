@@ -1,4 +1,4 @@
-"""A store that keeps single fits, so that an assessment which was cut off goes on.
+"""A store that keeps single fits, so that an assessment or a search which was cut off goes on.
 
 A cell is what determines the answers of a fit but its number: learner, settings, data, plan, what
 is asked, seed. The number is that of the fit in its plan. No method and no engine knows the store.
@@ -40,6 +40,7 @@ def keeping(
     scorers: Sequence[Any] = (),
     workers: int = 1,
     mixed_versions: bool = False,
+    kind: str = ASSESSMENT,
 ) -> Iterator[Keeping]:
     """Keep fits of these learners in a file, which is made where it is not there.
 
@@ -50,7 +51,7 @@ def keeping(
         content_of(scorer, "loss")
     known = {id(f): (f, *learner_content(f, name)) for name, f in learners.items()}
     with Store.write(path) as store:
-        begin(store, ASSESSMENT, {"name": Path(path).name}, mixed_versions=mixed_versions)
+        begin(store, kind, {"name": Path(path).name}, mixed_versions=mixed_versions)
         store.begin(workers, versions())
         kept = Keeping(store, known)
         try:
@@ -66,12 +67,18 @@ class Keeping:
     def __init__(self, store: Store, learners: Mapping[int, tuple[Family, Any, list[Any]]]) -> None:
         self.store = store
         self.n_found = self.n_added = 0
-        self._learners = learners
+        self._learners = dict(learners)
         self._data: dict[int, tuple[Data, str]] = {}
         self._cells = {cell.key: cell for cell in store.cells()}
+        self.was_empty = not self._cells
         self._waiting: list[tuple[_Shelf, int, Mapping[str, Any], float]] = []
         self._stored_at = time.monotonic()
         self._storing = 0.0  # seconds of the last transaction, most of them waits for the disk
+
+    def part(self, family: Family, of: Family, candidates: slice) -> None:
+        """Some settings of a learner that is known, asked for by themselves."""
+        _, estimator, settings = self._learners[id(of)]
+        self._learners[id(family)] = family, estimator, settings[candidates]
 
     def shelf(
         self,

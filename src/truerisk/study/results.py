@@ -16,7 +16,7 @@ import numpy as np
 from truerisk.core.present import number, seconds, text_table
 from truerisk.core.results import displays, frame_of
 from truerisk.study.store import Cell, Store
-from truerisk.study.versions import refuse_assessment
+from truerisk.study.versions import refuse_fits
 
 __all__ = ["StudyResults", "collect", "rows_of"]
 
@@ -29,7 +29,7 @@ QUANTITIES = ("bias", "rmse", "coverage", "seconds")
 
 def rows_of(store: Store) -> Iterator[dict[str, Any]]:
     """Every result of a study, cell by cell, as one flat row; arrays stay arrays."""
-    refuse_assessment(store)
+    refuse_fits(store)
     for cell in store.cells():
         head = _head(cell)
         for replicate, spent, cost, content in store.results(cell):

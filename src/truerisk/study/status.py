@@ -9,7 +9,7 @@ from typing import Any
 from truerisk.study.lock import Lock
 from truerisk.study.states import State
 from truerisk.study.store import Cell, Store, Tally
-from truerisk.study.versions import refuse_assessment
+from truerisk.study.versions import refuse_fits
 
 __all__ = ["Status", "status_of"]
 
@@ -44,7 +44,7 @@ class Status:
 
 def status_of(store: Store) -> Status:
     """Count the tasks; time left from the mean seconds of each cell and the workers of the run."""
-    refuse_assessment(store)
+    refuse_fits(store)
     cells = store.cells()
     tallies = [store.tally(cell) for cell in cells]
     runs, holder = store.runs(), Lock(store.path).holder()

@@ -8,10 +8,18 @@ from truerisk.core.errors import BadStore
 from truerisk.study.store import Store
 from truerisk.study.tasks import versions
 
-__all__ = ["ASSESSMENT", "begin", "refuse_assessment"]
+__all__ = ["ASSESSMENT", "SEARCH", "begin", "refuse_fits"]
 
 ASSESSMENT = "assessment"
 """The kind of store that keeps single fits of `assess`."""
+
+SEARCH = "search"
+"""The kind of store that keeps single fits of `HonestSearchCV`."""
+
+GOES_ON = {
+    ASSESSMENT: "`truerisk assess` of the same data with --store {path} goes on with them.",
+    SEARCH: "HonestSearchCV(..., store={path!r}) goes on with them.",
+}
 
 
 def begin(
@@ -25,20 +33,21 @@ def begin(
         )
     other = _other_versions(store)
     if other and not mixed_versions:
+        allowed = " or allow it by --mixed-versions (in Python mixed_versions=True)."
         raise BadStore(
             f"{store.path} was begun with {other}, on which numbers can depend: use the same "
-            "versions, or a new store, or allow it by --mixed-versions (in Python "
-            "mixed_versions=True)."
+            f"versions, or a new store{'.' if kind == SEARCH else f',{allowed}'}"
         )
     store.note({"kind": kind, **about})
 
 
-def refuse_assessment(store: Store) -> None:
-    """Fits of an assessment are no replicates."""
-    if store.noted("kind") == ASSESSMENT:
+def refuse_fits(store: Store) -> None:
+    """Fits of an assessment or of a search are no replicates."""
+    kind = store.noted("kind")
+    if kind in GOES_ON:
         raise BadStore(
-            f"{store.path} holds fits of an assessment, not a study: `truerisk assess` of the same "
-            f"data with --store {store.path} goes on with them."
+            f"{store.path} holds fits of {_one(kind)}, not a study: "
+            f"{GOES_ON[kind].format(path=str(store.path))}"
         )
 
 

@@ -126,11 +126,16 @@ def evaluate(
         if plan is None:
             plan = method.plan(case.data, Streams(seed))
 
-        def ask(plan: Plan, only: np.ndarray | None = None, *, besides: bool = True) -> Answers:
-            request = Request.of(loss, plan)
-            return engine.run(
-                case.family, case.data, plan, request, RunOptions(executor, seed, only)
-            )
+        def ask(
+            plan: Plan,
+            only: np.ndarray | None = None,
+            *,
+            besides: bool = True,
+            asked: np.ndarray | None = None,
+            number: int | None = None,
+        ) -> Answers:
+            request, run = Request.of(loss, plan), RunOptions(executor, seed, only, asked=asked)
+            return engine.run(case.family, case.data, plan, request, run)
 
         terms = Terms(0.95, Minimum(), len(case.family))
         return method.evaluate(ask, case.data, loss, plan, terms)

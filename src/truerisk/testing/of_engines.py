@@ -167,6 +167,19 @@ def check_only_is_honoured(engine: Engine, family: Family) -> None:
             require(same, f"question {q} was not answered by candidate {candidate}.")
 
 
+def check_what_is_not_asked_is_left_out(engine: Engine, family: Family) -> None:
+    """An engine that leaves fits out answers what is asked of the others, as it does in a whole."""
+    if not engine.leaves_out:
+        return
+    for s in willing_on(engine, family):
+        asked = np.zeros((len(family), s.plan.n_fits), dtype=bool)
+        asked.flat[::2] = True
+        every, some = run_on(engine, s), run_on(engine, s, asked=asked)
+        require(some.n_fits == asked.sum(), f"n_fits is {some.n_fits}, not {asked.sum()}.")
+        require(np.array_equal(some.made, asked), "it does not say which fits it made.")
+        require_same(every.part(asked), some, "a part and the whole")
+
+
 def check_same_answers_twice(engine: Engine, family: Family) -> None:
     """The same seed gives the same answers."""
     for s in willing_on(engine, family):
@@ -267,6 +280,7 @@ DRAWN: tuple[Callable[[Engine, Family, Effort], None], ...] = (
 PLAIN: tuple[Callable[[Engine, Family], None], ...] = (
     check_answers_as_the_contract_says,
     check_only_is_honoured,
+    check_what_is_not_asked_is_left_out,
     check_same_answers_twice,
     check_same_answers_on_any_executor,
     check_order_of_candidates_does_not_matter,

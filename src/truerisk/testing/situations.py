@@ -114,11 +114,17 @@ def willing_on(engine: Engine, family: Family) -> list[Situation]:
 
 
 def run_on(
-    engine: Engine, s: Situation, *, only: np.ndarray | None = None, executor: Any = None
+    engine: Engine,
+    s: Situation,
+    *,
+    only: np.ndarray | None = None,
+    asked: np.ndarray | None = None,
+    executor: Any = None,
 ) -> Answers:
     """The engine's answers, with seed 3."""
     with quiet():
-        return engine.run(s.family, s.data, s.plan, s.request, RunOptions(executor, 3, only))
+        run = RunOptions(executor, 3, only, asked=asked)
+        return engine.run(s.family, s.data, s.plan, s.request, run)
 
 
 def _plans(n: int) -> Iterator[Plan]:

@@ -10,8 +10,10 @@ from typing import Any
 from truerisk.api.road.problem import Problem, loss_by
 from truerisk.api.road.testing_method import testing_method
 from truerisk.core.contracts import Method, Streams
+from truerisk.core.errors import Refusal
 from truerisk.core.plan.plan import Plan
 from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.racing import Racing
 from truerisk.methods.words import as_method
 
 __all__ = ["Schedule", "usual_method"]
@@ -47,6 +49,13 @@ class Schedule:
         """
         usual = usual_method(problem.data.n_rows)
         chosen = tuple(as_method(method) for method in methods or (usual,))
+        for method in chosen:
+            if isinstance(method, Racing):
+                raise Refusal(
+                    f"how many fits '{method.word}' takes shows as it goes, and an assessment says "
+                    "it beforehand: compare settings by their folds, such as '10-fold', or race "
+                    "them in HonestSearchCV."
+                )
         nested = testing_method(outer, chosen[0], usual, problem.interval, compare=several)
         for method in chosen:
             method.check(problem.data, loss_by(method, problem))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,11 +66,11 @@ def compute(
     *,
     plan: Plan | None = None,
     keeper: Keeper | None = None,
-    known: Answers | None = None,
+    known: Sequence[Answers | None] = (),
 ) -> Computed:
     """Draw the plan (or replay a given one), let an engine answer it, reduce the answers.
 
-    Fits whose answers are `known` from an earlier computation are not made again.
+    Passes whose answers are `known` from an earlier computation make no fit again.
     """
     started = time.perf_counter()
     chosen = method_of(problem, method)

@@ -18,6 +18,8 @@ def cv_results(
 ) -> dict[str, Any]:
     """Times, parameters, every score of every split, their mean, spread and rank.
 
+    Of a setting that left a race, splits that it was not rated on are NaN, and so is the mean.
+
     `told` is what each score found, by its name in the keys; `trained` are scores of the splits on
     the rows of the fits themselves.
     """
@@ -25,11 +27,13 @@ def cv_results(
     answers, candidates = computed.answers, computed.problem.family.candidates
     fits = answers.plan.fit
     results: dict[str, Any] = {
-        "mean_fit_time": answers.fit_seconds[:, fits].mean(axis=1),
-        "std_fit_time": answers.fit_seconds[:, fits].std(axis=1),
-        "mean_score_time": answers.answer_seconds[:, fits].mean(axis=1),
-        "std_score_time": answers.answer_seconds[:, fits].std(axis=1),
+        "mean_fit_time": np.nanmean(answers.fit_seconds[:, fits], axis=1),
+        "std_fit_time": np.nanstd(answers.fit_seconds[:, fits], axis=1),
+        "mean_score_time": np.nanmean(answers.answer_seconds[:, fits], axis=1),
+        "std_score_time": np.nanstd(answers.answer_seconds[:, fits], axis=1),
     }
+    if not computed.method.rates_all:  # settings may have left a race: after how many folds
+        results["n_resources"] = answers.made[:, fits].sum(axis=1)
     for name in sorted({name for params in candidates for name in params}):
         results[f"param_{name}"] = _param_column(
             [params.get(name, _ABSENT) for params in candidates]

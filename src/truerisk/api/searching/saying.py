@@ -20,16 +20,18 @@ def say_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> No
     """
     plan, answers = computed.answers.plan, computed.answers
     n_splits, settings = plan.n_questions, results["params"]
+    made = answers.made[:, plan.fit]
     if verbose > 0:
+        raced = "" if made.all() else "up to "
         print(  # noqa: T201  what verbose asks for
-            f"Fitting {n_splits} folds for each of {len(settings)} candidates, "
-            f"totalling {n_splits * len(settings)} fits"
+            f"Fitting {raced}{n_splits} folds for each of {len(settings)} candidates, "
+            f"totalling {made.sum()} fits"
         )
     if verbose < 2:
         return
     seconds = answers.fit_seconds + answers.answer_seconds
     for number, params in enumerate(settings):
-        for split in range(n_splits):
+        for split in np.flatnonzero(made[number]).tolist():
             score = f" {_score(results, split, number)}" if verbose > 2 else ""
             spent = seconds[number, plan.fit[split]]
             print(  # noqa: T201

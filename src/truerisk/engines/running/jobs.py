@@ -54,11 +54,13 @@ def run_jobs(
     What the keeper has is not made again, and what is made is left with it.
     """
     n_rows_out = len(family) if run.only is None else 1
-    collected = _Collected(data, plan, request, n_rows_out)
+    collected = _Collected(data, plan, request, n_rows_out, run.asked)
     here = run.executor is None
     task = partial(fit_pieces, one=one, tries=run.steps) if here else partial(_in_worker, one=one)
     shared = (family, data, plan, request, run.seed, stop)
     total, unit, share = plan.n_fits * n_rows_out, "fits", SHARE
+    if run.asked is not None:
+        total = int(run.asked.sum())
     tell(0, total)
     kept = kept_fits(engine, jobs, family, data, plan, request, run)
     if kept is not None:
@@ -111,16 +113,24 @@ def _batches(jobs: list[Job], size: int | None, share: int, workers: int | None)
 class _Collected:
     """Answers put in their place as batches come in, in any order."""
 
-    def __init__(self, data: Data, plan: Plan, request: Request, n_candidates: int) -> None:
+    def __init__(
+        self,
+        data: Data,
+        plan: Plan,
+        request: Request,
+        n_candidates: int,
+        only: np.ndarray | None = None,
+    ) -> None:
         self.plan, self.request = plan, request
         self.values = [empty_values(data, plan, one, n_candidates) for one in request.each]
         self.counts = empty_counts(data, plan, n_candidates)
         asked = plan.freedom is not None
         self.freedom = np.full((n_candidates, plan.n_fits), np.nan) if asked else None
         self.rules: list[LinearRules] | None = None if plan.rules is None else []
-        self.answered = np.ones((n_candidates, plan.n_questions), dtype=bool)
-        self.fit_seconds = np.zeros((n_candidates, plan.n_fits))
-        self.answer_seconds = np.zeros((n_candidates, plan.n_fits))
+        wanted = np.ones((n_candidates, plan.n_fits), dtype=bool) if only is None else only
+        self.answered = wanted[:, plan.fit]
+        self.fit_seconds = np.where(wanted, 0.0, np.nan)
+        self.answer_seconds = np.where(wanted, 0.0, np.nan)
         self.failures: list[Failure] = []
         self.warned = Tally()
         self.n_fits = 0

@@ -41,6 +41,7 @@ class OneFit(Engine):
     """Serves `learners()`; candidates that differ in `path_of(family)` only share their fits."""
 
     answers_besides: ClassVar[bool] = True
+    leaves_out: ClassVar[bool] = True
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
@@ -84,7 +85,9 @@ class OneFit(Engine):
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
         groups = groups_along(family, [self.path_of(family)])
-        jobs = [(fit, _asked_groups(groups, run.only, fit)) for fit in range(plan.n_fits)]
+        jobs = [
+            (fit, asked) for fit in range(plan.n_fits) if (asked := _asked_groups(groups, run, fit))
+        ]
         return run_jobs(self.word, jobs, family, data, plan, request, run, one=self.pieces)
 
     def pieces(
@@ -134,15 +137,16 @@ class OneFit(Engine):
         ]
 
 
-def _asked_groups(groups: list[Group], only: np.ndarray | None, fit: int) -> list[Group]:
-    """All groups, or the one candidate that a fit is asked for."""
-    if only is None:
+def _asked_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Group]:
+    """All groups, or the candidates that a fit is asked for."""
+    if run.only is not None:
+        wanted = np.array([run.only[fit]])
+    elif run.asked is not None:
+        wanted = np.flatnonzero(run.asked[:, fit])
+    else:
         return groups
-    for group in groups:
-        place = np.flatnonzero(group.candidates == only[fit])
-        if len(place):
-            return [group.only(int(place[0]))]
-    raise AssertionError("every candidate is in a group.")
+    parts = [(group, np.flatnonzero(np.isin(group.candidates, wanted))) for group in groups]
+    return [group.part(places) for group, places in parts if len(places)]
 
 
 def _prepared(model: Any, test: Enquiry) -> Enquiry:

@@ -58,6 +58,7 @@ class Trees(OneFit):
     """Serves scikit-learn's decision trees over any `ccp_alpha`."""
 
     word: ClassVar[str] = "tree"
+    leaves_out: ClassVar[bool] = False  # trees that are grown in one call are there before a choice
 
     def learners(self) -> Sequence[type]:
         from sklearn import tree

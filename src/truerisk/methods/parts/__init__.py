@@ -6,6 +6,7 @@
 | `set_risks.py` | losses of rows and of whole test sets, from answers |
 | `few_rows.py` | whether a mean loss rests on a few rows |
 | `choosing_inside.py` | choosing in each outer split, and the story of each |
+| `race.py` | candidates asked fold by fold until they cannot win any more |
 | `row_influences.py` | scores of whole test sets as losses of rows |
 | `procedure.py` | what methods share that tune inside and test outside |
 | `bootstrap_answers.py` | answers of drawn samples as risks |

@@ -44,6 +44,7 @@ __all__ = [
     "OF_ONE_SPLIT",
     "Average",
     "Averaged",
+    "average_weights",
     "check_average",
     "failure_notes",
     "means_by_row",
@@ -113,7 +114,7 @@ def tested_by_average(
         if not one_spread or not terms.with_errors or not (asked or usual):
             return _rated(answers, data, loss, average)
     losses, by_split, values = _losses(answers, data, loss, average)
-    weights, total = _average_weights(data, answers.plan, average)
+    weights, total = average_weights(data, answers.plan, average)
     if loss.per_row:
         values = losses @ weights / total
     if not terms.with_errors:
@@ -246,7 +247,7 @@ def _means_by_unit(
     return means
 
 
-def _average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarray, float]:
+def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarray, float]:
     """Weight of each answer in the risk, and their sum."""
     given = position_weights(data, plan)
     weights = np.ones(len(plan.positions[0])) if given is None else given

@@ -1,0 +1,106 @@
+"""`store`: a file that keeps the fits of a search, so that one which was cut off goes on."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from truerisk.api.road.problem import Problem
+from truerisk.core.arguments import shown
+from truerisk.core.contracts import Keeper
+from truerisk.core.errors import BadArgument, TrueRiskWarning
+from truerisk.core.family import Family
+from truerisk.engines.running.executors import workers_of
+
+__all__ = ["Fits", "StoredSearch", "check_store", "opened"]
+
+
+@dataclass(frozen=True)
+class Fits:
+    """How many fits a search found in its store, and how many it added to it."""
+
+    found: int
+    added: int
+
+
+@dataclass(frozen=True, eq=False)
+class StoredSearch:
+    """The open store of a search; without one, `keeper` is None and nothing is kept."""
+
+    keeper: Any = None
+    path: Path | None = None
+
+    @property
+    def as_keeper(self) -> Keeper | None:
+        """What engines leave their fits with."""
+        keeper: Keeper | None = self.keeper
+        return keeper
+
+    @property
+    def fits(self) -> Fits | None:
+        """What the store spared; None without one."""
+        return None if self.keeper is None else Fits(self.keeper.n_found, self.keeper.n_added)
+
+    def part(self, family: Family, of: Family, candidates: slice) -> None:
+        """Some settings of the search, asked for by themselves."""
+        if self.keeper is not None:
+            self.keeper.part(family, of, candidates)
+
+    def warn_of_another(self) -> None:
+        """Say that the store holds fits, and none of this search."""
+        keeper = self.keeper
+        if keeper is None or keeper.was_empty or keeper.n_found or not keeper.n_added:
+            return
+        warnings.warn(
+            f"{self.path} holds fits, and none of this search: data, model, settings, folds, what "
+            "is asked or random_state are others. It begins anew; what is stored stays.",
+            TrueRiskWarning,
+            stacklevel=3,
+        )
+
+
+def check_store(store: Any, random_state: Any) -> None:
+    """Refuse what is no place for a file, and a search that would never find its fits again."""
+    if store is None:
+        return
+    if not isinstance(store, str | os.PathLike) or not os.fspath(store):
+        raise BadArgument(f"store={shown(store)}: give the path of a file, such as 'search.db'.")
+    place = Path(store)
+    if place.is_dir():
+        raise BadArgument(f"store={str(place)!r} is a folder: name a file, such as 'search.db'.")
+    if not place.parent.is_dir():
+        raise BadArgument(
+            f"store={str(place)!r}: there is no folder {str(place.parent)!r}; make it first."
+        )
+    if not os.access(place if place.exists() else place.parent, os.W_OK):
+        raise BadArgument(f"store={str(place)!r} cannot be written: name a file that can.")
+    if random_state is None:
+        raise BadArgument(
+            "random_state=None draws other folds in every run, which would find no fit of an "
+            "earlier one in the store: give a seed, such as random_state=0."
+        )
+
+
+@contextmanager
+def opened(store: Any, problem: Problem) -> Iterator[StoredSearch]:
+    """The store of a search, made where it is not there; a model without a key is refused."""
+    if store is None:
+        yield StoredSearch()
+        return
+    from truerisk.study.keeping import keeping
+    from truerisk.study.versions import SEARCH
+
+    family = problem.family
+    with keeping(
+        store,
+        {family.name: family},
+        scorers=[getattr(loss, "scorer", None) for loss in problem.losses],
+        workers=workers_of(problem.executor) or 1,
+        kind=SEARCH,
+    ) as keeper:
+        yield StoredSearch(keeper, Path(store))

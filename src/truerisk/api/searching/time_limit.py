@@ -1,0 +1,278 @@
+"""`time_limit`: as many settings as can be rated in so many seconds, in grid order.
+
+A setting is rated as a whole before the next one begins: on all rows, and inside the outer splits.
+So whenever the time is over, the settings that were rated are a grid of their own, and the honest
+risk is that of choosing among them. It depends on how many they are, and on no clock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.road.compute import Computed
+from truerisk.api.road.default_interval import with_default_interval
+from truerisk.api.road.problem import Problem, loss_by, method_of
+from truerisk.api.searching.stored_search import StoredSearch
+from truerisk.core.answers import Answers, joined
+from truerisk.core.arguments import is_number, shown
+from truerisk.core.contracts import Method, Streams
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.family import Family
+from truerisk.core.plan.plan import Plan
+from truerisk.core.plan.training_rows import with_training_rows
+from truerisk.core.progress import Listener, Progress, counting, listen, listener
+from truerisk.methods.parts.procedure import Procedure
+
+__all__ = ["Tried", "check_time_limit", "tried_in_time"]
+
+SHARE = 10  # of the time that is left, at most one part is risked on settings begun at once
+GROWTH = 2  # and at most so many times as many as were begun before
+
+
+def check_time_limit(limit: Any) -> None:
+    """Refuse what is no number of seconds above 0."""
+    if limit is not None and not (is_number(limit) and 0 < limit < np.inf):
+        raise BadArgument(
+            f"time_limit={shown(limit)}: give seconds, more than 0, or None for no limit."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """The settings that were rated, and the answers that are known of them, pass by pass.
+
+    Without a time limit all of them are to be tried, and nothing is known yet.
+    """
+
+    problem: Problem
+    tuning: tuple[Answers | None, ...] = ()
+    testing: tuple[Answers | None, ...] = ()
+    note: str = ""
+    seconds: tuple[float, float] = (0.0, 0.0)  # of tuning, and of testing it
+    refusals: dict[str, str] = field(default_factory=dict)
+
+    def known(self, selected: Computed) -> tuple[Answers | None, ...]:
+        """What testing need not ask; its first pass repeats the search where both ask the same."""
+        first, rest = self.testing[:1], self.testing[1:]
+        return (first[0] if first and first[0] is not None else selected.evaluation.answers, *rest)
+
+    def tuned(self, computed: Computed) -> Computed:
+        """The search, with its seconds and with what was left out."""
+        return self._told(computed, self.seconds[0])
+
+    def tested(self, computed: Computed) -> Computed:
+        """The honest risk, with its seconds and with what was left out."""
+        return self._told(computed, self.seconds[1])
+
+    def _told(self, computed: Computed, seconds: float) -> Computed:
+        refusals = self.refusals | dict(computed.refusals)
+        computed = replace(computed, seconds=computed.seconds + seconds, refusals=refusals)
+        if not self.note:
+            return computed
+        found = computed.evaluation
+        tested = [replace(one, notes=(self.note, *one.notes)) for one in found.tested]
+        procedure = found.procedure
+        if procedure is not None:
+            procedure = replace(procedure, notes=(self.note, *procedure.notes))
+        return replace(
+            computed, evaluation=replace(found, tested=tuple(tested), procedure=procedure)
+        )
+
+
+def tried_in_time(
+    problem: Problem,
+    tuning: tuple[Problem, Method],
+    testing: Procedure | None,
+    limit: float | None,
+    stored: StoredSearch,
+    *,
+    trained: bool = False,
+    refit: bool = True,
+) -> Tried:
+    """Rate settings in grid order until the time is over; all of them where there is no limit.
+
+    `tuning` is the problem of the search with the method that compares the settings. With `trained`
+    fits are asked about their own rows, too. What is left to do is done in time as well, as far as
+    it can be foretold: the fit on all rows, and those of the winners in outer splits.
+    """
+    if limit is None:
+        return Tried(problem)
+    passes = _passes_of_tuning(*tuning, trained=trained)
+    rest = 0
+    if testing is not None:
+        sure = with_default_interval(problem, testing)
+        passes += _passes_of_testing(sure, testing, passes[0].plan)
+        rest = 0 if testing.shares_folds else _drawn(sure, testing).questions("outer").size
+    course = _Course(problem, passes, float(limit), stored, rest, refit=refit)
+    return course.run()
+
+
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """Fits that all settings need: what they are asked, and as which pass of its computation."""
+
+    problem: Problem
+    plan: Plan
+    number: int = 0
+    besides: bool = True
+    tests: bool = False
+
+
+def _passes_of_tuning(problem: Problem, method: Method, *, trained: bool) -> list[_Pass]:
+    chosen = method_of(problem, method)
+    if type(chosen).evaluate is not Method.evaluate:
+        raise Refusal(
+            f"'{chosen.word}' compares settings with each other as it goes, and a time_limit has "
+            "them tried one after the other: leave out time_limit, or choose by folds, such as "
+            "select_by='10-fold'."
+        )
+    problem = replace(problem, loss=loss_by(chosen, problem))
+    chosen.check(problem.data, problem.loss)
+    plan = chosen.plan(problem.data, Streams(problem.seed))
+    return [_Pass(problem, with_training_rows(plan) if trained else plan)]
+
+
+def _passes_of_testing(problem: Problem, testing: Procedure, tuned: Plan) -> list[_Pass]:
+    """Those that come before the choice; of the folds of the search nothing is asked twice."""
+    plan = _drawn(problem, testing)
+    inner = plan.only(plan.questions("inner"))
+    if not testing.shares_folds:
+        return [_Pass(problem, inner, 0, besides=False, tests=True)]
+    outer = plan.only(plan.questions("outer"))
+    first = [] if _is_known(outer, tuned) else [_Pass(problem, outer, 0, tests=True)]
+    return [*first, _Pass(problem, inner, 1, tests=True)]
+
+
+def _drawn(problem: Problem, testing: Procedure) -> Plan:
+    chosen = method_of(problem, testing)
+    chosen.check(problem.data, problem.loss)
+    return chosen.plan(problem.data, Streams(problem.seed))
+
+
+def _is_known(outer: Plan, tuned: Plan) -> bool:
+    """Whether the search asks the outer questions, perhaps with training rows besides."""
+    return tuned.n_questions >= outer.n_questions and outer.asks_like(
+        tuned.only(np.arange(outer.n_questions))
+    )
+
+
+class _Over(BaseException):
+    """The time is over; no failure of a fit, which would be told as one."""
+
+
+class _Course:
+    """Settings rated one after the other, a few at once where that is quick."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        passes: Sequence[_Pass],
+        limit: float,
+        stored: StoredSearch,
+        rest: int,
+        *,
+        refit: bool,
+    ) -> None:
+        self.problem, self.passes, self.limit, self.stored = problem, passes, limit, stored
+        self.rest, self.refit = rest, refit
+        self.clock: Callable[[], float] = time.monotonic
+        self.started = self.clock()
+        self.answers: list[list[Answers]] = [[] for _ in passes]
+        self.seconds = [0.0 for _ in passes]
+        self.refusals: dict[str, str] = {}
+        self.n_tried = self.n_fits = 0
+
+    def run(self) -> Tried:
+        settings = len(self.problem.family)
+        fits = sum(one.plan.n_fits for one in self.passes)
+        with listen(self._watch(listener())), counting(settings * fits):
+            try:
+                while self.n_tried < settings:
+                    self._rate(min(self._at_once(), settings - self.n_tried))
+            except _Over:
+                pass
+        if not self.n_tried:
+            made = f"{fits} fits, and {self.n_fits} of them were made in that time"
+            raise Refusal(
+                f"time_limit={self.limit:g}: the first setting takes {made}. Give more time, or "
+                "ask less of a setting, such as select_by='5-fold'."
+            )
+        return self._tried()
+
+    def _rate(self, n: int) -> None:
+        """The next n settings, all that is asked of them; they count when the last fit is made."""
+        part = slice(self.n_tried, self.n_tried + n)
+        family = _part(self.problem.family, part)
+        self.stored.part(family, self.problem.family, part)
+        found, seconds = [], []
+        for one in self.passes:
+            begun = self.clock()
+            problem = replace(one.problem, family=family)
+            asking = problem.asking(keeper=self.stored.as_keeper, passes=one.number)
+            found.append(asking(one.plan, besides=one.besides))
+            self.refusals |= asking.refusals
+            seconds.append(self.clock() - begun)
+        for number, (answers, spent) in enumerate(zip(found, seconds, strict=True)):
+            self.answers[number].append(answers)
+            self.seconds[number] += spent
+        self.n_tried += n
+
+    def _watch(self, told: Listener | None) -> Listener:
+        """Pass on how far it is, and end it between two fits."""
+
+        def watch(progress: Progress) -> None:
+            self.n_fits = progress.done
+            if told is not None:
+                told(progress)
+            if self._left() <= 0:
+                raise _Over
+
+        return watch
+
+    def _left(self) -> float:
+        """Seconds until what comes after the choice has to begin."""
+        left = self.started + self.limit - self.clock()
+        if not self.n_tried:
+            return left
+        made = sum(answers.n_fits for each in self.answers for answers in each)
+        left -= self.rest * sum(self.seconds) / made
+        if self.refit:
+            left -= max(float(answers.fit_seconds.mean()) for answers in self.answers[0])
+        return left
+
+    def _at_once(self) -> int:
+        """As many settings as take a small part of the time that is left, few at the beginning.
+
+        What a store has says nothing of the pace of what it has not: with one, one at a time.
+        """
+        if not self.n_tried or self.stored.keeper is not None:
+            return 1
+        each = sum(self.seconds) / self.n_tried
+        last = self.answers[0][-1].n_candidates
+        return max(1, min(GROWTH * last, int(self._left() / (SHARE * each))))
+
+    def _tried(self) -> Tried:
+        settings, n = len(self.problem.family), self.n_tried
+        every = [joined(answers) for answers in self.answers]
+        testing = [(one.number, a) for one, a in zip(self.passes, every, strict=True) if one.tests]
+        known = dict(testing)
+        return Tried(
+            problem=replace(self.problem, family=_part(self.problem.family, slice(n))),
+            tuning=(every[0],),
+            testing=tuple(known.get(number) for number in range(max(known, default=-1) + 1)),
+            note=""
+            if n == settings
+            else f"stopped after {self.limit:g} s: {n} of {settings} settings were tried, in grid "
+            "order.",
+            seconds=(self.seconds[0], sum(self.seconds[1:])),
+            refusals=self.refusals,
+        )
+
+
+def _part(family: Family, candidates: slice) -> Family:
+    return Family(family.estimator, family.candidates[candidates])
