@@ -8,7 +8,7 @@ from typing import Any
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.registry import Line, Registry
 from truerisk.models.builders import Grid, Learner, Size, Task
-from truerisk.models.preparation import prepare
+from truerisk.models.preparation import prepare, prepare_levels
 
 __all__ = ["default_words", "learner", "names", "registry"]
 
@@ -34,6 +34,19 @@ registry = Registry(
         "forest": Line(
             "truerisk.models.builders:forest", "100 trees; the features per split are tuned"
         ),
+        "boosting": Line(
+            "truerisk.models.boosters:boosting",
+            "gradient boosting on histograms; trees, rate and leaves are tuned",
+        ),
+        "xgboost": Line(
+            "truerisk.models.boosters:xgboost", "XGBoost; trees, rate and depth are tuned"
+        ),
+        "lightgbm": Line(
+            "truerisk.models.boosters:lightgbm", "LightGBM; trees, rate and leaves are tuned"
+        ),
+        "catboost": Line(
+            "truerisk.models.boosters:catboost", "CatBoost; trees, rate and depth are tuned"
+        ),
     },
 )
 """Word -> learner and one sentence about it."""
@@ -43,7 +56,7 @@ def names(task: Task | None = None) -> list[str]:
     """The words that `learner` knows, all of them or those of one task.
 
     >>> names("regression")
-    ['knn', 'ridge', 'lasso', 'svm', 'tree', 'forest']
+    ['knn', 'ridge', 'lasso', 'svm', 'tree', 'forest', 'boosting', 'xgboost', 'lightgbm', 'catboost']
     """
     return [word for word in registry if task is None or task in registry.load(word).tasks]
 
@@ -101,10 +114,16 @@ def learner(
         raise BadData(f"{n_rows} rows and {n_features} features: a learner needs some of both.")
     from sklearn.pipeline import Pipeline
 
-    model, grid = entry.build(task, Size(n_rows, n_features, n_classes, indicators=len(text) > 0))
     if numeric is None:
         numeric = [j for j in range(n_features) if j not in set(text)]
-    preparation = prepare(numeric, text, scale=entry.scale, missing=missing)
+    preparation: Any
+    if entry.levels == "indicators":
+        size = Size(n_rows, n_features, n_classes, indicators=len(text) > 0)
+        preparation = prepare(numeric, text, scale=entry.scale, missing=missing)
+    else:
+        size = Size(n_rows, len(numeric) + len(text), n_classes, n_levels=len(text))
+        preparation = prepare_levels(numeric, text, entry.levels)
+    model, grid = entry.build(task, size)
     first = [] if preparation == "passthrough" else [("prepare", preparation)]
     return (
         Pipeline([*first, ("model", model)]),

@@ -8,6 +8,7 @@ from numbers import Real
 from typing import Any
 
 from truerisk.api.road.provenance import as_seed
+from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_groups
 from truerisk.api.road.scorecard import Score, scores_of
 from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.core.contracts import Method, Rule
@@ -95,9 +96,11 @@ def problem_on(
         raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
     workers_of(executor)  # an unknown executor is refused by every engine alike
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
+    refuse_known_rows(params, data)
+    warn_of_cut_groups(family, data)
     return Problem(
         family=family,
-        data=data.fitted_with(params),
+        data=data.fitted_with(with_groups(family, data, params)),
         loss=as_loss(loss, data),
         rule=as_rule(rule),
         confidence_level=confidence_level,

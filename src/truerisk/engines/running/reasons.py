@@ -37,10 +37,13 @@ def _step_of(model: Any, error: BaseException) -> str:
 
 
 def _advice(error: BaseException) -> str:
-    """What to do about a level that a training set lacks, which is common in small folds."""
-    if "unknown categories" not in first_line(error):
-        return ""
-    return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"
+    """What to do about a level that a training set lacks, and a fit that lacks rows to end it."""
+    said = first_line(error)
+    if "unknown categories" in said:
+        return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"
+    if "early stopping" in said.lower() and "at least" in said:
+        return " (tr.models.EarlyStopping(model) sets rows of each training set aside for it)"
+    return ""
 
 
 def _speaks_of_cells(error: BaseException) -> bool:

@@ -209,6 +209,8 @@ PACKAGES = {
     "truerisk.models.labelled_xgboost:LabelledXGBClassifier": XGBOOST,
     "lightgbm.sklearn:LGBMClassifier": LIGHTGBM,
     "lightgbm.sklearn:LGBMRegressor": LIGHTGBM,
+    "truerisk.models.levelled_lightgbm:LevelledLGBMClassifier": LIGHTGBM,
+    "truerisk.models.levelled_lightgbm:LevelledLGBMRegressor": LIGHTGBM,
     "catboost.core:CatBoostClassifier": CATBOOST,
     "catboost.core:CatBoostRegressor": CATBOOST,
 }

@@ -1,0 +1,95 @@
+"""Gradient boosting by word: scikit-learn's, XGBoost, LightGBM, CatBoost, each with its grid.
+
+They take text as levels and leave gaps as they are, so neither is filled or spread out before them.
+The numbers of trees of a grid are read off one fit, so they cost what the largest of them costs.
+The packages use one thread each: fits run side by side by an executor, and threads of several fits
+that wait for each other cost many times what they spare.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from truerisk.core.errors import MissingExtra
+from truerisk.models.builders import Grid, Learner, Size, Task
+
+__all__ = ["boosting", "catboost", "lightgbm", "xgboost"]
+
+_SEED = 0
+TREES = [25, 50, 100, 200]
+RATES = [0.05, 0.2]
+LEAVES = [7, 31]
+DEPTHS = [3, 6]
+
+
+def _boosting(task: Task, size: Size) -> tuple[Any, Grid]:
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    classes = task == "classification"
+    kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    # a part of the rows that ends the fit would be drawn from the few that a fold has
+    model = kind(
+        early_stopping=False, categorical_features=list(size.levels) or None, random_state=_SEED
+    )
+    return model, {"max_iter": TREES, "learning_rate": RATES, "max_leaf_nodes": LEAVES}
+
+
+def _xgboost(task: Task, size: Size) -> tuple[Any, Grid]:
+    _imported("xgboost")
+    kinds: dict[str, Any] = {"random_state": _SEED, "n_jobs": 1}
+    if size.levels:
+        kinds["enable_categorical"] = True
+        kinds["feature_types"] = ["c" if j in size.levels else "q" for j in range(size.n_features)]
+    if task == "classification":
+        from truerisk.models.labelled_xgboost import LabelledXGBClassifier as Booster
+    else:
+        from xgboost import XGBRegressor as Booster
+    return Booster(**kinds), {
+        "n_estimators": TREES,
+        "learning_rate": RATES,
+        "max_depth": DEPTHS,
+    }
+
+
+def _lightgbm(task: Task, size: Size) -> tuple[Any, Grid]:
+    _imported("lightgbm")
+    from truerisk.models import levelled_lightgbm as levelled
+
+    classes = task == "classification"
+    kind = levelled.LevelledLGBMClassifier if classes else levelled.LevelledLGBMRegressor
+    levels = {"categorical_feature": list(size.levels)} if size.levels else {}
+    return kind(random_state=_SEED, n_jobs=1, verbose=-1, **levels), {
+        "n_estimators": TREES,
+        "learning_rate": RATES,
+        "num_leaves": LEAVES,
+    }
+
+
+def _catboost(task: Task, size: Size) -> tuple[Any, Grid]:
+    package = _imported("catboost")
+    kind = package.CatBoostClassifier if task == "classification" else package.CatBoostRegressor
+    levels = {"cat_features": list(size.levels)} if size.levels else {}
+    quiet = {"verbose": 0, "allow_writing_files": False, "thread_count": 1}
+    return kind(random_state=_SEED, **quiet, **levels), {
+        "iterations": TREES,
+        "learning_rate": RATES,
+        "depth": DEPTHS,
+    }
+
+
+def _imported(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingExtra(
+            f"the learner {package!r} needs the package: pip install 'truerisk[{package}]'."
+        ) from None
+
+
+_BOTH: tuple[Task, ...] = ("classification", "regression")
+
+boosting = Learner(_BOTH, scale=False, build=_boosting, levels="codes")
+xgboost = Learner(_BOTH, scale=False, build=_xgboost, levels="codes")
+lightgbm = Learner(_BOTH, scale=False, build=_lightgbm, levels="codes")
+catboost = Learner(_BOTH, scale=False, build=_catboost, levels="objects")
