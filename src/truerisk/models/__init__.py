@@ -5,6 +5,7 @@ builders.py      what each word builds
 boosters.py      gradient boosting by word: scikit-learn's and that of three packages
 labelled_xgboost.py   XGBoost's classifier for labels of any kind
 levelled_lightgbm.py  LightGBM with its columns of levels as a parameter
+levelled_catboost.py  CatBoost with columns of levels that can be cloned
 early_stopping.py  EarlyStopping, boosting that ends where rows set aside say so
 stopping.py      how each package is told of these rows
 stated/          what a fitted model states of itself: degrees of freedom, its linear rule

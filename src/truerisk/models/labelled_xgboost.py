@@ -62,6 +62,23 @@ class LabelledXGBClassifier(XGBClassifier):
         codes = np.asarray(super().predict(X, **params))
         return codes if params.get("output_margin") else self.labels_[codes]
 
+    def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
+        """The probability of each class; `params` are those of XGBClassifier.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+        **params
+            Of ``XGBClassifier.predict_proba``.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+        """
+        shares = np.asarray(super().predict_proba(X, **params))
+        # of a single class XGBoost speaks as of two
+        return shares if len(self.labels_) > 1 else np.ones((len(shares), 1), shares.dtype)
+
 
 def _codes(labels: np.ndarray, y: Any) -> np.ndarray:
     """The numbers of these labels; one that no training row has is an error, as with XGBoost."""

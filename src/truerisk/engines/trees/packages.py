@@ -2,8 +2,8 @@
 
 A tree is fitted on what the trees before it left over, with random numbers drawn in one sequence. So
 the first m trees of n are those of a fit of m, which the package itself can be asked for, unless a
-parameter ends the fit early, looks at n (CatBoost's own learning rate does), or changes what earlier
-trees say once later ones come (dart). A parameter that is not known to do neither is refused.
+parameter ends the fit early, looks at n (the learning rate that CatBoost chooses does), or changes
+what earlier trees say once later ones come (dart). A parameter that is not known to do neither is refused.
 
 Nothing here imports a package: a learner is told by its class where the package is imported.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from truerisk.core.identity import known_class
@@ -19,6 +20,7 @@ from truerisk.core.identity import known_class
 __all__ = ["FirstTrees", "Package", "packaged", "package_of"]
 
 Values = tuple[Any, ...]
+ANSWERS = ("predict", "predict_proba", "decision_function")
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Package:
     alike: frozenset[str]
     served: Mapping[str, Values]
     given: frozenset[str]
-    rate: tuple[str, ...] = ()  # names of a learning rate that looks at n where none is set
+    chosen: tuple[tuple[str, ...], ...] = ()  # what, by its names, is chosen by n where it is unset
 
     def size_of(self, setting: Mapping[str, Any]) -> str:
         """The name of the number of trees in a setting; the usual one where it has none."""
@@ -46,11 +48,12 @@ class Package:
         named = [name for name in self.sizes if name in setting]
         if len(named) != 1:
             return f"the number of trees has {len(named) or 'no'} names in one setting."
-        if self.rate and all(setting.get(name) is None for name in self.rate):
-            return (
-                "without a learning_rate the package chooses one by the number of trees: set "
-                "learning_rate, and all numbers are read off one fit."
-            )
+        for names in self.chosen:
+            if all(setting.get(name) is None for name in names):
+                return (
+                    f"{names[0]} is chosen by the number of trees where it is not set: set it, and "
+                    "all numbers are read off one fit."
+                )
         if any(callable(setting.get(name)) for name in ("objective", "loss_function")):
             return "an objective of your own may remember what it was asked before."
         for name, value in setting.items():
@@ -76,18 +79,10 @@ class FirstTrees:
         assert package is not None
         self._model, self._first = model, package.first(model, n_trees)
 
-    @property
-    def classes_(self) -> Any:
-        """Those of the model."""
-        return self._model.classes_
-
-    def predict(self, X: Any) -> Any:
-        """Labels or values."""
-        return self._model.predict(X, **self._first)
-
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the classes."""
-        return self._model.predict_proba(X, **self._first)
+    def __getattr__(self, name: str) -> Any:
+        """What the model answers by, told of the first trees; of the rest what the model has."""
+        found = getattr(self._model, name)
+        return partial(found, **self._first) if name in ANSWERS else found
 
 
 def packaged() -> tuple[type, ...]:
@@ -201,7 +196,7 @@ CATBOOST = Package(
         "callbacks": (),
     },
     given=_words("sample_weight cat_features verbose"),
-    rate=("learning_rate", "eta"),
+    chosen=(("learning_rate", "eta"), ("leaf_estimation_iterations",)),
 )
 PACKAGES = {
     "xgboost.sklearn:XGBClassifier": XGBOOST,
@@ -211,6 +206,8 @@ PACKAGES = {
     "lightgbm.sklearn:LGBMRegressor": LIGHTGBM,
     "truerisk.models.levelled_lightgbm:LevelledLGBMClassifier": LIGHTGBM,
     "truerisk.models.levelled_lightgbm:LevelledLGBMRegressor": LIGHTGBM,
+    "truerisk.models.levelled_catboost:LevelledCatBoostClassifier": CATBOOST,
+    "truerisk.models.levelled_catboost:LevelledCatBoostRegressor": CATBOOST,
     "catboost.core:CatBoostClassifier": CATBOOST,
     "catboost.core:CatBoostRegressor": CATBOOST,
 }
