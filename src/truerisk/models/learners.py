@@ -36,16 +36,16 @@ registry = Registry(
         ),
         "boosting": Line(
             "truerisk.models.boosters:boosting",
-            "gradient boosting on histograms; trees, rate and leaves are tuned",
+            "gradient boosting on histograms; trees and leaves are tuned",
         ),
         "xgboost": Line(
-            "truerisk.models.boosters:xgboost", "XGBoost; trees, rate and depth are tuned"
+            "truerisk.models.boosters:xgboost", "XGBoost; trees and depth are tuned"
         ),
         "lightgbm": Line(
-            "truerisk.models.boosters:lightgbm", "LightGBM; trees, rate and leaves are tuned"
+            "truerisk.models.boosters:lightgbm", "LightGBM; trees and leaves are tuned"
         ),
         "catboost": Line(
-            "truerisk.models.boosters:catboost", "CatBoost; trees, rate and depth are tuned"
+            "truerisk.models.boosters:catboost", "CatBoost; trees and depth are tuned"
         ),
     },
 )
