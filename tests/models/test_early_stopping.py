@@ -31,7 +31,10 @@ def its_checks():
         for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
             name = check.func.__name__
             # a weight of 2 is no second row where rows are drawn
-            if name not in ("check_array_api_input", "check_sample_weight_equivalence_on_dense_data"):
+            if name not in (
+                "check_array_api_input",
+                "check_sample_weight_equivalence_on_dense_data",
+            ):
                 yield pytest.param(estimator, check, id=f"{kind.__name__}-{name}-{number}")
 
 

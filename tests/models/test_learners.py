@@ -76,6 +76,13 @@ def test_four_words_by_default(task: Any) -> None:
     assert set(words) <= set(names(task))
 
 
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_boosting_is_a_default_of_many_rows(task: Any) -> None:
+    """From the row on that follows 5,000; a bundled table of 569 rows is assessed without it."""
+    assert "boosting" not in default_words(task, 5_000)
+    assert default_words(task, 5_001)[-1] == "boosting"
+
+
 def test_default_learners_learn_real_data() -> None:
     """The default learners are right on iris nine times in ten with a middle setting."""
     iris = load("iris")

@@ -279,7 +279,10 @@ BROKEN = [
     (xgb(booster="dart", rate_drop=0.3), "booster='dart'"),
     (xgb(booster="gblinear", max_depth=None), "booster='gblinear'"),
     (lgb(boosting_type="dart"), "boosting_type='dart'"),
-    (cat(learning_rate=None, leaf_estimation_iterations=None), "learning_rate is chosen by the number of trees"),
+    (
+        cat(learning_rate=None, leaf_estimation_iterations=None),
+        "learning_rate is chosen by the number of trees",
+    ),
     (cat(leaf_estimation_iterations=None), "leaf_estimation_iterations is chosen by"),
     (cat(model_shrink_rate=0.1), "model_shrink_rate=0.1"),
     (cat(langevin=True), "langevin=True"),
@@ -294,8 +297,10 @@ def test_what_would_differ_is_refused_and_does_differ(model, why) -> None:
     family = Family.of(model, {path_of(model): [5, long_n]})
     plan = as_method("3-fold").plan(data, Streams(1))
     assert why in Ensembles().refuse(family, data, plan, Request("probability"))
-    short, long = (model.copy() if hasattr(model, "copy") else type(model)(**model.get_params())
-                   for _ in range(2))
+    short, long = (
+        model.copy() if hasattr(model, "copy") else type(model)(**model.get_params())
+        for _ in range(2)
+    )
     short.set_params(**{path_of(model): 5}).fit(X, TWO)
     long.set_params(**{path_of(model): long_n}).fit(X, TWO)
     first = {"iteration_range": (0, 5)} if "XGB" in type(model).__name__ else {"num_iteration": 5}

@@ -42,16 +42,15 @@ def _boosting(task: Task, size: Size) -> tuple[Any, Grid]:
 
 
 def _xgboost(task: Task, size: Size) -> tuple[Any, Grid]:
-    _imported("xgboost")
+    package = _imported("xgboost")
     kinds: dict[str, Any] = {"random_state": _SEED, "n_jobs": 1}
     if size.levels:
         kinds["enable_categorical"] = True
         kinds["feature_types"] = ["c" if j in size.levels else "q" for j in range(size.n_features)]
-    if task == "classification":
-        from truerisk.models.labelled_xgboost import LabelledXGBClassifier as Booster
-    else:
-        from xgboost import XGBRegressor as Booster
-    return Booster(learning_rate=RATE, **kinds), {"n_estimators": TREES, "max_depth": DEPTHS}
+    from truerisk.models.labelled_xgboost import LabelledXGBClassifier
+
+    kind = LabelledXGBClassifier if task == "classification" else package.XGBRegressor
+    return kind(learning_rate=RATE, **kinds), {"n_estimators": TREES, "max_depth": DEPTHS}
 
 
 def _lightgbm(task: Task, size: Size) -> tuple[Any, Grid]:

@@ -77,7 +77,9 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
         self.rounds = rounds
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None) -> EarlyStopping:
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
+    ) -> EarlyStopping:
         """Set rows aside and fit on the others until they no longer gain.
 
         Parameters
@@ -103,11 +105,11 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
             self.fraction, len(y), labels, groups, check_random_state(self.random_state)
         )
         self.set_aside_ = np.flatnonzero(aside)
-        parts = [
+        fitted, ends = [
             [None if one is None else _safe_indexing(one, rows) for one in (X, y, weights)]
             for rows in (np.flatnonzero(~aside), self.set_aside_)
         ]
-        self.estimator_, self.n_trees_ = stopped(clone(self.estimator), *parts, self.rounds)
+        self.estimator_, self.n_trees_ = stopped(clone(self.estimator), fitted, ends, self.rounds)
         if labels is not None:
             self.classes_ = self.estimator_.classes_
         return self
@@ -126,7 +128,7 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
-    @available_if(_has("predict_proba"))
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes.
 
@@ -141,7 +143,7 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
-    @available_if(_has("decision_function"))
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Any:
         """Decision values of the classes, where the booster has some.
 

@@ -17,6 +17,8 @@ class LabelledXGBClassifier(XGBClassifier):
     error either. All else, parameters and answers, is XGBoost's own.
     """
 
+    labels_: np.ndarray
+
     def fit(self, X: Any, y: Any, **params: Any) -> LabelledXGBClassifier:
         """Fit on the numbers of the classes; `params` are those of XGBClassifier.
 
@@ -31,7 +33,8 @@ class LabelledXGBClassifier(XGBClassifier):
         -------
         LabelledXGBClassifier
         """
-        vars(self).pop("labels_", None)
+        if hasattr(self, "labels_"):
+            del self.labels_
         labels, codes = np.unique(np.asarray(y), return_inverse=True)
         if params.get("eval_set") is not None:
             told = [(one, _codes(labels, of)) for one, of in params["eval_set"]]

@@ -97,9 +97,11 @@ def _n_known(table: Any, X: Any) -> int | None:
     if len(theirs) != len(ours):
         return 0
     both = [_codes(a, b) for a, b in zip(ours, theirs, strict=True)]
-    n = len(ours[0]) if ours else 0
-    keys = np.unique(np.column_stack(both), axis=0, return_inverse=True)[1].ravel() if both else []
-    return int(np.isin(keys[n:], keys[:n]).sum()) if both else 0
+    if not both:
+        return 0
+    n = len(ours[0])
+    keys = np.unique(np.column_stack(both), axis=0, return_inverse=True)[1].ravel()
+    return int(np.isin(keys[n:], keys[:n]).sum())
 
 
 def _columns(table: Any) -> list[np.ndarray] | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_groups
+from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import Score, scores_of
 from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.core.contracts import Method, Rule

@@ -1,9 +1,10 @@
 """XGBoost, LightGBM and CatBoost: which of their fits begin with the trees of a shorter one.
 
-A tree is fitted on what the trees before it left over, with random numbers drawn in one sequence. So
-the first m trees of n are those of a fit of m, which the package itself can be asked for, unless a
-parameter ends the fit early, looks at n (the learning rate that CatBoost chooses does), or changes
-what earlier trees say once later ones come (dart). A parameter that is not known to do neither is refused.
+A tree is fitted on what the trees before it left over, with random numbers drawn in one sequence.
+So the first m trees of n are those of a fit of m, which the package itself can be asked for, unless
+a parameter ends the fit early, looks at n (the learning rate that CatBoost chooses does), or
+changes what earlier trees say once later ones come (dart). A parameter is refused that is not known
+to do neither.
 
 Nothing here imports a package: a learner is told by its class where the package is imported.
 """
@@ -17,7 +18,7 @@ from typing import Any
 
 from truerisk.core.identity import known_class
 
-__all__ = ["FirstTrees", "Package", "packaged", "package_of"]
+__all__ = ["FirstTrees", "Package", "package_of", "packaged"]
 
 Values = tuple[Any, ...]
 ANSWERS = ("predict", "predict_proba", "decision_function")
