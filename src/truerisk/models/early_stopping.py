@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import _safe_indexing, check_random_state, get_tags, indexable
+from sklearn.utils import check_random_state, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from truerisk.core.table.rows import take_rows
 from truerisk.models.stopping import stopped
 
 __all__ = ["EarlyStopping"]
@@ -99,14 +100,15 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
             raise ValueError("this model requires y to be passed, but the target y is None.")
         if not 0 < self.fraction < 1:
             raise ValueError(f"fraction={self.fraction!r}: set aside a share between 0 and 1.")
-        X, y, weights, groups = indexable(X, y, sample_weight, groups)
+        given = (np.asarray(one) if isinstance(one, list) else one for one in (X, y, sample_weight))
+        X, y, weights, groups = indexable(*given, groups)
         labels = column_or_1d(y, warn=True) if is_classifier(self.estimator) else None
         aside = _set_aside(
             self.fraction, len(y), labels, groups, check_random_state(self.random_state)
         )
         self.set_aside_ = np.flatnonzero(aside)
         fitted, ends = [
-            [None if one is None else _safe_indexing(one, rows) for one in (X, y, weights)]
+            [None if one is None else take_rows(one, rows) for one in (X, y, weights)]
             for rows in (np.flatnonzero(~aside), self.set_aside_)
         ]
         self.estimator_, self.n_trees_ = stopped(clone(self.estimator), fitted, ends, self.rounds)
