@@ -21,6 +21,10 @@ registry = Registry(
             f"{_HERE}.pairs:results",
             "R6, R7: honest risk of a forest and of boosting, beside a search",
         ),
+        "boosters": Line(
+            f"{_HERE}.boosters:results",
+            "R8 to R10: boosters, and numbers of trees from one fit, beside a search",
+        ),
         "pipelines": Line(
             f"{_HERE}.pipelines:results", "R1 to R5: pipelines on tables, beside a search"
         ),

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, cross_val_score
+from tests.support.words import built_here
 
 from truerisk.datasets import make_simple
-from truerisk.models.learners import learner, names
+from truerisk.models.learners import learner
 
-WORDS = [(w, t) for t in ("classification", "regression") for w in names(t)]
-each_word = pytest.mark.parametrize(("word", "task"), WORDS)
+each_word = pytest.mark.parametrize(("word", "task"), built_here())
 
 
 def built(word: str, task: Any, n: int, p: int, **options: Any) -> tuple[Any, Any]:

@@ -10,14 +10,14 @@ import pytest
 from sklearn.base import is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid, cross_val_score
 from sklearn.preprocessing import StandardScaler
+from tests.support.words import built_here
 
 from truerisk import models
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.datasets import load, make_simple
 from truerisk.models.learners import default_words, learner, names, registry
 
-WORDS = [(w, t) for t in ("classification", "regression") for w in names(t)]
-each_word = pytest.mark.parametrize(("word", "task"), WORDS)
+each_word = pytest.mark.parametrize(("word", "task"), built_here())
 
 
 def built(word: str, task: Any, n: int, p: int, **options: Any) -> tuple[Any, Any]:
@@ -34,7 +34,7 @@ def problem(task: str, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_words_and_their_tasks() -> None:
     """The table of words as it stands; a word of one task only is not offered for the other."""
-    both = {"knn", "svm", "tree", "forest"}
+    both = {"knn", "svm", "tree", "forest", "boosting", "xgboost", "lightgbm", "catboost"}
     assert set(names("classification")) == both | {"lda", "logistic"}
     assert set(names("regression")) == both | {"ridge", "lasso"}
     assert models.names() == list(registry)
@@ -76,6 +76,13 @@ def test_four_words_by_default(task: Any) -> None:
     assert set(words) <= set(names(task))
 
 
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_boosting_is_a_default_of_many_rows(task: Any) -> None:
+    """From the row on that follows 5,000; a bundled table of 569 rows is assessed without it."""
+    assert "boosting" not in default_words(task, 5_000)
+    assert default_words(task, 5_001)[-1] == "boosting"
+
+
 def test_default_learners_learn_real_data() -> None:
     """The default learners are right on iris nine times in ten with a middle setting."""
     iris = load("iris")
@@ -90,7 +97,7 @@ def test_default_learners_learn_real_data() -> None:
     ("word", "task", "kind", "message"),
     [
         ("lda", "regression", Refusal, "lda does classification only (linear discriminant"),
-        ("lda", "regression", Refusal, "use knn, ridge, lasso, svm, tree, forest."),
+        ("lda", "regression", Refusal, "use knn, ridge, lasso, svm, tree, forest, boosting,"),
         ("ridge", "classification", Refusal, "ridge does regression only"),
         ("forrest", "regression", UnknownName, "no learner 'forrest'; did you mean 'forest'?"),
         ("knn", "ranking", UnknownName, "no task 'ranking'"),

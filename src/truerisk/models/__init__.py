@@ -2,6 +2,12 @@
 
 learners.py      the words of `--models`; `learner` gives a pipeline and a grid
 builders.py      what each word builds
+boosters.py      gradient boosting by word: scikit-learn's and that of three packages
+labelled_xgboost.py   XGBoost's classifier for labels of any kind
+levelled_lightgbm.py  LightGBM with its columns of levels as a parameter
+levelled_catboost.py  CatBoost with columns of levels that can be cloned
+early_stopping.py  EarlyStopping, boosting that ends where rows set aside say so
+stopping.py      how each package is told of these rows
 stated/          what a fitted model states of itself: degrees of freedom, its linear rule
 searches.py      which learners answer by the best of the models that they tried
 preparation.py   what happens to columns before a learner sees them, inside the folds
@@ -28,6 +34,7 @@ from truerisk.models.preparation import prepare
 
 if TYPE_CHECKING:
     from truerisk.models.discriminant import LinearDiscriminant, QuadraticDiscriminant
+    from truerisk.models.early_stopping import EarlyStopping
     from truerisk.models.fisher import FisherClassifier
     from truerisk.models.interval_classifier import IntervalClassifier
     from truerisk.models.logistic_path import LogisticPath
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from truerisk.models.threshold import ThresholdClassifier
 
 _CLASSES = {
+    "EarlyStopping": "early_stopping",
     "FisherClassifier": "fisher",
     "IntervalClassifier": "interval_classifier",
     "LinearDiscriminant": "discriminant",
@@ -45,6 +53,7 @@ _CLASSES = {
 }
 
 __all__ = [
+    "EarlyStopping",
     "FisherClassifier",
     "IntervalClassifier",
     "Learner",

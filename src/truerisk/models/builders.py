@@ -9,6 +9,7 @@ from typing import Any, Literal
 __all__ = [
     "Grid",
     "Learner",
+    "Levels",
     "Size",
     "Task",
     "forest",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 Task = Literal["classification", "regression"]
+Levels = Literal["indicators", "codes", "objects"]
 Grid = dict[str, list[Any]]
 
 _SEED = 0  # trees break ties at random: the same data must give the same tree
@@ -32,13 +34,20 @@ _MANY_ITERATIONS = 5_000
 class Size:
     """What a grid depends on; `n_classes` is 0 for a regression.
 
-    `indicators` says whether columns of text become indicators, which sum to 1 for each of them.
+    `indicators` says whether columns of text become indicators, which sum to 1 for each of them;
+    `n_levels` is how many columns of levels come last where they do not.
     """
 
     n_rows: int
     n_features: int
     n_classes: int
     indicators: bool = False
+    n_levels: int = 0
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Positions of the columns of levels, as the learner sees them."""
+        return tuple(range(self.n_features - self.n_levels, self.n_features))
 
     @property
     def smallest_fold(self) -> int:
@@ -58,12 +67,14 @@ Builder = Callable[[Task, Size], tuple[Any, Grid]]
 class Learner:
     """For which tasks it is, whether it wants standardised numbers, and how it is built.
 
-    `build(task, size)` gives the estimator and its grid, parameters named without a step.
+    `build(task, size)` gives the estimator and its grid, parameters named without a step. `levels`
+    says what it takes columns of text as: one that takes levels as such takes gaps as well.
     """
 
     tasks: tuple[Task, ...]
     scale: bool
     build: Builder
+    levels: Levels = "indicators"
 
 
 def _knn(task: Task, size: Size) -> tuple[Any, Grid]:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
-__all__ = ["MOST_LEVELS", "prepare"]
+import numpy as np
+
+__all__ = ["MOST_CODES", "MOST_LEVELS", "prepare", "prepare_levels"]
 
 MOST_LEVELS = 20
 """A text column becomes at most so many indicators; rarer levels share one."""
+
+MOST_CODES = 254
+"""Where a learner takes levels as such, rarer ones share a code: histograms have 255 bins."""
+
+UNSEEN, GAP = -1, -2  # codes where a gap must be a level of its own
 
 
 def prepare(
@@ -40,6 +47,42 @@ def prepare(
     if numeric:
         parts.insert(0, ("number", _numbers(scale=scale, missing=missing), list(numeric)))
     return ColumnTransformer(parts, sparse_threshold=0.0)
+
+
+def prepare_levels(
+    numeric: Sequence[int], text: Sequence[int], levels: Literal["codes", "objects"]
+) -> Any:
+    """A transformer for learners that take levels and gaps as such: numbers first, then levels.
+
+    Numbers stay as they are, gaps as NaN. Text becomes the code of its level among those of the
+    training rows. As "codes", a gap and a level never seen in training are NaN; as "objects" all
+    codes are int objects, and these two have codes of their own.
+    """
+    from sklearn.preprocessing import StandardScaler
+
+    # neither moved nor scaled: cells of any frame become plain numbers, with NaN for gaps
+    plain = StandardScaler(with_mean=False, with_std=False)
+    if not text:
+        return plain
+    from sklearn.compose import ColumnTransformer
+
+    parts: list[tuple[str, Any, list[int]]] = [("text", _codes(levels), list(text))]
+    if numeric:
+        parts.insert(0, ("number", plain, list(numeric)))
+    return ColumnTransformer(parts)
+
+
+def _codes(levels: str) -> Any:
+    from sklearn.preprocessing import OrdinalEncoder
+
+    objects = levels == "objects"
+    return OrdinalEncoder(
+        handle_unknown="use_encoded_value",
+        unknown_value=UNSEEN if objects else np.nan,
+        encoded_missing_value=GAP if objects else np.nan,
+        max_categories=MOST_CODES,
+        dtype=object if objects else np.float64,
+    )
 
 
 def _numbers(*, scale: bool, missing: bool) -> Any:

@@ -106,3 +106,19 @@ def test_a_pool_of_the_user_is_not_replaced() -> None:
         ).value == pytest.approx(0.25, abs=0.02)
         with pytest.raises(FitFailed, match=r"a worker process died \(BrokenProcessPool\): out"):
             list(run_batches(pool, _end_at, (3,), list(range(6))))
+
+
+def waiting() -> str | None:
+    """How threads wait in this process."""
+    return os.environ.get("OMP_WAIT_POLICY")
+
+
+@pytest.mark.parametrize(("own", "there"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_of_models_sleep_in_workers(own, there, monkeypatch) -> None:
+    """Where they wait; unless the user says otherwise. This process is left as it is."""
+    if own is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    else:
+        monkeypatch.setenv("OMP_WAIT_POLICY", own)
+    assert reusable_workers(1).submit(waiting).result() == there
+    assert waiting() == own

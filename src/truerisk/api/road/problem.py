@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
+from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_groups
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import Score, scores_of
 from truerisk.api.road.weights import fit_params_with_weight, refuse_behind_resampling
@@ -108,9 +109,12 @@ def problem_on(
     workers_of(executor)  # an unknown executor is refused by every engine alike
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
     refuse_behind_resampling(family, params, data.n_rows)
+    refuse_known_rows(params, data)
+    warn_of_cut_groups(family, data)
+    fitted = data.fitted_with(with_groups(family, data, params))
     return Problem(
         family=family,
-        data=data.fitted_with(params).for_fits(family.takes_y_as_given),
+        data=fitted.for_fits(family.takes_y_as_given),
         loss=as_loss(loss, data),
         rule=as_rule(rule),
         confidence_level=confidence_level,

@@ -28,6 +28,11 @@ IDLE = 120  # seconds before a worker without work ends; ending just as work com
 IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
 LOOK_EVERY = 2.0  # seconds
 PATIENCE = 60.0  # seconds that a cluster may lack workers
+PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
+"""Threads of a model that wait sleep: spinning on the cores of others costs a hundred-fold.
+
+How many threads a model uses is left as it is, since sums by other threads may round otherwise.
+"""
 PROCESSES = (
     "concurrent.futures.process:ProcessPoolExecutor",
     "loky.process_executor:ProcessPoolExecutor",
@@ -201,7 +206,11 @@ def reusable_workers(n_workers: int) -> Any:
     from loky import get_reusable_executor
 
     return get_reusable_executor(
-        max_workers=n_workers, initializer=_depend, initargs=(os.getpid(),), timeout=IDLE
+        max_workers=n_workers,
+        initializer=_depend,
+        initargs=(os.getpid(),),
+        timeout=IDLE,
+        env={name: os.environ.get(name, value) for name, value in PATIENT.items()},
     )
 
 

@@ -37,12 +37,15 @@ def _step_of(model: Any, error: BaseException) -> str:
 
 
 def _advice(error: BaseException) -> str:
-    """What to do about a level that a training set lacks, or where memory ends: both are common."""
+    """What to do about what is common: a new level, no memory, a fit that lacks rows to end it."""
     if isinstance(error, MemoryError):
         return " (use fewer workers, fewer rows, or a setting of the model that needs less memory)"
-    if "unknown categories" not in first_line(error):
-        return ""
-    return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"
+    said = first_line(error)
+    if "unknown categories" in said:
+        return " (a level that no training row had: set handle_unknown='ignore' of the encoder)"
+    if "early stopping" in said.lower() and "at least" in said:
+        return " (tr.models.EarlyStopping(model) sets rows of each training set aside for it)"
+    return ""
 
 
 def _speaks_of_cells(error: BaseException) -> bool:

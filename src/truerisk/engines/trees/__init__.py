@@ -4,6 +4,7 @@
 |---|---|
 | `tree.py` | the engine of decision trees: every ccp_alpha from one tree |
 | `ensemble.py` | the engine of forests, bagging and boosting: every number of members |
+| `packages.py` | boosting of XGBoost, LightGBM and CatBoost: which fits begin with a shorter one |
 | `growing.py`, `recipes.py` | trees of a plan by the compiled builder; which trees it grows |
 | `tables.py` | what they are grown on: X, or what the steps of a pipeline give in each fit |
 | `agreement.py` | whether it grows those of the scikit-learn that is installed |

@@ -3,11 +3,12 @@
 The members of an ensemble draw their random numbers from one sequence, so with the same seed
 (given, or common to the candidates of a fit) an ensemble of m is the beginning of one of n > m.
 Where the number of stages is decided while fitting (early stopping) it is not, and is refused.
+`packages.py` says where it holds of XGBoost, LightGBM and CatBoost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from truerisk.engines.running.answering import Enquiry
 from truerisk.engines.running.members import bagging, forests, why_no_bags
 from truerisk.engines.settings import Group, last_step
 from truerisk.engines.templates.one_fit import OneFit
+from truerisk.engines.trees.packages import package_of, packaged
 from truerisk.engines.trees.stages import answers_at, boosting, reweighting
 
 __all__ = ["Ensembles"]
@@ -31,16 +33,19 @@ STOPS_EARLY = 10_000  # early_stopping="auto" of histogram boosting, in scikit-l
 
 @dataclass(frozen=True)
 class Ensembles(OneFit):
-    """Serves forests, bagging, AdaBoost and gradient boosting over their number of members."""
+    """Serves forests, bagging, AdaBoost and gradient boosting over their number of members.
+
+    Of gradient boosting scikit-learn's two, and those of XGBoost, LightGBM and CatBoost.
+    """
 
     word: ClassVar[str] = "ensemble"
     serves: ClassVar[frozenset[str]] = frozenset({"out_of_bag"})
 
     def learners(self) -> Sequence[type]:
-        return (*forests(), *bagging(), *boosting(), *reweighting())
+        return (*forests(), *bagging(), *boosting(), *reweighting(), *packaged())
 
     def path_of(self, family: Family) -> str:
-        return "max_iter" if hasattr(last_step(family), "max_iter") else "n_estimators"
+        return _path_of(last_step(family), family.settings[0])
 
     def whole(self, values: Sequence[Any]) -> Any:
         return max(values)
@@ -62,7 +67,7 @@ class Ensembles(OneFit):
         return None
 
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        reason = super().refuse(family, data, plan, request)
+        reason = _package_refusal(family, data) or super().refuse(family, data, plan, request)
         if reason is None and plan.out_of_bag is not None:
             reason = why_no_bags(family)
         if reason is None and any(name.endswith("monitor") for name in data.fit_params):
@@ -72,6 +77,26 @@ class Ensembles(OneFit):
     def read(
         self, model: Any, group: Group, asked: Enquiry, data: Data, request: Request
     ) -> np.ndarray:
-        path = "max_iter" if "max_iter" in group.settings[0] else "n_estimators"
+        path = _path_of(model, group.settings[0])
         sizes = [int(setting[path]) for setting in group.settings]
         return answers_at(model, sizes, asked, data, request)
+
+
+def _path_of(learner: Any, setting: Mapping[str, Any]) -> str:
+    """What the learner calls its number of members."""
+    package = package_of(learner)
+    if package is not None:
+        return package.size_of(setting)
+    return "max_iter" if "max_iter" in setting else "n_estimators"
+
+
+def _package_refusal(family: Family, data: Data) -> str | None:
+    """Why the first trees of a package's fit may not be those of a shorter one, or None."""
+    package = package_of(family.last)
+    if package is None:
+        return None
+    if len({package.size_of(setting) for setting in family.settings}) > 1:
+        return "the number of trees has several names in the grid."
+    reasons = map(package.setting_refusal, family.settings)
+    reason = next((reason for reason in reasons if reason is not None), None)
+    return reason or package.param_refusal(data.fit_params, family.prefix)

@@ -18,6 +18,7 @@ from truerisk.core.table.data import Data
 from truerisk.engines.running.answering import Enquiry, answer_of
 from truerisk.engines.running.members import averages
 from truerisk.engines.running.stand_ins import FixedAnswers, SaidOfClasses, SaidScores, SaidShares
+from truerisk.engines.trees.packages import FirstTrees, package_of
 
 __all__ = ["answers_at", "boosting", "reweighting"]
 
@@ -45,7 +46,10 @@ def answers_at(
     model: Any, sizes: list[int], asked: Enquiry, data: Data, request: Request
 ) -> np.ndarray:
     """`(size, row, ...)`: what the generic engine would say of the ensemble of each size."""
-    if isinstance(model, boosting()):
+    models: Iterator[tuple[int, Any]]
+    if package_of(model) is not None:
+        models = ((size, FirstTrees(model, size)) for size in set(sizes))
+    elif isinstance(model, boosting()):
         models = _staged(model, asked.X, request)
     elif isinstance(model, reweighting()):
         models = _reweighted(model, set(sizes), asked.X)

@@ -1,0 +1,125 @@
+"""Rows that a fit sets aside, or is handed besides: none of those it is tested on, whole groups.
+
+Boosting that stops early asks some rows when to end. Those must be training rows of its own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.family import Family
+from truerisk.core.identity import is_a
+from truerisk.core.table.data import Data
+from truerisk.core.table.rows import column_arrays
+
+__all__ = ["refuse_known_rows", "warn_of_cut_groups", "with_groups"]
+
+ASKED = ("eval_set", "eval_X", "X_val")  # fit parameters that hold rows which end the fit
+STOPPER = "truerisk.models.early_stopping:EarlyStopping"
+MANY = 10_000  # rows above which early_stopping="auto" of histogram boosting is True
+INSTEAD = "tr.models.EarlyStopping(model) sets rows of each training set aside"
+
+
+def refuse_known_rows(params: Mapping[str, Any], data: Data) -> None:
+    """Refuse rows of X that every fit is to be ended by: each of them is tested, too."""
+    for name, given in params.items():
+        if name.rpartition("__")[2] not in ASKED or given is None:
+            continue
+        for table in _tables(given):
+            n_known = _n_known(table, data.X)
+            if n_known is None:
+                raise Refusal(
+                    f"whether {name} holds rows of X cannot be seen ({type(table).__name__}): "
+                    f"{INSTEAD}."
+                )
+            if n_known:
+                raise Refusal(
+                    f"{n_known} rows of {name} are rows of X: they would say when fits end that "
+                    f"are tested on them, and the estimate would be too good. {INSTEAD}."
+                )
+
+
+def with_groups(family: Family, data: Data, params: dict[str, Any]) -> dict[str, Any]:
+    """Hand the groups to a learner that sets rows aside by them, unless it is given some."""
+    name = f"{family.prefix}groups"
+    if data.groups is None or name in params or not is_a(family.last, STOPPER):
+        return params
+    from sklearn import get_config
+
+    if get_config()["enable_metadata_routing"]:
+        name = "groups"
+    return {name: data.groups, **params}
+
+
+def warn_of_cut_groups(family: Family, data: Data) -> None:
+    """Say that a learner's own early stopping draws rows, and not groups."""
+    if data.groups is None or not any(_draws(one, data.n_rows) for one in family.settings):
+        return
+    warnings.warn(
+        f"{family.name} sets rows of each training set aside at random, and groups are given: "
+        "it is ended by rows whose group it was fitted on, and so too late. "
+        "tr.models.EarlyStopping(model) keeps groups together.",
+        TrueRiskWarning,
+        stacklevel=4,
+    )
+
+
+def _draws(setting: Mapping[str, Any], n_rows: int) -> bool:
+    """Whether a setting of scikit-learn's has the fit end by rows that it draws."""
+    if "validation_fraction" not in setting or setting["validation_fraction"] is None:
+        return False
+    if "early_stopping" in setting:
+        asked = setting["early_stopping"]
+        return asked is True or (asked == "auto" and n_rows > MANY)
+    return setting.get("n_iter_no_change") is not None
+
+
+def _tables(given: Any) -> Iterator[Any]:
+    """The tables of an `eval_set`: a pair (X, y), or a list of them; of others the table itself."""
+    if not isinstance(given, list | tuple):
+        yield given
+    elif all(isinstance(one, list | tuple) for one in given):
+        yield from (pair[0] for pair in given)
+    else:
+        yield given[0]
+
+
+def _n_known(table: Any, X: Any) -> int | None:
+    """How many rows of a table are rows of X; None where it is no table that can be read."""
+    theirs, ours = _columns(table), _columns(X)
+    if theirs is None or ours is None:
+        return None
+    if len(theirs) != len(ours):
+        return 0
+    both = [_codes(a, b) for a, b in zip(ours, theirs, strict=True)]
+    if not both:
+        return 0
+    n = len(ours[0])
+    keys = np.unique(np.column_stack(both), axis=0, return_inverse=True)[1].ravel()
+    return int(np.isin(keys[n:], keys[:n]).sum())
+
+
+def _columns(table: Any) -> list[np.ndarray] | None:
+    if hasattr(table, "columns") and hasattr(table, "shape"):
+        return column_arrays(table)
+    if hasattr(table, "toarray"):
+        table = table.toarray()
+    if not isinstance(table, np.ndarray | list):
+        return None
+    array = np.asarray(table)
+    return list(array.T) if array.ndim == 2 else None
+
+
+def _codes(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """Equal for equal cells of a column of both tables."""
+    numbers = all(one.dtype.kind in "biuf" for one in (ours, theirs))
+    if numbers:
+        cells = np.concatenate([ours.astype(np.float64), theirs.astype(np.float64)])
+    else:
+        cells = np.array([str(cell) for one in (ours, theirs) for cell in one.tolist()])
+    return np.unique(cells, return_inverse=True)[1].ravel()

@@ -1,0 +1,214 @@
+"""XGBoost, LightGBM and CatBoost: which of their fits begin with the trees of a shorter one.
+
+A tree is fitted on what the trees before it left over, with random numbers drawn in one sequence.
+So the first m trees of n are those of a fit of m, which the package itself can be asked for, unless
+a parameter ends the fit early, looks at n (the learning rate that CatBoost chooses does), or
+changes what earlier trees say once later ones come (dart). A parameter is refused that is not known
+to do neither.
+
+Nothing here imports a package: a learner is told by its class where the package is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from truerisk.core.identity import known_class
+
+__all__ = ["FirstTrees", "Package", "package_of", "packaged"]
+
+Values = tuple[Any, ...]
+ANSWERS = ("predict", "predict_proba", "decision_function")
+
+
+@dataclass(frozen=True)
+class Package:
+    """What a package calls things.
+
+    `sizes` are the names of the number of trees, `first(model, m)` the arguments with which it
+    predicts by its first m trees, `alike` the parameters that treat every tree alike, `served` the
+    values that others must have, and `given` the fit parameters that may be given.
+    """
+
+    sizes: tuple[str, ...]
+    first: Callable[[Any, int], dict[str, Any]]
+    alike: frozenset[str]
+    served: Mapping[str, Values]
+    given: frozenset[str]
+    chosen: tuple[tuple[str, ...], ...] = ()  # what, by its names, is chosen by n where it is unset
+
+    def size_of(self, setting: Mapping[str, Any]) -> str:
+        """The name of the number of trees in a setting; the usual one where it has none."""
+        return next((name for name in self.sizes if name in setting), self.sizes[0])
+
+    def setting_refusal(self, setting: Mapping[str, Any]) -> str | None:
+        """Why the first trees of a longer fit may not be those of this setting, or None."""
+        named = [name for name in self.sizes if name in setting]
+        if len(named) != 1:
+            return f"the number of trees has {len(named) or 'no'} names in one setting."
+        for names in self.chosen:
+            if all(setting.get(name) is None for name in names):
+                return (
+                    f"{names[0]} is chosen by the number of trees where it is not set: set it, and "
+                    "all numbers are read off one fit."
+                )
+        if any(callable(setting.get(name)) for name in ("objective", "loss_function")):
+            return "an objective of your own may remember what it was asked before."
+        for name, value in setting.items():
+            if name in self.alike or name in named or value is None:
+                continue
+            if name not in self.served:
+                return f"it does not know whether {name} treats every tree alike."
+            if not any(value is one or value == one for one in self.served[name]):
+                return f"{name}={value!r} {REASONS.get(name, OTHERWISE)}."
+        return None
+
+    def param_refusal(self, params: Mapping[str, Any], prefix: str) -> str | None:
+        """Why a fit with these parameters may not begin with the trees of a shorter one."""
+        strange = [name for name in params if name.removeprefix(prefix) not in self.given]
+        return f"{strange[0]} of fit may end it, or have it begin elsewhere." if strange else None
+
+
+class FirstTrees:
+    """A fitted model that answers by its first trees, as the package itself does."""
+
+    def __init__(self, model: Any, n_trees: int) -> None:
+        package = package_of(model)
+        assert package is not None
+        self._model, self._first = model, package.first(model, n_trees)
+
+    def __getattr__(self, name: str) -> Any:
+        """What the model answers by, told of the first trees; of the rest what the model has."""
+        found = getattr(self._model, name)
+        return partial(found, **self._first) if name in ANSWERS else found
+
+
+def packaged() -> tuple[type, ...]:
+    """The learners of the packages that are imported."""
+    return tuple(kind for kind, _ in _imported())
+
+
+def package_of(model: Any) -> Package | None:
+    """The package of a learner, by its very class."""
+    return next((package for kind, package in _imported() if type(model) is kind), None)
+
+
+def _imported() -> Iterator[tuple[type, Package]]:
+    for place, package in PACKAGES.items():
+        kind = known_class(place)
+        if kind is not None:
+            yield kind, package
+
+
+OTHERWISE = "is not known to treat every tree alike"
+ENDS = "ends the fit where a part of the rows says so"
+SHRINKS = "has later trees change what earlier ones say"
+REASONS = {
+    "booster": SHRINKS,
+    "boosting_type": SHRINKS,
+    "model_shrink_rate": SHRINKS,
+    "langevin": SHRINKS,
+    "posterior_sampling": SHRINKS,
+    "early_stopping_rounds": ENDS,
+    "od_type": ENDS,
+    "od_wait": ENDS,
+    "od_pval": ENDS,
+    "use_best_model": ENDS,
+    "callbacks": "may end the fit, or change it on the way",
+    "save_snapshot": "begins where another fit ended",
+}
+
+
+def _words(*lines: str) -> frozenset[str]:
+    return frozenset(" ".join(lines).split())
+
+
+XGBOOST = Package(
+    sizes=("n_estimators",),
+    first=lambda model, m: {"iteration_range": (0, m)},
+    alike=_words(
+        "objective base_score colsample_bylevel colsample_bynode colsample_bytree",
+        "enable_categorical eval_metric feature_types feature_weights gamma grow_policy",
+        "importance_type interaction_constraints learning_rate max_bin max_cat_threshold",
+        "max_cat_to_onehot max_delta_step max_depth max_leaves min_child_weight missing",
+        "monotone_constraints multi_strategy n_jobs num_parallel_tree random_state reg_alpha",
+        "reg_lambda sampling_method scale_pos_weight subsample tree_method validate_parameters",
+        "verbosity quantile_alpha tweedie_variance_power huber_slope",
+    ),
+    served={
+        "booster": ("gbtree",),
+        "device": ("cpu",),
+        "early_stopping_rounds": (),
+        "callbacks": (),
+    },
+    given=_words("sample_weight feature_weights verbose"),
+)
+LIGHTGBM = Package(
+    sizes=("n_estimators",),
+    first=lambda model, m: {"num_iteration": m},
+    alike=_words(
+        "class_weight colsample_bytree importance_type learning_rate max_depth min_child_samples",
+        "min_child_weight min_split_gain n_jobs num_leaves objective random_state reg_alpha",
+        "reg_lambda subsample subsample_for_bin subsample_freq verbose verbosity force_col_wise",
+        "force_row_wise deterministic max_bin min_data_in_bin bagging_seed feature_fraction_seed",
+        "extra_seed data_random_seed feature_fraction_bynode extra_trees path_smooth linear_tree",
+        "linear_lambda boost_from_average is_unbalance scale_pos_weight pos_bagging_fraction",
+        "neg_bagging_fraction bagging_freq cat_smooth cat_l2 max_cat_threshold max_cat_to_onehot",
+        "min_data_per_group monotone_constraints categorical_feature use_quantized_grad alpha",
+        "tweedie_variance_power seed top_rate other_rate",
+    ),
+    served={
+        "boosting_type": ("gbdt", "goss", "rf"),
+        "data_sample_strategy": ("bagging", "goss"),
+        "early_stopping_rounds": (),
+        "device_type": ("cpu",),
+    },
+    given=_words("sample_weight feature_name categorical_feature"),
+)
+CATBOOST = Package(
+    sizes=("iterations", "n_estimators", "num_trees", "num_boost_round"),
+    first=lambda model, m: {"ntree_end": min(m, model.tree_count_)},
+    alike=_words(
+        "learning_rate eta depth max_depth l2_leaf_reg reg_lambda rsm colsample_bylevel",
+        "loss_function objective border_count max_bin feature_border_type nan_mode",
+        "leaf_estimation_iterations leaf_estimation_method thread_count random_seed random_state",
+        "verbose silent logging_level metric_period max_ctr_complexity has_time class_weights",
+        "auto_class_weights scale_pos_weight class_names one_hot_max_size random_strength",
+        "ignored_features train_dir bagging_temperature allow_writing_files bootstrap_type",
+        "subsample mvs_reg sampling_frequency cat_features grow_policy min_data_in_leaf",
+        "min_child_samples max_leaves num_leaves score_function monotone_constraints",
+        "feature_weights boost_from_average",
+    ),
+    served={
+        "boosting_type": ("Plain", "Ordered"),
+        "task_type": ("CPU",),
+        "langevin": (False,),
+        "posterior_sampling": (False,),
+        "model_shrink_rate": (0,),
+        "use_best_model": (False,),
+        "save_snapshot": (False,),
+        "early_stopping_rounds": (),
+        "od_type": (),
+        "od_wait": (),
+        "od_pval": (),
+        "callbacks": (),
+    },
+    given=_words("sample_weight cat_features verbose"),
+    chosen=(("learning_rate", "eta"), ("leaf_estimation_iterations",)),
+)
+PACKAGES = {
+    "xgboost.sklearn:XGBClassifier": XGBOOST,
+    "xgboost.sklearn:XGBRegressor": XGBOOST,
+    "truerisk.models.labelled_xgboost:LabelledXGBClassifier": XGBOOST,
+    "lightgbm.sklearn:LGBMClassifier": LIGHTGBM,
+    "lightgbm.sklearn:LGBMRegressor": LIGHTGBM,
+    "truerisk.models.levelled_lightgbm:LevelledLGBMClassifier": LIGHTGBM,
+    "truerisk.models.levelled_lightgbm:LevelledLGBMRegressor": LIGHTGBM,
+    "truerisk.models.levelled_catboost:LevelledCatBoostClassifier": CATBOOST,
+    "truerisk.models.levelled_catboost:LevelledCatBoostRegressor": CATBOOST,
+    "catboost.core:CatBoostClassifier": CATBOOST,
+    "catboost.core:CatBoostRegressor": CATBOOST,
+}

@@ -1,0 +1,237 @@
+"""EarlyStopping: boosting that ends where rows set aside from the training rows say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from truerisk.core.table.rows import take_rows
+from truerisk.models.stopping import stopped
+
+__all__ = ["EarlyStopping"]
+
+
+def _has(name: str) -> Any:
+    """Whether the booster inside, fitted or not, has the method."""
+    return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
+
+
+class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
+    """A booster fitted until rows that were set aside no longer gain from further trees.
+
+    The rows are set aside from those that ``fit`` is given, so within a cross-validation they are
+    training rows: no test row has a say in when the fit ends, as it has where it is handed over as
+    ``eval_set``. They keep the shares of the classes, and rows of one group stay together.
+    ``tr.estimate_risk`` and the other verbs hand over their `groups`.
+
+    Parameters
+    ----------
+    estimator : booster
+        HistGradientBoostingClassifier or -Regressor (scikit-learn 1.7 or newer), or the classifier
+        or regressor of XGBoost, LightGBM or CatBoost. Its number of trees is the most there can be.
+    fraction : float, default=0.1
+        Share of the rows, or of the groups, that is set aside.
+    rounds : int, default=10
+        The fit ends after so many trees in a row that did not help.
+    random_state : int, RandomState or None
+        Of the rows that are set aside.
+
+    Attributes
+    ----------
+    estimator_ : booster
+        Fitted on the other rows.
+    set_aside_ : array of int
+        Positions of the rows that were set aside.
+    n_trees_ : int
+        The number of trees (of rounds, where a round has one for each class) that it answers with.
+    classes_ : array
+        Of a classifier.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> X, y = tr.datasets.make_simple(200, random_state=0)
+    >>> booster = HistGradientBoostingClassifier(max_iter=2000, random_state=0)
+    >>> model = tr.models.EarlyStopping(booster, random_state=0).fit(X, y)
+    >>> len(model.set_aside_), model.n_trees_ < 200
+    (20, True)
+    """
+
+    copies_as_groups = True  # copies of a row in a bootstrap sample stay on one side
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        fraction: float = 0.1,
+        rounds: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.fraction = fraction
+        self.rounds = rounds
+        self.random_state = random_state
+
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
+    ) -> EarlyStopping:
+        """Set rows aside and fit on the others until they no longer gain.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+        y : array, shape (n_samples,)
+        sample_weight : array, shape (n_samples,), optional
+            Weights of both parts.
+        groups : array, shape (n_samples,), optional
+            Rows of one group stay in one part.
+
+        Returns
+        -------
+        EarlyStopping
+        """
+        if y is None:
+            raise ValueError("this model requires y to be passed, but the target y is None.")
+        if not 0 < self.fraction < 1:
+            raise ValueError(f"fraction={self.fraction!r}: set aside a share between 0 and 1.")
+        given = (np.asarray(one) if isinstance(one, list) else one for one in (X, y, sample_weight))
+        X, y, weights, groups = indexable(*given, groups)
+        labels = column_or_1d(y, warn=True) if is_classifier(self.estimator) else None
+        aside = _set_aside(
+            self.fraction, len(y), labels, groups, check_random_state(self.random_state)
+        )
+        self.set_aside_ = np.flatnonzero(aside)
+        fitted, ends = [
+            [None if one is None else take_rows(one, rows) for one in (X, y, weights)]
+            for rows in (np.flatnonzero(~aside), self.set_aside_)
+        ]
+        self.estimator_, self.n_trees_ = stopped(clone(self.estimator), fitted, ends, self.rounds)
+        if labels is not None:
+            self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """What the booster predicts with the trees that helped.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(X)
+
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """Decision values of the classes, where the booster has some.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+
+        Returns
+        -------
+        array
+        """
+        check_is_fitted(self)
+        return self.estimator_.decision_function(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The accuracy of a classifier, R² of a regressor.
+
+        Parameters
+        ----------
+        X : array or frame, shape (n_samples, n_features)
+        y : array, shape (n_samples,)
+        sample_weight : array, shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        from sklearn.metrics import accuracy_score, r2_score
+
+        measure = accuracy_score if is_classifier(self) else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    @property
+    def n_features_in_(self) -> int:
+        """Columns seen in `fit`."""
+        check_is_fitted(self)
+        return int(self.estimator_.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> np.ndarray:
+        """Names of the columns seen in `fit`, if X was a frame."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.feature_names_in_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        tags.input_tags.sparse = False
+        return tags
+
+
+def _set_aside(
+    fraction: float, n_rows: int, labels: Any, groups: Any, random: np.random.RandomState
+) -> np.ndarray:
+    """Which rows are set aside: of every class its share of rows or of groups, never all."""
+    unit = np.arange(n_rows)
+    if groups is not None:
+        unit = np.unique(np.asarray(groups), return_inverse=True)[1]
+    n_units = int(unit.max(initial=-1)) + 1
+    if n_units < 2:
+        what = "row" if groups is None else "group"
+        raise ValueError(
+            f"n_samples={n_rows}: {n_units} {what} cannot be set aside and fitted on, too."
+        )
+    stratum = _strata(unit, n_units, labels)
+    taken: list[np.ndarray] = []
+    for one in np.unique(stratum):
+        members = random.permutation(np.flatnonzero(stratum == one))
+        n_taken = min(int(fraction * len(members) + random.uniform()), len(members) - 1)
+        taken.append(members[:n_taken])
+    chosen = np.concatenate(taken)
+    if not len(chosen):  # of the commonest class one, so that there is something to stop by
+        common = np.flatnonzero(stratum == np.bincount(stratum).argmax())
+        chosen = random.permutation(common)[:1]
+    aside = np.zeros(n_units, dtype=bool)
+    aside[chosen] = True
+    return aside[unit]
+
+
+def _strata(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
+    """The commonest class of each row or group; all in one where there are no classes."""
+    if labels is None:
+        return np.zeros(n_units, dtype=np.intp)
+    classes, codes = np.unique(labels, return_inverse=True)
+    times = np.zeros((n_units, len(classes)))
+    np.add.at(times, (unit, codes), 1)
+    return times.argmax(axis=1)

@@ -1,0 +1,92 @@
+"""XGBoost's classifier for labels of any kind; importing this module imports xgboost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from xgboost import XGBClassifier
+
+__all__ = ["LabelledXGBClassifier"]
+
+
+class LabelledXGBClassifier(XGBClassifier):
+    """XGBClassifier, which takes the numbers 0, 1, … for classes only, on any labels.
+
+    The labels of the training rows are numbered in their order, so a class that they lack is no
+    error either. All else, parameters and answers, is XGBoost's own.
+    """
+
+    labels_: np.ndarray
+
+    def fit(self, X: Any, y: Any, **params: Any) -> LabelledXGBClassifier:
+        """Fit on the numbers of the classes; `params` are those of XGBClassifier.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+        y : array, shape (n_samples,)
+        **params
+            Of ``XGBClassifier.fit``.
+
+        Returns
+        -------
+        LabelledXGBClassifier
+        """
+        if hasattr(self, "labels_"):
+            del self.labels_
+        labels, codes = np.unique(np.asarray(y), return_inverse=True)
+        if params.get("eval_set") is not None:
+            told = [(one, _codes(labels, of)) for one, of in params["eval_set"]]
+            params = {**params, "eval_set": told}
+        super().fit(X, codes, **params)
+        self.labels_ = labels
+        return self
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """The labels in order, as the columns of probabilities have them."""
+        held: np.ndarray = vars(self).get("labels_", super().classes_)  # in fit: XGBoost's numbers
+        return held
+
+    def predict(self, X: Any, **params: Any) -> np.ndarray:
+        """The label of each row; `params` are those of XGBClassifier.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+        **params
+            Of ``XGBClassifier.predict``.
+
+        Returns
+        -------
+        array, shape (n_samples,)
+        """
+        codes = np.asarray(super().predict(X, **params))
+        return codes if params.get("output_margin") else self.labels_[codes]
+
+    def predict_proba(self, X: Any, **params: Any) -> np.ndarray:
+        """The probability of each class; `params` are those of XGBClassifier.
+
+        Parameters
+        ----------
+        X : array, shape (n_samples, n_features)
+        **params
+            Of ``XGBClassifier.predict_proba``.
+
+        Returns
+        -------
+        array, shape (n_samples, n_classes)
+        """
+        shares = np.asarray(super().predict_proba(X, **params))
+        # of a single class XGBoost speaks as of two
+        return shares if len(self.labels_) > 1 else np.ones((len(shares), 1), shares.dtype)
+
+
+def _codes(labels: np.ndarray, y: Any) -> np.ndarray:
+    """The numbers of these labels; one that no training row has is an error, as with XGBoost."""
+    given = np.asarray(y)
+    strange = np.setdiff1d(given, labels)
+    if len(strange):
+        raise ValueError(f"eval_set has the label {strange[0]}, and no training row has.")
+    return np.searchsorted(labels, given)

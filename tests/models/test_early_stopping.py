@@ -1,0 +1,156 @@
+"""EarlyStopping: rows that end a fit are rows of its own training set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import estimator_checks_generator
+from sklearn.utils.validation import has_fit_parameter
+
+import truerisk as tr
+from truerisk.models.early_stopping import EarlyStopping
+
+BOOSTER = HistGradientBoostingClassifier(max_iter=60, min_samples_leaf=5, random_state=0)
+TAKES_ROWS = has_fit_parameter(BOOSTER, "X_val")  # from scikit-learn 1.7 on
+ended = pytest.mark.skipif(not TAKES_ROWS, reason="scikit-learn < 1.7 takes no X_val")
+X, CODES = tr.datasets.make_simple(150, random_state=0)
+Y = np.where(CODES == 1, "sick", "healthy")
+
+
+def its_checks():
+    """Scikit-learn's checks, of a classifier and of a regressor."""
+    small = {"max_iter": 40, "min_samples_leaf": 2, "random_state": 0}
+    for kind in (HistGradientBoostingClassifier, HistGradientBoostingRegressor):
+        model = EarlyStopping(kind(**small), random_state=0)
+        for number, (estimator, check) in enumerate(estimator_checks_generator(model)):
+            name = check.func.__name__
+            # a weight of 2 is no second row where rows are drawn
+            if name not in (
+                "check_array_api_input",
+                "check_sample_weight_equivalence_on_dense_data",
+            ):
+                yield pytest.param(estimator, check, id=f"{kind.__name__}-{name}-{number}")
+
+
+@ended
+@pytest.mark.parametrize(("estimator", "check"), list(its_checks()))
+def test_it_keeps_the_contract_of_scikit_learn(estimator, check) -> None:
+    """Scikit-learn's estimator checks pass."""
+    check(estimator)
+
+
+@ended
+def test_it_is_the_booster_on_the_two_parts() -> None:
+    """What scikit-learn answers when it is given the same two parts, with weights."""
+    weights = np.random.default_rng(0).random(150)
+    model = EarlyStopping(BOOSTER, fraction=0.2, rounds=3, random_state=1)
+    model.fit(X, Y, sample_weight=weights)
+    aside = np.isin(np.arange(150), model.set_aside_)
+    given = {"sample_weight": weights[~aside], "sample_weight_val": weights[aside]}
+    plain = HistGradientBoostingClassifier(
+        **{**BOOSTER.get_params(), "early_stopping": True, "n_iter_no_change": 3}
+    ).fit(X[~aside], Y[~aside], X_val=X[aside], y_val=Y[aside], **given)
+    assert np.array_equal(model.predict_proba(X), plain.predict_proba(X))
+    assert np.array_equal(model.decision_function(X), plain.decision_function(X))
+    assert model.n_trees_ == plain.n_iter_ < 60
+    assert model.classes_.tolist() == ["healthy", "sick"]
+
+
+@ended
+def test_classes_keep_their_shares() -> None:
+    """Of each class its share within one row; a class of one row is fitted on."""
+    y = np.repeat(["a", "b", "c"], [100, 49, 1])
+    model = EarlyStopping(BOOSTER, fraction=0.2, random_state=0).fit(X, y)
+    names, times = np.unique(y[model.set_aside_], return_counts=True)
+    assert names.tolist() == ["a", "b"]
+    assert times[0] == pytest.approx(20, abs=1)
+    assert times[1] == pytest.approx(9.8, abs=1)
+
+
+@ended
+@pytest.mark.parametrize("booster", [BOOSTER, HistGradientBoostingRegressor(max_iter=5)])
+def test_groups_stay_together(booster) -> None:
+    """No group is on both sides, and the share of groups is kept."""
+    groups = np.random.default_rng(0).integers(0, 30, 150)
+    model = EarlyStopping(booster, fraction=0.2, random_state=0)
+    model.fit(X, Y if booster is BOOSTER else CODES, groups=groups)
+    aside = np.isin(np.arange(150), model.set_aside_)
+    assert not set(groups[aside]) & set(groups[~aside])
+    assert len(set(groups[aside])) == pytest.approx(6, abs=2)
+
+
+class Witness(EarlyStopping):
+    """Writes down the fingerprints of the rows of either part, and of those it is asked about."""
+
+    def fit(self, X, y, *, sample_weight=None, groups=None):
+        super().fit(X, y, sample_weight=sample_weight, groups=groups)
+        aside = np.isin(np.arange(len(y)), self.set_aside_)
+        keys = X[:, -1].astype(int)
+        self.parts_ = set(keys[~aside]), set(keys[aside])
+        return self
+
+    def predict(self, X):
+        ASKED.append((*self.parts_, set(X[:, -1].astype(int))))
+        return super().predict(X)
+
+
+ASKED: list[tuple[set[int], set[int], set[int]]] = []
+
+
+@ended
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("method", ["4-fold", "bootstrap"])
+def test_no_test_row_ends_a_fit(grouped, method) -> None:
+    """Neither part of any fit holds a row it is tested on, nor shares a row or group with another.
+
+    A bootstrap sample holds copies of a row: they are on one side, as the verbs' `groups` are,
+    which reach the learner by themselves.
+    """
+    ASKED.clear()
+    fingerprints = np.column_stack([X, np.arange(150.0)])
+    groups = np.arange(150) // 3 if grouped else None
+    booster = HistGradientBoostingClassifier(max_iter=4, random_state=0)
+    tr.estimate_risk(Witness(booster), fingerprints, Y, method=method, groups=groups)
+    assert len(ASKED) >= 4
+    for fitted, aside, asked in ASKED:
+        assert fitted
+        assert aside
+        assert not fitted & aside
+        # the bootstrap asks about the rows of its samples, too: its formula needs their answers
+        assert method == "bootstrap" or not (fitted | aside) & asked
+        if grouped:
+            assert not {row // 3 for row in fitted} & {row // 3 for row in aside}
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (EarlyStopping(LogisticRegression()), "LogisticRegression takes no rows that end its fit"),
+        (EarlyStopping(GradientBoostingClassifier()), "GradientBoostingClassifier takes no rows"),
+        (EarlyStopping(BOOSTER, fraction=1.5), "fraction=1.5: set aside a share between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_ended_is_refused(model, message) -> None:
+    """Other learners, and shares that are none."""
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, Y)
+
+
+def test_an_older_scikit_learn_is_a_sentence() -> None:
+    """Where histogram boosting takes no such rows, the error says what to do."""
+    if TAKES_ROWS:
+        pytest.skip("this scikit-learn takes them")
+    with pytest.raises(ValueError, match=r"from scikit-learn 1\.7 on"):
+        EarlyStopping(BOOSTER).fit(X, Y)
+
+
+def test_one_group_cannot_be_parted() -> None:
+    """There is nothing to set aside."""
+    with pytest.raises(ValueError, match="1 group cannot be set aside"):
+        EarlyStopping(BOOSTER).fit(X, Y, groups=np.zeros(150))
