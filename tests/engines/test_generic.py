@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
+from truerisk.core.errors import TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL
@@ -193,8 +194,10 @@ def test_probabilities_are_put_under_their_classes() -> None:
 
 
 def test_a_label_that_y_does_not_hold_is_minus_one() -> None:
-    """An unknown label is no class; it counts as wrong."""
-    found = tr.estimate_risk(unsorted(), X, Y, method="3-fold")
+    """An unknown label is no class; it counts as wrong, which is said."""
+    said = r"labels that y does not hold .*'maybe', for \d+ of \d+ rows: each counts as wrong"
+    with pytest.warns(TrueRiskWarning, match=said):
+        found = tr.estimate_risk(unsorted(), X, Y, method="3-fold")
     assert found.value == 1
 
 
