@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from tests.support.searches import Climbing, Private, Remembering
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import BadArgument, Refusal, TrueRiskError
 
 KNN = KNeighborsClassifier()
 GRID = {"n_neighbors": [1, 5]}
@@ -48,6 +48,26 @@ def test_words_on_how_to_compare_are_its_own(simple, option, value):
         late = tr.HonestSearchCV(Climbing(KNN), outer=None, **{option: value})
         with pytest.raises(BadArgument, match=f"{option}=.* Climbing"):
             late.fit(*simple)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"outer": "apparent"},
+        {"outer": "10-flod"},
+        {"interval": "wal"},
+        {"confidence_level": 95},
+        {"loss": "zero-on"},
+        {"scores": ["au"]},
+        {"random_state": -1},
+        {"executor": "tomorrow"},
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_said_before_a_fit_that_may_take_long(simple, option):
+    """As for a grid."""
+    with pytest.raises(TrueRiskError):
+        tr.HonestSearchCV(Never(KNN, GRID), **option).fit(*simple)
 
 
 def test_a_study_is_refused(simple):

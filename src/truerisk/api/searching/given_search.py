@@ -41,6 +41,7 @@ from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested
 from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 
 __all__ = ["found_by_search"]
@@ -62,6 +63,7 @@ def found_by_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, An
         refuse_words(search, kind)
         refuse_state(given)
     rows = _Rows.of(search, X, y, routed)
+    _check_words(search, rows, kind)
     before = marks(given)
     with stage("tuning"):
         fitted = rows.fitted()
@@ -138,6 +140,14 @@ def _task(family: Family) -> Task:
         return "other"
 
 
+def _check_words(search: Any, rows: _Rows, kind: str) -> None:
+    """Refuse what would be refused after a long fit as well."""
+    if search.outer is not None:
+        _testing(search.outer, kind)
+    if rows.data.task != "other":
+        _problem(search, rows, Worded(search.loss, search.scores, search.executor))
+
+
 def _refuse_unfitted(fitted: Any, kind: str) -> None:
     if getattr(fitted, "refit", True) is False:
         raise Refusal(
@@ -160,10 +170,14 @@ def _posed(
         plain = copy(search)
         plain.loss = plain.scoring = None
         own = as_loss(on(_asked(plain, claim, fitted, data.y).loss, data), data)
-    problem = problem_on(
-        data,
+    return _problem(search, rows, asked), own
+
+
+def _problem(search: Any, rows: _Rows, asked: Worded) -> Problem:
+    return problem_on(
+        rows.data,
         rows.family,
-        loss=on(asked.loss, data),
+        loss=on(asked.loss, rows.data),
         scores=asked.scores,
         sample_weight=rows.sample_weight,
         fit_params=rows.fit_params,
@@ -173,7 +187,6 @@ def _posed(
         executor=asked.executor,
         random_state=rows.seed,
     )
-    return problem, own
 
 
 def _asked(search: Any, claim: Claim | None, fitted: Any, y: Any) -> Worded:
@@ -237,10 +250,8 @@ def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
 
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
     """The risk of searching and fitting, by a fresh clone in every outer training set."""
-    method, notes = _outer(outer, kind)
-    testing = method if isinstance(method, Pairs) else Nested(method)
+    tested, testing, notes = _testing(outer, kind)
     sure = with_default_interval(problem, testing)
-    tested = method if isinstance(method, Pairs) else testing.outer_method
     estimate = curve_of(compute(sure, tested))[0]
     if estimate.value is None:
         raise Refusal(f"{kind} failed in an outer split, so there is no risk.")
@@ -252,13 +263,16 @@ def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> 
     return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": gap}
 
 
-def _outer(outer: Any, kind: str) -> tuple[Method, tuple[str, ...]]:
-    """The outer method; pairs of folds, unless they are named, are those of a grid."""
+def _testing(outer: Any, kind: str) -> tuple[Method, Procedure, tuple[str, ...]]:
+    """The outer method, and as a procedure; pairs of folds, unless named, are those of a grid."""
     method = as_method(outer)
-    if not isinstance(method, Pairs) or method.folds is not None:
-        return method, ()
+    if isinstance(method, Pairs) and method.folds is not None:
+        return method, method, ()
+    if not isinstance(method, Pairs):
+        nested = Nested(method)
+        return nested.outer_method, nested, ()
     note = (
         f"outer splits '{OUTER}' in the place of pairs of folds: {kind} splits its rows itself, so "
         "there are no fits to share"
     )
-    return as_method(OUTER), (note,)
+    return as_method(OUTER), Nested(OUTER), (note,)
