@@ -11,7 +11,7 @@ from sklearn.model_selection import ParameterGrid, cross_val_score
 from tests.support.words import built_here
 
 from truerisk.datasets import make_simple
-from truerisk.models.learners import learner
+from truerisk.models.learners import learner, names
 
 each_word = pytest.mark.parametrize(("word", "task"), built_here())
 
