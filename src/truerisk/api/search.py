@@ -15,7 +15,6 @@ from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
 from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.provenance import as_seed
-from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.searching.cv_results import cv_results
 from truerisk.api.searching.failed_fits import counted, engine_for, own_warning
@@ -40,6 +39,7 @@ from truerisk.api.searching.stored_search import Fits, StoredSearch, check_store
 from truerisk.api.searching.time_limit import Tried, check_time_limit, tried_in_time
 from truerisk.api.searching.train_scores import computed_with_train_scores
 from truerisk.api.searching.tuned_model import TunedModel
+from truerisk.api.searching.tuning import as_grid_search_averages, of_tuning
 from truerisk.core.arguments import check_flag, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
@@ -47,8 +47,6 @@ from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
-from truerisk.methods.interval_forms import as_form
-from truerisk.methods.words import as_method
 
 __all__ = ["HonestSearchCV"]
 
@@ -237,21 +235,20 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             return self
         asked = worded(self, y)
         problem = self._posed(X, y, asked, routed)
-        select_by = _as_grid_search_averages(compared_by(self, y))
+        select_by = as_grid_search_averages(compared_by(self, y))
         check_race(select_by, self.error_score, return_train_score=self.return_train_score)
         testing = None
         if self.outer is not None:
             testing = testing_method(self.outer, select_by, "10-fold")
         with opened(self.store, problem) as stored:
-            tuning = _of_selection(problem, select_by), select_by
             with self._counting_failures():
                 tried = tried_in_time(
-                    problem, tuning, testing, self.time_limit, stored,
-                    trained=self.return_train_score, refit=bool(self.refit),
+                    problem, (of_tuning(problem, select_by), select_by), testing, self.time_limit,
+                    stored, trained=self.return_train_score, refit=bool(self.refit),
                 )  # fmt: skip
             problem = tried.problem
             with stage("tuning"):
-                selected = self._select(_of_selection(problem, select_by), select_by, tried, stored)
+                selected = self._select(of_tuning(problem, select_by), select_by, tried, stored)
             stored.warn_of_another()
             if testing is not None:
                 with stage("honest risk"):
@@ -374,27 +371,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         from truerisk.api.searching.routing import router
 
         return router(self)
-
-
-def _of_selection(problem: Problem, method: Method) -> Problem:
-    """The problem of tuning: of intervals only one that counts the choice belongs to it."""
-    counted = problem.interval is not None and as_form(problem.interval).counts_choice
-    return replace(
-        problem,
-        interval=problem.interval if counted else None,
-        scores=told_by(method, problem.scores, problem.data),
-    )
-
-
-def _as_grid_search_averages(select_by: Any) -> Method:
-    """The method, losses of rows as means over folds unless a Method says otherwise.
-
-    That is GridSearchCV's mean. Ratios, such as F1, stay of all answers, as the honest risk is.
-    """
-    method = as_method(select_by)
-    if isinstance(select_by, Method) or getattr(method, "average", "") is not None:
-        return method
-    return replace(method, average="rows by fold")  # type: ignore[type-var]
 
 
 def _stated(

@@ -19,5 +19,6 @@
 | `stored_search.py` | `store`: a file that keeps the fits of a search |
 | `time_limit.py` | `time_limit`: as many settings as can be rated in so many seconds |
 | `train_scores.py` | `return_train_score`: scores on the rows of the fits themselves |
+| `tuning.py` | how settings are compared on all rows |
 | `tuned_model.py` | what a search hands on to the model that it tuned |
 """
