@@ -52,8 +52,8 @@ CLASSES: dict[str, Callable[[int, int], Table]] = {
         n, 10, n_informative=4, n_classes=3, flip_y=0.1, class_sep=0.8, random_state=seed
     ),
     "moons": lambda n, seed: make_moons(n, noise=0.35, random_state=seed),
-    "cancer": lambda n, seed: _rows(load_breast_cancer(return_X_y=True), n, seed),
-    "digits": lambda n, seed: _rows(load_digits(return_X_y=True), n, seed),
+    "cancer": lambda n, seed: _rows(_scaled(load_breast_cancer), n, seed),
+    "digits": lambda n, seed: _rows(_scaled(load_digits), n, seed),
 }
 NUMBERS: dict[str, Callable[[int, int], Table]] = {
     "friedman": lambda n, seed: make_friedman1(n, noise=1.0, random_state=seed),
@@ -91,19 +91,23 @@ REGRESSORS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+def _scaled(load: Callable[..., Table]) -> Table:
+    X, y = load(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
 def _rows(table: Table, n: int, seed: int) -> Table:
     rows = np.random.default_rng(seed).permutation(len(table[1]))[:n]
-    return StandardScaler().fit_transform(table[0])[rows], table[1][rows]
+    return table[0][rows], table[1][rows]
 
 
 def drawn(searches: int) -> Iterator[tuple[int, str, Problem]]:
     """So many searches in an order of chance: their size, their learner, and the problem."""
     cases = [
         (draw, n, name, learner, seed)
+        for seed, n in product(SEEDS, SIZES)
         for tables, learners in ((CLASSES, CLASSIFIERS), (NUMBERS, REGRESSORS))
-        for draw, n, (name, learner), seed in product(
-            tables.values(), SIZES, learners.items(), SEEDS
-        )
+        for draw, (name, learner) in product(tables.values(), learners.items())
     ]
     for number in np.random.default_rng(0).permutation(len(cases))[:searches]:
         draw, n, name, (model, grid), seed = cases[number]
