@@ -77,7 +77,7 @@ def assess(
     Parameters
     ----------
     learners : dict, list of words, or None
-        ``{"knn": (model, grid), "lda": model}``; words of ``tr.models.names()``; None takes four
+        ``{"knn": (model, grid), "lda": model}``; words of ``tr.models.names()``; None takes the
         usual ones with grids for the size of the data. Words encode the text columns of a frame.
     X, y : table and target
     methods : sequence of methods, optional
