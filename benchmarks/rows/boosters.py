@@ -68,7 +68,7 @@ def results(options: Options) -> Iterator[Result]:
         try:
             model = make(**given)
         except ImportError:
-            yield Result(what, f"ratio <= {ratio:g}", error=f"{name} is not installed")
+            yield Result(f"{what}: not measured, {name} is not installed", f"ratio <= {ratio:g}")
             continue
         yield _searched(what, model, grid, X, y, ratio, options)
 

@@ -321,3 +321,12 @@ def test_the_honest_search_equals_the_plain_one() -> None:
         name = "mean_test_score"
         assert ours.cv_results_[name] == pytest.approx(plain.cv_results_[name])
         assert ours.best_score_ == pytest.approx(plain.best_score_)
+
+
+def test_a_booster_that_warns_in_every_fit_is_said_once() -> None:
+    """XGBoost's log has the time of day in it; the warning comes with how many fits gave it."""
+    model = xgb(strange=1)
+    grid = {"max_depth": [1, 2]}
+    with pytest.warns(UserWarning, match=r"(?s)strange.*20 times in 20 fits") as said:
+        tr.risk_curve(model, grid, np.nan_to_num(X), TWO, method="10-fold")
+    assert sum("strange" in str(one.message) for one in said) == 1

@@ -81,7 +81,7 @@ def assess(
     ----------
     learners : dict, list of words, or None
         ``{"knn": (model, grid), "lda": model}``, or ``(model, distributions, 60)``, of which 60
-        settings are drawn; words of ``tr.models.names()``; None takes four usual ones with grids
+        settings are drawn; words of ``tr.models.names()``; None takes the usual ones with grids
         for the size of the data. Words encode the text columns of a frame.
     X, y : table and target
     methods : sequence of methods, optional

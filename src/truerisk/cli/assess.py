@@ -32,7 +32,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 @click.option(
     "--models",
     metavar="WORDS",
-    help="Learners with commas: knn,lda,logistic,svm,tree,forest,ridge,lasso.",
+    help="Learners with commas: knn,lda,logistic,svm,tree,forest,boosting, ...",
 )
 @click.option(
     "--method",

@@ -1,4 +1,4 @@
-"""The learners of an assessment: what a user named, or the usual four for the size of the data.
+"""The learners of an assessment: what a user named, or the usual ones for the size of the data.
 
 What was named is read before the data are checked, since it says whether y holds classes; words
 become models afterwards, since their grids depend on the size of the data.
@@ -83,7 +83,7 @@ def word_families(
     n_rows: int,
     columns: Mapping[str, Any],
 ) -> dict[str, Family]:
-    """Families of the words of `truerisk assess --models`, the default four for None.
+    """Families of the words of `truerisk assess --models`, the default ones for None.
 
     `columns` says which columns are numbers and which text, as `models.learner` takes it.
     """
