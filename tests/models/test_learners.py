@@ -78,9 +78,9 @@ def test_four_words_by_default(task: Any) -> None:
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_boosting_is_a_default_of_many_rows(task: Any) -> None:
-    """From the row on that follows 5,000; a bundled table of 569 rows is assessed without it."""
-    assert "boosting" not in default_words(task, 5_000)
-    assert default_words(task, 5_001)[-1] == "boosting"
+    """From the row on that follows 10,000; a bundled table of 569 rows is assessed without it."""
+    assert "boosting" not in default_words(task, 10_000)
+    assert default_words(task, 10_001)[-1] == "boosting"
 
 
 def test_default_learners_learn_real_data() -> None:

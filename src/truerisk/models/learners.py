@@ -62,18 +62,18 @@ def names(task: Task | None = None) -> list[str]:
 SLOW_ROWS = 5_000
 """The cost of support vectors grows faster than n²: with more rows they are not a default."""
 
-MANY_ROWS = 5_000
+MANY_ROWS = 10_000
 """With more rows boosting is a default, too.
 
-Two hundred trees of 31 leaves have six thousand values to learn, and its cost hardly grows with the
-rows: of some hundred rows it takes ten times what the others take together, of ten thousand three.
+Two hundred trees of 31 leaves have six thousand values to learn. Of some hundred rows it takes ten
+times what the others take together, of ten thousand three; with more, a few fits do for the rest.
 """
 
 
 def default_words(task: Task, n_rows: int = 0) -> tuple[str, ...]:
     """The learners compared when none is named: four that are cheap and unlike, of many rows five.
 
-    >>> default_words("classification"), default_words("regression", 9_000)
+    >>> default_words("classification"), default_words("regression", 20_000)
     (('knn', 'lda', 'logistic', 'tree'), ('knn', 'ridge', 'lasso', 'tree', 'boosting'))
     """
     more = ("boosting",) if n_rows > MANY_ROWS else ()
