@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -84,8 +84,7 @@ def _kept(
 
 def _source(data: Data) -> Source:
     source = Source(data.X)
-    kind: Hashable = type(data.X)
-    if not source.is_array and not agrees_on(kind, form_of):
+    if source.frame is not None and not agrees_on(source.frame, form_of):
         raise Refused("frames that this release of scikit-learn takes otherwise")
     return source
 
