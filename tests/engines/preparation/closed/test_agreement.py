@@ -34,14 +34,15 @@ def test_frames_that_scikit_learn_takes_otherwise_are_not_taken(frames, monkeypa
         for _ in range(2)
     ]
     steps, given = Pipeline([("s", StandardScaler())]), (np.arange(10), np.arange(10) % 2, [])
-    if agrees_on(frames, form_of):
+    place = f"{frames.__module__.partition('.')[0]}:DataFrame"
+    if agrees_on(place, form_of):
         assert closed_steps(steps, data[0], *given) is not None
     else:
         assert frames is pl.DataFrame
     monkeypatch.setattr(answering, "agrees_on", lambda *args: False)
     assert closed_steps(steps, data[1], *given) is None
-    assert not agrees_on.__wrapped__(frames, lambda step: lambda table, y: (table, None))
-    assert not agrees_on.__wrapped__(frames, lambda step: lambda table, y: 1 / 0)
+    assert not agrees_on.__wrapped__(place, lambda step: lambda table, y: (table, None))
+    assert not agrees_on.__wrapped__(place, lambda step: lambda table, y: 1 / 0)
 
 
 def otherwise(step):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,6 +23,8 @@ from sklearn.preprocessing import (
 
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.closed.answering import closed_steps
+from truerisk.engines.preparation.closed.selecting import _said
+from truerisk.engines.preparation.closed.table import Refused
 
 N, TRAIN = 24, np.arange(16)
 Y = np.arange(N) % 2
@@ -60,9 +64,15 @@ CASES = {
     "truth, imputed": (FULL > 0, OFTEN),
     "a column of another kind": (FRAME.astype("Float64"), SCALE),
     "text in a frame that is scaled": (MIXED, SCALE),
-    "None as often as a text": (TIE, OFTEN),
+    "None as often as a text": (
+        TIE,
+        make_pipeline(OFTEN, OneHotEncoder(handle_unknown="ignore")),
+    ),
     "an empty column": (EMPTY, SimpleImputer()),
-    "an empty column that is kept": (EMPTY, SimpleImputer(strategy="constant", fill_value=2.0)),
+    "an empty column that is kept": (
+        EMPTY,
+        SimpleImputer(strategy="constant", fill_value=2.0, keep_empty_features=True),
+    ),
     "an empty column, most frequent": (EMPTY, SimpleImputer(strategy="most_frequent")),
     "a fraction among whole numbers": (np.arange(2 * N).reshape(N, 2), HALF),
     "a fraction among whole numbers of which one lacks": (WHOLE, HALF),
@@ -110,6 +120,18 @@ def test_it_is_refused(name):
     X, step = CASES[name]
     data = Data.check(X, Y, task="classification")
     assert closed_steps(Pipeline([("s", step)]), data, TRAIN, Y[TRAIN], [np.arange(16, N)]) is None
+
+
+def test_a_score_that_warns_is_refused():
+    """Whatever it says."""
+
+    def loud(X, y):
+        warnings.warn("loud", stacklevel=1)
+        return X[0]
+
+    with pytest.raises(Refused):
+        _said(loud, FULL, Y)
+    assert _said(lambda X, y: X[0], FULL, Y).tolist() == FULL[0].tolist()
 
 
 def test_columns_that_come_twice_are_refused():

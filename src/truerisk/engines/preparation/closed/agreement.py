@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.identity import known_class
 from truerisk.engines.agreement import agrees_on_all
 from truerisk.engines.preparation.closed.forms import Form
 from truerisk.engines.preparation.closed.source import Cells, Source
@@ -53,12 +54,13 @@ def agrees(place: str, make: Callable[[Any], Form]) -> bool:
 
 
 @cache
-def agrees_on(kind: type, make: Callable[[Any], Form]) -> bool:
-    """Whether scikit-learn takes frames of this kind, and columns of them by their names."""
+def agrees_on(frame: str, make: Callable[[Any], Form]) -> bool:
+    """Whether scikit-learn takes frames of this class, and columns of them by their names."""
+    kind = known_class(frame)
     return agrees_on_all(lambda one: _agree_on_frame(kind, make, one), ("texts", "numbers"))
 
 
-def _agree_on_frame(kind: type, make: Callable[[Any], Form], cells: str) -> bool:
+def _agree_on_frame(kind: Any, make: Callable[[Any], Form], cells: str) -> bool:
     from sklearn.compose import ColumnTransformer
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 

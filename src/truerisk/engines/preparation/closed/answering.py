@@ -84,8 +84,7 @@ def _kept(
 
 def _source(data: Data) -> Source:
     source = Source(data.X)
-    kind: Any = type(data.X)
-    if not source.is_array and not agrees_on(kind, form_of):
+    if source.frame is not None and not agrees_on(source.frame, form_of):
         raise Refused("frames that this release of scikit-learn takes otherwise")
     return source
 

@@ -16,6 +16,7 @@ from truerisk.engines.preparation.closed.table import Coded, Levels, Refused, Ta
 __all__ = ["Cells", "Source"]
 
 EXACT = 2**53  # whole numbers up to here are doubles
+FRAMES = ("pandas:DataFrame", "polars:DataFrame")
 TEXT = "tU"  # objects, and NumPy's own texts, which not all steps take
 
 
@@ -25,7 +26,8 @@ class Source:
     def __init__(self, X: Any) -> None:
         self.X = X
         self.is_array = type(X) is np.ndarray
-        if not self.is_array and not is_exactly(X, "pandas:DataFrame", "polars:DataFrame"):
+        self.frame = next((place for place in FRAMES if is_exactly(X, place)), None)
+        if not self.is_array and self.frame is None:
             raise Refused("a table of another kind")
         if len(np.shape(X)) != 2 or not np.shape(X)[1]:
             raise Refused("no table")
