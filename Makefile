@@ -22,6 +22,8 @@ QUIET_BLAS := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 # Thousands of tests are compiled once and kept, also where the shell asks Python to keep nothing.
 PYTEST := $(QUIET_BLAS) PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
 ARCHITECTURE := $(wildcard tests/test_architecture*.py)
+# Learners of packages that only `make test-partners` installs.
+OF_PACKAGES := $(shell grep -lE '^from (xgboost|lightgbm|catboost)' src/truerisk/models/*.py)
 # Each worker starts with its part of the listing, so a module makes what it shares once; then it helps.
 PARALLEL := -n $(WORKERS) --maxprocesses 8 --dist worksteal
 
@@ -104,7 +106,7 @@ docs: .venv/.package ## build the documentation, warnings are errors
 
 .PHONY: doctest
 doctest: .venv/.package ## run every example of docstrings and pages
-	$(PYTEST) --doctest-modules src
+	$(PYTEST) --doctest-modules src $(OF_PACKAGES:%=--ignore=%)
 	$(PYTEST) --doctest-glob='*.md' --doctest-glob='*.rst' $(wildcard *.md) docs
 
 .PHONY: attack
