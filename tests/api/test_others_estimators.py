@@ -59,7 +59,7 @@ AROUND = {
     "vote": (
         VotingClassifier([("a", TUNED), ("b", GaussianNB())], voting="soft"),
         Y,
-        {"weights": [None, [1, 3]]},
+        {"weights": [[1, 1], [1, 3]]},
     ),
     "stack": (
         StackingClassifier([("a", TUNED), ("b", GaussianNB())], cv=2),
