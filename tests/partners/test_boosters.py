@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -321,6 +321,16 @@ def test_the_honest_search_equals_the_plain_one() -> None:
         name = "mean_test_score"
         assert ours.cv_results_[name] == pytest.approx(plain.cv_results_[name])
         assert ours.best_score_ == pytest.approx(plain.best_score_)
+
+
+def test_their_own_score_is_accuracy_and_keeps_no_engine_away() -> None:
+    """CatBoost writes it anew: the search by its own score is served as by accuracy."""
+    for model in (xgb(random_state=0), lgb(random_state=0), cat(random_state=0)):
+        table = np.nan_to_num(X)
+        fitted = clone(model).fit(table, TWO)
+        assert fitted.score(table, TWO) == pytest.approx(np.mean(fitted.predict(table) == TWO))
+        found = tr.HonestSearchCV(model, {path_of(model): [2, 5]}, cv=3).fit(table, TWO)
+        assert found.risk_.engine == "ensemble"
 
 
 def test_a_booster_that_warns_in_every_fit_is_said_once() -> None:

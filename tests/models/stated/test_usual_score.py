@@ -44,9 +44,10 @@ def test_those_that_write_it_anew_mean_the_same(word):
     metric = {"accuracy": accuracy_score, "r2": r2_score}[word]
     mixin = {"accuracy": ClassifierMixin, "r2": RegressorMixin}[word]
     X, y = tr.datasets.make_simple(60, random_state=0)
-    places = {place.partition(":")[2] for place in WRITTEN_IN[word]}
+    own = [place for place in WRITTEN_IN[word] if place.startswith("sklearn.")]
+    places = {place.partition(":")[2] for place in own}
     anew = [kind for name, kind in all_estimators() if name in places]
-    assert len(anew) == len(WRITTEN_IN[word]) - 1
+    assert len(anew) == len(own) - 1
     for kind in anew:
         assert kind.score is not mixin.score
         model = kind().fit(X[:40], y[:40])

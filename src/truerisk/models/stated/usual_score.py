@@ -15,6 +15,7 @@ WRITTEN_IN = {  # some write score anew, to the same effect
         "sklearn.neighbors:KNeighborsClassifier",
         "sklearn.neighbors:RadiusNeighborsClassifier",
         "sklearn.dummy:DummyClassifier",
+        "catboost.core:CatBoostClassifier",
     ),
     "r2": ("sklearn.base:RegressorMixin", "sklearn.dummy:DummyRegressor"),
 }
