@@ -170,7 +170,8 @@ def test_levels_behind_a_pipeline() -> None:
                 tr.risk_curve(pipe, grid, frame, y, method="3-fold", engine=engine)
                 for engine in ("auto", "generic")
             ]
-            assert both[0][0].engine == "ensemble"
+            # CatBoost's codes of levels depend on how many trees are to come
+            assert both[0][0].engine == ("generic" if word == "catboost" else "ensemble")
             assert both[0].values.tolist() == both[1].values.tolist()
 
 
@@ -321,6 +322,20 @@ def test_the_honest_search_equals_the_plain_one() -> None:
         name = "mean_test_score"
         assert ours.cv_results_[name] == pytest.approx(plain.cv_results_[name])
         assert ours.best_score_ == pytest.approx(plain.best_score_)
+
+
+def test_levels_of_catboost_are_fitted_for_every_number() -> None:
+    """Its codes of levels depend on how many trees are to come: 25 of 50 are other trees."""
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, 6, (90, 3))
+    y = (table[:, 0] + rng.normal(size=90) > 2.5).astype(int)
+    data = Data.check(table, y, task="classification")
+    plan, request = as_method("3-fold").plan(data, Streams(1)), Request("label")
+    model = cat(cat_features=[0, 1, 2], iterations=50)
+    family = Family.of(model, {"iterations": [5, 50]})
+    refused = Ensembles().refuse(family, data, plan, request)
+    assert refused is not None
+    assert "depends on the number of trees" in refused
 
 
 def test_their_own_score_is_accuracy_and_keeps_no_engine_away() -> None:

@@ -111,6 +111,7 @@ REASONS = {
     "boosting_type": SHRINKS,
     "model_shrink_rate": SHRINKS,
     "langevin": SHRINKS,
+    "cat_features": "is encoded by CatBoost in a way that depends on the number of trees",
     "posterior_sampling": SHRINKS,
     "early_stopping_rounds": ENDS,
     "od_type": ENDS,
@@ -178,13 +179,14 @@ CATBOOST = Package(
         "verbose silent logging_level metric_period max_ctr_complexity has_time class_weights",
         "auto_class_weights scale_pos_weight class_names one_hot_max_size random_strength",
         "ignored_features train_dir bagging_temperature allow_writing_files bootstrap_type",
-        "subsample mvs_reg sampling_frequency cat_features grow_policy min_data_in_leaf",
+        "subsample mvs_reg sampling_frequency grow_policy min_data_in_leaf",
         "min_child_samples max_leaves num_leaves score_function monotone_constraints",
         "feature_weights boost_from_average",
     ),
     served={
         "boosting_type": ("Plain", "Ordered"),
         "task_type": ("CPU",),
+        "cat_features": ([],),
         "langevin": (False,),
         "posterior_sampling": (False,),
         "model_shrink_rate": (0,),
@@ -196,7 +198,7 @@ CATBOOST = Package(
         "od_pval": (),
         "callbacks": (),
     },
-    given=_words("sample_weight cat_features verbose"),
+    given=_words("sample_weight verbose"),
     chosen=(("learning_rate", "eta"), ("leaf_estimation_iterations",)),
 )
 PACKAGES = {
