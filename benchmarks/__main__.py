@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.machine import facts, one_blas_thread
-from benchmarks.report import as_json, head, table
+from benchmarks.report import as_json, head, line, table
 from benchmarks.results import Options
 from benchmarks.rows import measure, registry
 
@@ -33,7 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = []
     for word in given.rows or registry:
         print(f"measuring {word}", file=sys.stderr)
-        results += [(word, result) for result in measure(word, options)]
+        for result in measure(word, options):
+            print(line(word, result), file=sys.stderr, flush=True)
+            results.append((word, result))
     print(table(results))
     if given.json:
         given.json.write_text(as_json(results, machine, options) + "\n", "utf-8")

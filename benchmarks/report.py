@@ -10,7 +10,7 @@ from typing import Any
 
 from benchmarks.results import Options, Result
 
-__all__ = ["as_json", "head", "table"]
+__all__ = ["as_json", "head", "line", "table"]
 
 COLUMNS = ("row", "what it does", "peer", "ours", "ratio", "target", "met")
 SCHEMA = "truerisk.benchmarks/1"
@@ -31,6 +31,11 @@ def table(results: Sequence[Named]) -> str:
     lines.insert(1, "  ".join("-" * width for width in widths))
     errors = [f"{row}, {r.what}: {r.error}" for row, r in results if r.error is not None]
     return "\n".join([*lines, *([""] if errors else []), *errors])
+
+
+def line(row: str, result: Result) -> str:
+    """One result, said while others are still measured."""
+    return "  " + ", ".join(cell for cell in _cells(row, result)[1:] if cell)
 
 
 def as_json(results: Iterable[Named], machine: Mapping[str, str], options: Options) -> str:

@@ -62,16 +62,14 @@ registry = Registry(
 )
 
 
-def measure(word: str, options: Options) -> list[Result]:
-    """All results of a registered row."""
+def measure(word: str, options: Options) -> Iterator[Result]:
+    """The results of a registered row, as they are measured."""
     return results_of(registry.load(word), options)
 
 
-def results_of(row: RowFunction, options: Options) -> list[Result]:
-    """All results of a row; one that raises ends with the error as its last result."""
-    found: list[Result] = []
+def results_of(row: RowFunction, options: Options) -> Iterator[Result]:
+    """The results of a row; one that raises ends with the error as its last result."""
     try:
-        found.extend(row(options))
+        yield from row(options)
     except Exception as error:  # noqa: BLE001  a row must not take the others with it
-        found.append(Result("this row broke off", error=f"{type(error).__name__}: {error}"))
-    return found
+        yield Result("this row broke off", error=f"{type(error).__name__}: {error}")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loky import cpu_count
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 import truerisk as tr
@@ -108,17 +109,31 @@ def test_a_pool_of_the_user_is_not_replaced() -> None:
             list(run_batches(pool, _end_at, (3,), list(range(6))))
 
 
-def waiting() -> str | None:
-    """How threads wait in this process."""
-    return os.environ.get("OMP_WAIT_POLICY")
+THREADS = ("OMP_WAIT_POLICY", "OMP_THREAD_LIMIT")
 
 
-@pytest.mark.parametrize(("own", "there"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
-def test_threads_of_models_sleep_in_workers(own, there, monkeypatch) -> None:
-    """Where they wait; unless the user says otherwise. This process is left as it is."""
-    if own is None:
-        monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
-    else:
-        monkeypatch.setenv("OMP_WAIT_POLICY", own)
-    assert reusable_workers(1).submit(waiting).result() == there
-    assert waiting() == own
+def about_threads() -> dict[str, str | None]:
+    """How threads wait in this process, and how many there may be."""
+    return {name: os.environ.get(name) for name in THREADS}
+
+
+@pytest.mark.parametrize(
+    ("workers", "own", "there"),
+    [
+        (1, {}, {"OMP_WAIT_POLICY": "PASSIVE", "OMP_THREAD_LIMIT": str(cpu_count())}),
+        (cpu_count(), {}, {"OMP_WAIT_POLICY": "PASSIVE", "OMP_THREAD_LIMIT": "1"}),
+        (1, {"OMP_WAIT_POLICY": "ACTIVE"}, {"OMP_WAIT_POLICY": "ACTIVE"}),
+        (1, {"OMP_THREAD_LIMIT": "7"}, {"OMP_THREAD_LIMIT": "7"}),
+    ],
+)
+def test_threads_of_models_share_the_cores_with_other_workers(
+    workers, own, there, monkeypatch
+) -> None:
+    """They sleep where they wait, unless the user says otherwise. This process is left as it is."""
+    for name in THREADS:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in own.items():
+        monkeypatch.setenv(name, value)
+    found = reusable_workers(workers).submit(about_threads).result()
+    assert found == found | there
+    assert about_threads() == dict.fromkeys(THREADS) | own
