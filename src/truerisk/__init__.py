@@ -33,6 +33,7 @@ _WHERE = {
     "estimate_risk": "truerisk.api.estimate",
     "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
+    "show_versions": "truerisk.api.show_versions",
 }
 _ROOMS = {
     "datasets": "truerisk.datasets",
@@ -70,6 +71,7 @@ __all__ = [
     "plan_sample",
     "risk_curve",
     "selection",
+    "show_versions",
     "testing",
 ]
 
@@ -91,6 +93,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.estimate import risk_curve as risk_curve
     from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
+    from truerisk.api.show_versions import show_versions as show_versions
     from truerisk.api.study import Study as Study
     from truerisk.core import losses as losses
     from truerisk.core.results import RiskCurve as RiskCurve

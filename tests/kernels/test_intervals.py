@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.kernels import errors_elsewhere, labels_after_changes, labels_for_every_k
+from truerisk.kernels.intervals import errors_elsewhere, labels_after_changes, labels_for_every_k
 
 GOLDEN = np.eye(2, dtype=int)[[0, 0, 1, 0, 1, 1, 0, 1, 1]]  # x = 1, 2, 4, 8, 13, 21, 31, 45, 66
 DELTAS = {

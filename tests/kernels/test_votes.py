@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import KNeighborsClassifier
 
-from truerisk.kernels import available, votes_for_every_k, why_not
+from truerisk.kernels import available, why_not
+from truerisk.kernels.votes import votes_for_every_k
 
 NEIGHBOURS = np.array([[0, 1, 2, 3], [3, 2, 1, 0]], dtype=np.int32)
 CODES = np.array([1, 0, 0, 1], dtype=np.int32)
@@ -174,7 +175,8 @@ def test_without_the_compiled_module_the_package_imports_and_says_why():
         sys.meta_path.insert(0, Absent())
         import truerisk
         from truerisk.core.errors import Refusal
-        from truerisk.kernels import available, votes_for_every_k, why_not
+        from truerisk.kernels import available, why_not
+        from truerisk.kernels.votes import votes_for_every_k
 
         assert not available()
         assert "No module named 'truerisk.kernels._native'" in why_not(), why_not()

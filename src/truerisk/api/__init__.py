@@ -8,6 +8,7 @@
 | `audit.py` | `audit` of a search that is fitted already |
 | `compare.py` | `compare`: paired tests of two rules |
 | `bayesian_error.py` | `bayesian_error` of a linear rule given by its coefficients |
+| `show_versions.py` | `show_versions`: versions, and engines that are off |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |
 | `study.py` | `Study`: many replicates in a store |
 | `skore_check.py` | the audit as a check of skore reports |

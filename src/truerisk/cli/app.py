@@ -17,6 +17,7 @@ from truerisk.core.errors import (
     TrueRiskError,
     UnknownName,
 )
+from truerisk.core.version import __version__
 
 __all__ = ["cli", "run"]
 
@@ -62,10 +63,23 @@ class _Lazy(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    from truerisk import engines
+
+    click.echo(f"truerisk {__version__}")
+    off, reason = engines.off()
+    if off:
+        click.echo(f"engines {', '.join(off)} are off: {reason}")
+    ctx.exit()
+
+
 @click.group(
     cls=_Lazy, no_args_is_help=False, context_settings={"help_option_names": ["-h", "--help"]}
 )
-@click.version_option(package_name="truerisk", prog_name="truerisk")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_version,
+              help="Show the version, and which engines are off.")  # fmt: skip
 def cli() -> None:
     """The true risk of a tuned model, with its uncertainty.
 

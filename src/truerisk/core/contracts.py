@@ -280,7 +280,8 @@ class Engine(ABC):
     ("taken_out"), points around rows ("moves"). It is not asked otherwise. `cuts_columns` says
     whether it serves families that take X as a matrix of rows against rows (`Family.pairwise`),
     `answers_besides` whether one run answers what a request asks besides, `leaves_out` whether it
-    spares the fits of candidates that are not asked in them (`RunOptions.asked`).
+    spares the fits of candidates that are not asked in them (`RunOptions.asked`), `compiled`
+    whether it answers with the compiled module alone.
     """
 
     word: ClassVar[str]
@@ -288,6 +289,7 @@ class Engine(ABC):
     cuts_columns: ClassVar[bool] = False
     answers_besides: ClassVar[bool] = False
     leaves_out: ClassVar[bool] = False
+    compiled: ClassVar[bool] = False
 
     @abstractmethod
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:

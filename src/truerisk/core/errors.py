@@ -10,6 +10,7 @@ __all__ = [
     "BadArgument",
     "BadData",
     "BadStore",
+    "CompiledModuleWarning",
     "DuplicateRowsWarning",
     "FitFailed",
     "FitFailedTypeError",
@@ -131,6 +132,10 @@ class GroupLeakWarning(TrueRiskWarning):
 
 class FittedPartWarning(TrueRiskWarning):
     """A part of the model is fitted before all folds: if it saw these rows, it is too good."""
+
+
+class CompiledModuleWarning(TrueRiskWarning):
+    """The compiled module is missing: the numbers are the same, and come later."""
 
 
 class FitFailedWarning(TrueRiskWarning):

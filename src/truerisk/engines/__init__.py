@@ -25,6 +25,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from truerisk.core.registry import no_attribute
+from truerisk.kernels import why_not
 
 if TYPE_CHECKING:  # every class, for type checkers
     from collections.abc import Callable
@@ -49,7 +50,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.engines.trees.ensemble import Ensembles as Ensembles
     from truerisk.engines.trees.tree import Trees as Trees
 
-__all__ = ["choose_engine", "names", "registry"]
+__all__ = ["choose_engine", "names", "off", "registry"]
 
 
 def names() -> list[str]:
@@ -60,6 +61,20 @@ def names() -> list[str]:
     (['knn', 'interval'], 'generic')
     """
     return import_module("truerisk.engines.choice").registry.names()
+
+
+def off() -> tuple[list[str], str | None]:
+    """The words of engines that a missing compiled module takes away, and why it is missing.
+
+    >>> import truerisk as tr
+    >>> tr.engines.off()
+    ([], None)
+    """
+    reason = why_not()
+    if reason is None:
+        return [], None
+    registry = import_module("truerisk.engines.choice").registry
+    return [word for word in registry if registry.load(word).compiled], reason
 
 
 def __getattr__(name: str) -> Callable[..., Engine]:  # one that has no line above

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
 from typing import Any
 
 from truerisk.core.arguments import refuse_class
 from truerisk.core.contracts import Engine, Request
-from truerisk.core.errors import NoEngine, UnknownName
+from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import Line, Registry
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
+from truerisk.kernels import why_not
 
 __all__ = ["choose_engine", "registry"]
 
@@ -125,6 +128,7 @@ def _first_willing(
         if reason is None and word != "generic" and _warns_of_classes(data, plan):
             reason = "scikit-learn warns of so many classes in so few rows."
         if reason is None:
+            _say_what_is_missing(refusals)
             return engine, refusals
         refusals[word] = reason
     words: dict[str, list[str]] = {}
@@ -132,6 +136,24 @@ def _first_willing(
         words.setdefault(reason.rstrip("."), []).append(word)
     said = "; ".join(f"{', '.join(those)}: {reason}" for reason, those in words.items())
     raise NoEngine(f"no engine can answer: {said}.", reason or "")
+
+
+def _say_what_is_missing(refusals: dict[str, str]) -> None:
+    """An engine would have answered, had its loops been compiled: said once a process."""
+    reason = why_not()
+    if reason is not None and f"{reason}." in refusals.values():
+        _warn(reason)
+
+
+@cache
+def _warn(reason: str) -> None:
+    warnings.warn(
+        f"{reason}: models that its engines would answer at once are fitted one by one, with the "
+        "same numbers; `tr.show_versions()` names the engines, and a wheel of truerisk for this "
+        "platform, or a C++17 compiler, brings them back.",
+        CompiledModuleWarning,
+        stacklevel=2,
+    )
 
 
 def _engine(asked: Any) -> Engine:

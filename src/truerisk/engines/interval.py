@@ -22,7 +22,7 @@ from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.single_row import place_singles, single_row_fits
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.kernels import labels_after_changes, labels_for_every_k
+from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between
 
 __all__ = ["Intervals"]

@@ -30,19 +30,6 @@ a kernel raises `truerisk.core.errors.Refusal`. An engine asks first and passes 
 
 from __future__ import annotations
 
-from truerisk.kernels.intervals import (
-    errors_elsewhere,
-    labels_after_changes,
-    labels_for_every_k,
-)
 from truerisk.kernels.loading import available, why_not
-from truerisk.kernels.votes import votes_for_every_k
 
-__all__ = [
-    "available",
-    "errors_elsewhere",
-    "labels_after_changes",
-    "labels_for_every_k",
-    "votes_for_every_k",
-    "why_not",
-]
+__all__ = ["available", "why_not"]

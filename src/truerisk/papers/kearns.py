@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.datasets.kearns import KearnsProblem
-from truerisk.kernels import labels_after_changes, labels_for_every_k
+from truerisk.kernels.intervals import labels_after_changes, labels_for_every_k
 from truerisk.models.interval_classifier import boundaries_between
 from truerisk.papers.experiment import stream
 

@@ -49,7 +49,6 @@ class OnePass(Engine):
     """Serves `learners()`; one pass answers all candidates that differ in `along` only."""
 
     along: ClassVar[tuple[str, ...]]
-    compiled: ClassVar[bool] = False  # whether it answers with the compiled module alone
     weighted: ClassVar[bool] = True  # whether it serves weights of the rows
 
     @abstractmethod

@@ -1,0 +1,46 @@
+"""`show_versions`: what numbers and times depend on here, to be copied into a report of a fault."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from truerisk.core.version import __version__
+from truerisk import engines
+
+__all__ = ["show_versions"]
+
+NEEDED = ("numpy", "scipy", "scikit-learn", "loky", "click", "jinja2")
+BESIDE = ("pandas", "polars", "matplotlib", "distributed", "xgboost", "lightgbm", "catboost")
+
+
+def show_versions() -> None:
+    """Print the versions of truerisk, Python and packages, and which engines are off, and why.
+
+    Nothing of it is sent anywhere.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.show_versions()
+    truerisk      ...
+    python        3...
+    platform      ...
+    numpy         ...
+    engines       all are on
+    """
+    lines = {"truerisk": __version__, "python": sys.version.split()[0]}
+    lines["platform"] = platform.platform()
+    lines |= {name: version(name) for name in NEEDED}
+    lines |= {name: found for name in BESIDE if (found := _installed(name)) is not None}
+    off, reason = engines.off()
+    lines["engines"] = f"{', '.join(off)} are off: {reason}" if off else "all are on"
+    print("\n".join(f"{name:<14}{value}" for name, value in lines.items()))  # noqa: T201
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
