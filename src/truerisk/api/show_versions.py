@@ -6,8 +6,8 @@ import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-from truerisk.core.version import __version__
 from truerisk import engines
+from truerisk.core.version import __version__
 
 __all__ = ["show_versions"]
 
