@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
-import resource
 import signal
 import struct
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -46,26 +46,30 @@ def main() -> None:
 
 def _limited(order: Order, batch: Batch, number: int, arrays: Sequence[np.ndarray]) -> Fate:
     limits: Limits = order.limits
-    if limits.seconds is not None:
+    if limits.seconds is not None and hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE)
     if limits.megabytes is None:
         return run_task(order.work, batch, number, arrays)
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    most = _address_space() + int(limits.megabytes * MEGABYTE)
-    resource.setrlimit(resource.RLIMIT_AS, (most, before[1]))
-    try:
+    with _address_space(int(limits.megabytes * MEGABYTE)):
         fate = run_task(order.work, batch, number, arrays)
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
     if fate.error is not None and "MemoryError" in fate.error.splitlines()[-1]:
         sentence = f"it needed more than its limit of {limits.megabytes:g} MB."
         return failed(batch, number, fate.seconds or 0.0, f"{fate.error}\n{sentence}")
     return fate
 
 
-def _address_space() -> int:
-    """Bytes of address space that this process has now."""
-    return int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+@contextmanager
+def _address_space(more: int) -> Iterator[None]:
+    """At most so many bytes more than this process has now; Linux, as `limits.py` makes sure."""
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def _frame(stream: IO[bytes]) -> bytes | None:

@@ -52,6 +52,8 @@ class Lock:
     def free(self) -> None:
         """Give the lock back; the file goes, too."""
         if self._file is not None:
+            if fcntl is None:  # Windows removes no file that is open
+                self._file.close()
             self.path.unlink(missing_ok=True)
             self._file.close()
             self._file = None
