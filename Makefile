@@ -149,16 +149,27 @@ sanitize: .venv/.package ## the kernel tests under AddressSanitizer and Undefine
 	$(BIN)/python -S -c 'from truerisk.kernels import _native; assert "sanitize" in _native.__file__, _native' && \
 	$(BIN)/python -S -m pytest -p no:cacheprovider --capture=sys tests/kernels $(ARGS)
 
+.PHONY: dist
+dist: .venv/.package ## the source, and a wheel without compiled loops for any platform, into dist
+	@rm -rf dist
+	$(BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")'
+	@! tar tzf dist/*.tar.gz | grep -E '/(\.venv[^/]*|__pycache__|build)/'
+	$(BIN)/python $(PIP) wheel $(LOCAL) -w dist -C wheel.cmake=false -C wheel.py-api=py3 .
+
+# The compiled wheel is built from the source that is sent out, so that nothing is missing there.
 .PHONY: wheel
-wheel: .venv/.package ## build a wheel into dist and try it in a clean environment
-	@rm -rf dist build/wheel
-	$(BIN)/python $(PIP) wheel $(LOCAL) -w dist -C build-dir=build/wheel/cmake .
+wheel: dist ## build a wheel from that source, and try both wheels in a clean environment
+	@rm -rf build/wheel
+	$(BIN)/python $(PIP) wheel $(LOCAL) -w dist -C build-dir=$(CURDIR)/build/wheel/cmake dist/*.tar.gz
 	$(call new_venv,build/wheel/venv)
 	build/wheel/venv/bin/python $(LOCKED) -r requirements/runtime.lock
-	build/wheel/venv/bin/python $(PIP) install --no-deps --no-index dist/*.whl
+	build/wheel/venv/bin/python $(PIP) install --no-deps --no-index dist/truerisk-*-none-any.whl
+	cd build/wheel && venv/bin/truerisk --version | grep 'are off: the compiled module' \
+	  && venv/bin/truerisk assess --dataset wine --models knn,lda 2>&1 | grep -c CompiledModuleWarning
+	build/wheel/venv/bin/python $(PIP) install --no-deps --no-index --force-reinstall dist/truerisk-*-cp*.whl
 	cd build/wheel && venv/bin/python -c 'import truerisk.kernels as k; assert k.available(), k.why_not(); assert "wheel" in k.__file__, k' \
 	  && venv/bin/truerisk --help >/dev/null && venv/bin/python -m pip check
-	@ls dist/*.whl
+	@ls -l dist | awk 'NR > 1 {print $$5, $$9}'
 
 ##@ Housekeeping
 .PHONY: lock

@@ -1,0 +1,128 @@
+"""The picture on the first page: `python docs/pictures.py` draws it anew (a minute).
+
+Forty times sixty patients are drawn. Each search has its best score, its honest risk with the
+interval, and the risk of its fitted model on 10,000 further patients.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.feature_selection import SelectKBest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+import truerisk as tr
+
+PLACE = Path(__file__).parent / "_static" / "selected-honest.svg"
+N_SEARCHES = 40
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 330, 52, 12, 58, 34
+MOST = 0.8
+STYLE = """
+.searches { --ink: #1f2328; --soft: #6a737d; --bar: #9db7d5; --honest: #0b5cad; --best: #c2410c; }
+@media (prefers-color-scheme: dark) { .searches {
+  --ink: #e6edf3; --soft: #9198a1; --bar: #37567c; --honest: #79b8ff; --best: #ff9d5c; } }
+html[data-theme="light"] .searches {
+  --ink: #1f2328; --soft: #6a737d; --bar: #9db7d5; --honest: #0b5cad; --best: #c2410c; }
+html[data-theme="dark"] .searches {
+  --ink: #e6edf3; --soft: #9198a1; --bar: #37567c; --honest: #79b8ff; --best: #ff9d5c; }
+.searches text { font: 13px system-ui, sans-serif; fill: var(--ink); }
+.searches .soft { fill: var(--soft); } .searches .grid { stroke: var(--soft); opacity: .25; }
+.searches .bar { stroke: var(--bar); stroke-width: 5; } .searches .honest { fill: var(--honest); }
+.searches .best { fill: var(--best); } .searches .truth { stroke: var(--ink); stroke-width: 2; }
+"""
+
+
+def patients(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Half of them ill; five genes of 200 know something of it."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.standard_normal((n, 200))
+    X[:, :5] += 0.6 * y[:, None]
+    return X, y
+
+
+def searches() -> np.ndarray:
+    """Best score, honest risk, the ends of its interval and the truth, one row for each search."""
+    model = make_pipeline(SelectKBest(), KNeighborsClassifier())
+    grid = {
+        "selectkbest__k": [1, 2, 5, 10, 20, 50],
+        "kneighborsclassifier__n_neighbors": [1, 3, 5, 9, 15],
+    }
+    found = []
+    for seed in range(N_SEARCHES):
+        search = tr.HonestSearchCV(model, grid).fit(*patients(60, seed))
+        X, y = patients(10_000, 1_000 + seed)
+        honest, interval = search.risk_, search.risk_.interval
+        truth = np.mean(search.predict(X) != y)
+        best = search.selected_risk_.value
+        found.append((best, honest.value, interval.low, interval.high, truth))
+    return np.array(found)
+
+
+def picture(found: np.ndarray) -> str:
+    """The searches from left to right, sorted by their best score."""
+    found = found[np.lexsort((found[:, 1], found[:, 0]))]
+    step = (WIDTH - LEFT - RIGHT) / len(found)
+    best, honest, truth = (found[:, column].mean() for column in (0, 1, 4))
+    held = int(((found[:, 2] <= found[:, 4]) & (found[:, 4] <= found[:, 3])).sum())
+    said = (
+        f"In {len(found)} searches the best score promises {best:.0%} errors on average, the honest "
+        f"risk {honest:.0%}, and the models make {truth:.0%}; {held} of the intervals hold the truth."
+    )
+    parts = [
+        f'<svg class="searches" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'role="img" aria-label="{said}"><style>{STYLE}</style>'
+    ]
+    for share in (0, 0.2, 0.4, 0.6, 0.8):
+        parts.append(
+            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_y(share)}" y2="{_y(share)}"/>'
+            f'<text class="soft" x="{LEFT - 8}" y="{_y(share) + 4}" text-anchor="end">'
+            f"{share:.0%}</text>"
+        )
+    for number, (lowest, middle, low, high, true) in enumerate(found):
+        x = round(LEFT + step * (number + 0.5), 1)
+        parts.append(
+            f'<line class="bar" x1="{x}" x2="{x}" y1="{_y(low)}" y2="{_y(min(high, MOST))}"/>'
+            f'<circle class="honest" cx="{x}" cy="{_y(middle)}" r="4"/>'
+            f'<line class="truth" x1="{x - 6:.1f}" x2="{x + 6:.1f}" y1="{_y(true)}" y2="{_y(true)}"/>'
+            f'<circle class="best" cx="{x}" cy="{_y(lowest)}" r="4"/>'
+        )
+    parts.append(_legend(best, honest, truth))
+    parts.append(
+        f'<text class="soft" x="{LEFT}" y="{HEIGHT - 10}">{len(found)} searches, each on 60 patients '
+        f"and 200 genes; {held} of {len(found)} intervals hold the truth</text></svg>"
+    )
+    return "\n".join(parts) + "\n"
+
+
+def _legend(best: float, honest: float, truth: float) -> str:
+    x, lines = LEFT, []
+    for mark, words in (
+        ('<circle class="best" cx="{x}" cy="{y}" r="5"/>', f"the best score, mean {best:.0%}"),
+        (
+            '<line class="bar" x1="{x}" x2="{x}" y1="{low}" y2="{high}"/>'
+            '<circle class="honest" cx="{x}" cy="{y}" r="4"/>',
+            f"the honest risk and its interval, mean {honest:.0%}",
+        ),
+        (
+            '<line class="truth" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>',
+            f"errors on 10,000 further patients, mean {truth:.0%}",
+        ),
+    ):
+        places = {"x": x + 6, "y": 14, "low": 4, "high": 24, "left": x, "right": x + 12}
+        row = len(lines)
+        lines.append(
+            f'<g transform="translate(0 {row * 17 - 2})">{mark.format(**places)}'
+            f'<text x="{x + 18}" y="18">{words}</text></g>'
+        )
+    return "\n".join(lines)
+
+
+def _y(share: float) -> float:
+    return round(HEIGHT - BOTTOM - share / MOST * (HEIGHT - TOP - BOTTOM), 1)
+
+
+if __name__ == "__main__":
+    PLACE.write_text(picture(searches()), encoding="utf-8")
