@@ -15,7 +15,12 @@ from truerisk.api.assessing.as_given import as_given
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude
-from truerisk.api.assessing.families import families_of, read_learners, task_of
+from truerisk.api.assessing.families import (
+    families_of,
+    read_learners,
+    rows_for,
+    task_of,
+)
 from truerisk.api.assessing.forecast import fits_of
 from truerisk.api.assessing.out_of_fold import OutOfFold, out_of_fold
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
@@ -130,7 +135,8 @@ def assess(
     seed = as_seed(random_state)  # None and a Generator would draw for each learner
     named_learners = read_learners(learners, seed)
     task = task_of(named_learners, y)
-    data = Data.check(X, y, task=task, groups=groups, sample_weight=sample_weight)
+    checked = Data.check(X, y, task=task, groups=groups, sample_weight=sample_weight)
+    data = rows_for(named_learners, checked)
     asked = {
         "loss": loss,
         "scores": scores,

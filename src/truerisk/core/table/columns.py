@@ -17,6 +17,7 @@ __all__ = [
     "non_finite",
     "number_columns_have_holes",
     "unreadable",
+    "with_plain_gaps",
 ]
 
 Kind = Literal["number", "text", "date"]
@@ -61,6 +62,29 @@ def number_columns_have_holes(table: Any) -> bool:
         return bool(np.isnan(np.asarray(table, dtype=np.float64)).any())
     except (TypeError, ValueError):  # a sparse table: the learner says what it needs
         return False
+
+
+def with_plain_gaps(table: Any) -> Any:
+    """The table, or an array of its cells in which every gap is NaN, if it has others.
+
+    Encoders know NaN as a gap, take None for one more level, and cannot sort the NA of pandas; in
+    a frame scikit-learn reads the latter as NaN where it stands among numbers.
+    """
+    kinds = kinds_of_columns(table) or ()
+    columns = _columns(table) if kinds else []
+    read = {"number"} if column_names(table) is not None else set()
+    pairs = zip(columns, kinds, strict=True)
+    if not any(kind not in read and _has_unusual_gap(column) for column, kind in pairs):
+        return table
+    cells = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for j, column in enumerate(columns):
+        cells[:, j] = [np.nan if is_missing(cell) else cell for cell in column.tolist()]
+    return cells
+
+
+def _has_unusual_gap(column: np.ndarray) -> bool:
+    cells = column.tolist() if column.dtype.hasobject else []
+    return any(is_missing(cell) and not isinstance(cell, float) for cell in cells)
 
 
 def _holds_objects(table: Any) -> bool:
