@@ -17,6 +17,7 @@ __all__ = [
     "non_finite",
     "number_columns_have_holes",
     "unreadable",
+    "unreadable_names",
     "with_plain_gaps",
 ]
 
@@ -36,9 +37,8 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
     With `text` it is read: it becomes indicators.
     """
     names = column_names(table)
-    if names is not None and len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
+    if (why := unreadable_names(table)) is not None:
+        return why
     for j, kind in enumerate(kinds_of_columns(table) or ()):
         where = f"column {clean(names[j], 40)!r}" if names else f"column {j}"
         if kind == "date":
@@ -49,6 +49,22 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
                 "inside the folds (make_pipeline(make_column_transformer((OneHotEncoder("
                 "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
             )
+    return None
+
+
+def unreadable_names(table: Any) -> str | None:
+    """A sentence on names of columns that scikit-learn does not take, or None."""
+    names = column_names(table) or []
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
+    own = table.columns if hasattr(table, "iloc") else ()  # of pandas alone they may be no text
+    others = [name for name in own if not isinstance(name, str)]
+    if 0 < len(others) < len(names):
+        return (
+            f"X has columns named by text and others by {clean(type(others[0]).__name__, 40)}, "
+            f"such as {clean(str(others[0]), 40)}: name all by text, X.columns.astype(str)."
+        )
     return None
 
 
