@@ -43,6 +43,7 @@ from truerisk.api.searching.tuning import as_grid_search_averages, of_tuning
 from truerisk.core.arguments import check_flag, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
+from truerisk.core.family import refuse_no_estimator
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Data, Task
@@ -224,6 +225,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
         """
         self._forget()
+        refuse_no_estimator(self.estimator)
         check_refit(self.refit, self.scoring, self.outer)
         check_flag("return_train_score", self.return_train_score)
         check_time_limit(self.time_limit)

@@ -53,7 +53,7 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
     one = tr.HonestSearchCV(*CLASSES, cv=splits).fit(X, Y)
     two = tr.HonestSearchCV(*CLASSES, cv=3, n_jobs=2).fit(X, Y)
     assert np.array_equal(one.risk_.losses, two.risk_.losses)
-    all_cores = tr.HonestSearchCV(*CLASSES, cv=3, n_jobs=-1, outer=None).fit(X, Y)
+    all_cores = tr.HonestSearchCV(*CLASSES, cv=3, n_jobs=np.int64(-1), outer=None).fit(X, Y)
     assert all_cores.best_score_ == one.best_score_
 
 

@@ -200,7 +200,7 @@ class _Course:
             made = f"{fits} fits, and {self.n_fits} of them were made in that time"
             raise Refusal(
                 f"time_limit={self.limit:g}: the first setting takes {made}. Give more time, or "
-                "ask less of a setting, such as select_by='5-fold'."
+                "ask less of a setting: fewer folds, or fewer rows."
             )
         return self._tried()
 
