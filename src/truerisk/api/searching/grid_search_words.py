@@ -116,6 +116,6 @@ def _workers(n_jobs: Any) -> int | None:
         raise UnknownName(
             f"n_jobs={shown(n_jobs)}: give a number of worker processes, -1 for one per core."
         )
-    cores = os.cpu_count() or 1
-    workers = int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
+    cores, wanted = os.cpu_count() or 1, int(n_jobs)
+    workers = wanted if wanted > 0 else max(1, cores + 1 + wanted)
     return None if workers == 1 else workers
