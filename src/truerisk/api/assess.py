@@ -36,6 +36,7 @@ from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.weights import fit_params_with_weight
+from truerisk.api.searching.stored_search import check_store
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, UnknownName, named
@@ -132,6 +133,7 @@ def assess(
         )
     if mixed_versions and store is None:
         raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
+    check_store(store, random_state)
     seed = as_seed(random_state)  # None and a Generator would draw for each learner
     named_learners = read_learners(learners, seed)
     task = task_of(named_learners, y)

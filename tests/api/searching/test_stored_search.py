@@ -192,6 +192,8 @@ def test_what_is_no_place_for_a_file_is_refused(tmp_path, store, said):
     Napping.fits = 0
     with pytest.raises(BadArgument, match=said):
         searched(store)
+    with pytest.raises(BadArgument, match=said):
+        tr.assess({"bayes": Napping()}, X, Y, store=store)
     assert Napping.fits == 0
 
 
@@ -206,6 +208,8 @@ def test_a_seed_that_nobody_knows_would_find_nothing(tmp_path):
     """random_state=None draws other folds each time."""
     with pytest.raises(BadArgument, match="random_state=None draws other folds in every run"):
         searched(tmp_path / "search.db", random_state=None)
+    with pytest.raises(BadArgument, match="random_state=None draws other folds in every run"):
+        tr.assess({"bayes": Napping()}, X, Y, store=tmp_path / "search.db", random_state=None)
 
 
 def test_a_model_without_a_key_is_refused_by_its_name(tmp_path):
