@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.utils import assert_all_finite, check_random_state, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from truerisk.core.arguments import check_share
 from truerisk.core.table.rows import take_rows
+from truerisk.models.around import Around
 from truerisk.models.stopping import stopped
 
 __all__ = ["EarlyStopping"]
@@ -23,7 +24,7 @@ def _has(name: str) -> Any:
     return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
 
 
-class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
+class EarlyStopping(Around):
     """A booster fitted until rows that were set aside no longer gain from further trees.
 
     The rows are set aside from those that ``fit`` is given, so within a cross-validation they are
@@ -181,18 +182,6 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
 
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
-
-    @property
-    def n_features_in_(self) -> int:
-        """Columns seen in `fit`."""
-        check_is_fitted(self)
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> np.ndarray:
-        """Names of the columns seen in `fit`, if X was a frame."""
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.feature_names_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
