@@ -79,7 +79,12 @@ def _splits(cv: Any, y: Any, estimator: Any) -> Any:
     from sklearn.model_selection import check_cv
 
     try:
-        return check_cv(cv, y, classifier=is_classifier(estimator))
+        made = check_cv(cv, y, classifier=is_classifier(estimator))
+        if isinstance(cv, Integral) or hasattr(cv, "split"):
+            return made
+        return list(
+            made.split()
+        )  # pairs of row numbers; what scikit-learn wraps them in is private
     except (TypeError, ValueError) as error:
         raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
 
