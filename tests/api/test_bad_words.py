@@ -41,6 +41,14 @@ def test_unknown_words(change, message) -> None:
         estimate(**change)
 
 
+@pytest.mark.parametrize("model", [KNeighborsClassifier, "knn", None], ids=str)
+@pytest.mark.parametrize("grid", [None, {"n_neighbors": [1, 3]}], ids=["alone", "grid"])
+def test_a_search_of_no_estimator(model, grid) -> None:
+    """scikit-learn was asked for its tags first, and spoke of base classes and mixins."""
+    with pytest.raises(UnknownName, match="not an estimator instance"):
+        tr.HonestSearchCV(model, grid).fit(X, Y)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

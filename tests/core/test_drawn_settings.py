@@ -67,7 +67,7 @@ def test_nothing_to_draw_from_is_refused(space):
         drawn(space)
 
 
-@pytest.mark.parametrize("space", ["C", 3, ["C"], [{"C": [1]}, "gamma"]])
+@pytest.mark.parametrize("space", ["C", 3, ["C"], [{"C": [1]}, "gamma"], np.ones(2)])
 def test_other_things_are_no_distributions(space):
     """What is neither a dict nor a list of dicts is shown as it was given."""
     with pytest.raises(BadArgument, match="draws from a dict of distributions and lists"):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Engine
-from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, Refusal, TrueRiskError, UnknownName
 from truerisk.core.registry import Line, Registry
 from truerisk.engines import choice
 from truerisk.engines.generic import Generic
@@ -89,6 +90,22 @@ def test_an_engine_without_coefficients_is_not_asked_for_rules() -> None:
     assert found.refusals["knn"] == "it does not give the coefficients of its models."
     with pytest.raises(Refusal, match="engine 'knn' cannot answer: it does not give the coeff"):
         tr.estimate_risk(model, X, Y, method="bee", engine="knn")
+
+
+@pytest.mark.parametrize("names", [["a", "a"], ["a", 1]], ids=["equal", "of two kinds"])
+def test_names_that_scikit_learn_refuses_are_shown_to_it(names):
+    """A fast engine reads an array, and gave a risk of a model that cannot be fitted."""
+    model, frame = KNeighborsClassifier(3), pd.DataFrame(X, columns=names)
+
+    def found(engine):
+        try:
+            return tr.estimate_risk(model, frame, Y, method="3-fold", engine=engine).value
+        except TrueRiskError as error:  # of equal names up to scikit-learn 1.8 there is none
+            return str(error)
+
+    assert found("auto") == found("generic")
+    with pytest.raises(Refusal, match=r"may fail of the names of columns\. X has "):
+        tr.estimate_risk(model, frame, Y, method="3-fold", engine="knn")
 
 
 def test_a_classifier_that_warns_of_its_labels_is_fitted():

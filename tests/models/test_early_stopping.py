@@ -85,6 +85,28 @@ def test_groups_stay_together(booster) -> None:
     assert len(set(groups[aside])) == pytest.approx(6, abs=2)
 
 
+@ended
+def test_the_last_rows_of_a_class_are_fitted_on() -> None:
+    """They went with their group, whose commonest class was another: the model lacked theirs."""
+    y, groups = np.array(["a", "b"] * 75), np.repeat(np.arange(15), 10)
+    y[groups == 3] = ["a"] * 7 + ["c"] * 3
+    for seed in range(20):
+        model = EarlyStopping(BOOSTER, fraction=0.5, random_state=seed)
+        model.fit(X, y, groups=groups)
+        assert model.classes_.tolist() == ["a", "b", "c"]
+        assert 4 <= len(model.set_aside_) / 10 <= 8
+
+
+@ended
+def test_where_none_can_go_it_says_so() -> None:
+    """One row of each class, and one group of each."""
+    with pytest.raises(ValueError, match="each row holds the last rows of a class"):
+        EarlyStopping(BOOSTER).fit(X[:2], Y[:2] if Y[0] != Y[1] else ["healthy", "sick"])
+    y = np.repeat(["a", "b", "c"], 50)
+    with pytest.raises(ValueError, match="each group holds the last rows of a class"):
+        EarlyStopping(BOOSTER).fit(X, y, groups=y)
+
+
 class Witness(EarlyStopping):
     """Writes down the fingerprints of the rows of either part, and of those it is asked about."""
 
@@ -133,7 +155,8 @@ def test_no_test_row_ends_a_fit(grouped, method) -> None:
     [
         (EarlyStopping(LogisticRegression()), "LogisticRegression takes no rows that end its fit"),
         (EarlyStopping(GradientBoostingClassifier()), "GradientBoostingClassifier takes no rows"),
-        (EarlyStopping(BOOSTER, fraction=1.5), "fraction=1.5: set aside a share between 0 and 1"),
+        (EarlyStopping(BOOSTER, fraction=1.5), "fraction=1.5: use a share of the rows"),
+        (EarlyStopping(BOOSTER, fraction="a"), "fraction='a': use a share of the rows"),
     ],
 )
 def test_what_cannot_be_ended_is_refused(model, message) -> None:

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from tests.support.cut_off import interrupted_at
 
 from truerisk import papers
 from truerisk.core.errors import BadStore, StudyIncomplete, UnknownName
@@ -66,11 +67,7 @@ def test_an_interrupted_experiment_goes_on(tmp_path):
     """What was drawn is kept; progress counts on."""
     path = tmp_path / "runs.db"
 
-    def interrupt(progress):
-        if progress.done >= 1:
-            raise KeyboardInterrupt
-
-    with listen(interrupt), pytest.raises(KeyboardInterrupt):
+    with listen(interrupted_at(1)), pytest.raises(KeyboardInterrupt):
         run(Throws(), store=path, replicates=2000)
     with Store.read(path) as store:
         held = store.tally(store.cells()[0]).done

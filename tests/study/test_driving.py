@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.study.works import found, killed_once, moody, napping, numbers, poisonous, run
+from tests.support.cut_off import interrupted_at
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.core.progress import listen
@@ -73,11 +74,7 @@ def test_an_interrupted_run_goes_on(tmp_path, here):
     """Ctrl-C keeps what was found; the next run adds the rest, and a third has nothing to do."""
     path = tmp_path / "runs.db"
 
-    def interrupt(progress):
-        if progress.done >= 15:
-            raise KeyboardInterrupt
-
-    with listen(interrupt), pytest.raises(KeyboardInterrupt):
+    with listen(interrupted_at(15)), pytest.raises(KeyboardInterrupt):
         run(path, napping, wanted=40)
     kept = found(path)
     assert 15 <= len(kept) < 120

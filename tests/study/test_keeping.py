@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
-import subprocess
-import sys
-import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from tests.study.learners import LEARNERS, Napping, X, Y, assessed, told
 from tests.study.works import numbers, run
+from tests.support.cut_off import interrupted_at, killed_at, n_results
 
 import truerisk as tr
 from truerisk.api.assess import Interrupted
@@ -37,22 +32,11 @@ from truerisk.study.results import rows_of
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
 
-ROOT = Path(__file__).parent.parent.parent
-
 
 @pytest.fixture(scope="module")
 def plain():
     """What is said without a store, undisturbed."""
     return told(assessed())
-
-
-def n_results(path):
-    """How many fits a store holds now; 0 where it is none yet."""
-    try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
-            return connection.execute("SELECT COUNT(*) FROM result").fetchone()[0]
-    except sqlite3.Error:
-        return 0
 
 
 def test_a_store_changes_no_number(tmp_path, plain):
@@ -73,11 +57,7 @@ def test_an_interrupted_assessment_goes_on(tmp_path, plain):
     """Ctrl-C keeps every fit that ended, whatever the last second brought."""
     path = tmp_path / "runs.db"
 
-    def interrupt(progress):
-        if progress.done >= 30:
-            raise KeyboardInterrupt
-
-    with listen(interrupt), pytest.raises(Interrupted):
+    with listen(interrupted_at(30)), pytest.raises(Interrupted):
         assessed(path)
     assert n_results(path)
     found = assessed(path)
@@ -114,16 +94,7 @@ assessed(sys.argv[1], executor=eval(sys.argv[2]))
 def test_a_killed_assessment_goes_on(tmp_path, plain, executor):
     """After SIGKILL the fits that were stored are not made again, here or by workers."""
     path = tmp_path / "runs.db"
-    with subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", SLOW, str(path), repr(executor)],
-        stderr=subprocess.PIPE, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NAP": "0.08"},
-    ) as process:  # fmt: skip
-        deadline = time.monotonic() + 600  # of a machine that has much to do
-        while n_results(path) < 8 and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.kill()
-    kept = n_results(path)
+    kept = killed_at(8, SLOW, path, executor, nap=0.08)
     assert 8 <= kept < 80
     found = assessed(path, executor=executor)
     assert told(found) == plain

@@ -15,7 +15,12 @@ from truerisk.api.assessing.as_given import as_given
 from truerisk.api.assessing.assessment import Assessment
 from truerisk.api.assessing.baseline import constant_risk
 from truerisk.api.assessing.conclusion import conclude
-from truerisk.api.assessing.families import families_of, read_learners, task_of
+from truerisk.api.assessing.families import (
+    families_of,
+    read_learners,
+    rows_for,
+    task_of,
+)
 from truerisk.api.assessing.forecast import fits_of
 from truerisk.api.assessing.out_of_fold import OutOfFold, out_of_fold
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
@@ -31,6 +36,7 @@ from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.weights import fit_params_with_weight
+from truerisk.api.searching.stored_search import check_store
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, UnknownName, named
@@ -127,10 +133,12 @@ def assess(
         )
     if mixed_versions and store is None:
         raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
+    check_store(store, random_state)
     seed = as_seed(random_state)  # None and a Generator would draw for each learner
     named_learners = read_learners(learners, seed)
     task = task_of(named_learners, y)
-    data = Data.check(X, y, task=task, groups=groups, sample_weight=sample_weight)
+    checked = Data.check(X, y, task=task, groups=groups, sample_weight=sample_weight)
+    data = rows_for(named_learners, checked)
     asked = {
         "loss": loss,
         "scores": scores,

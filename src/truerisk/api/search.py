@@ -31,7 +31,7 @@ from truerisk.api.searching.own_score import (
 from truerisk.api.searching.race_options import check_race
 from truerisk.api.searching.refit_rule import check_chooser, check_refit, chosen_by
 from truerisk.api.searching.routing import Routed, route
-from truerisk.api.searching.saying import say_fits
+from truerisk.api.searching.saying import check_verbose, say_fits
 from truerisk.api.searching.scoring import LossScorer
 from truerisk.api.searching.settings import family_of
 from truerisk.api.searching.several_scores import are_several, by_function, told_by_name
@@ -43,6 +43,7 @@ from truerisk.api.searching.tuning import as_grid_search_averages, of_tuning
 from truerisk.core.arguments import check_flag, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
+from truerisk.core.family import refuse_no_estimator
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Data, Task
@@ -224,8 +225,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
         """
         self._forget()
+        refuse_no_estimator(self.estimator)
         check_refit(self.refit, self.scoring, self.outer)
         check_flag("return_train_score", self.return_train_score)
+        check_verbose(self.verbose)
         check_time_limit(self.time_limit)
         check_store(self.store, self.random_state)
         routed = route(self, groups, params)

@@ -56,7 +56,7 @@ def _parts(distributions: Any, n_iter: Any) -> list[Mapping[str, Any]]:
         if any(given):
             return list(given)
         given = None
-    if given is None or given in ([], ()):
+    if given is None or (isinstance(given, list | tuple) and not given):
         raise BadArgument(
             f"n_iter={n_iter} draws settings, and there is nothing to draw from: give "
             "distributions or lists by the names of parameters, such as "

@@ -18,7 +18,7 @@ from truerisk.core.present import clean
 from truerisk.core.registry import closest
 from truerisk.core.table.data import Task
 
-__all__ = ["Family", "drawn_states", "parameters_of", "tuned_by"]
+__all__ = ["Family", "drawn_states", "parameters_of", "refuse_no_estimator", "tuned_by"]
 
 MOST_SHOWN = 30  # parameters that a message lists
 
@@ -37,13 +37,13 @@ class Family:
         `grid` is a dict of lists, a list of such dicts, an iterable of single settings made with
         `ParameterGrid`, or None for the estimator as it stands.
         """
-        _refuse_no_estimator(estimator)
+        refuse_no_estimator(estimator)
         return cls._checked(estimator, ({},) if grid is None else tuple(_expand(grid)))
 
     @classmethod
     def drawn(cls, estimator: Any, distributions: Any, n_iter: Any, seed: int) -> Family:
         """A family of `n_iter` settings drawn with this seed, as RandomizedSearchCV draws them."""
-        _refuse_no_estimator(estimator)
+        refuse_no_estimator(estimator)
         settings = drawn_settings(distributions, n_iter, seed, _listed)
         return cls._checked(estimator, tuple(settings))
 
@@ -221,7 +221,8 @@ def drawn_states(seed: Sequence[int], n: int) -> list[int]:
     return [int(s) for s in np.random.SeedSequence(list(seed)).generate_state(n) // 2]
 
 
-def _refuse_no_estimator(estimator: Any) -> None:
+def refuse_no_estimator(estimator: Any) -> None:
+    """Refuse a class, a word, or None, before scikit-learn asks it for its tags."""
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         shown = clean(" ".join(repr(estimator).split()), 80)
         raise UnknownName(

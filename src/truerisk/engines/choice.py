@@ -12,6 +12,7 @@ from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import Line, Registry
+from truerisk.core.table.columns import unreadable_names
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 from truerisk.kernels import why_not
@@ -104,6 +105,8 @@ def _reason(engine: Engine, family: Family, data: Data, plan: Plan, request: Req
             return sentence
     if not engine.cuts_columns and _takes_pairs(family, data):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
+    if engine.word != "generic" and (names := unreadable_names(data.X)) is not None:
+        return f"scikit-learn's own fits may fail of the names of columns. {names}"
     return engine.refuse(family, data, plan, request)
 
 

@@ -151,6 +151,7 @@ def _tests_all(splitter: Any) -> bool:
 def _pair(number: int, given: Any) -> tuple[Any, Any]:
     try:
         train, test = given
+        _ = len(train), len(test)  # single numbers are no rows
     except (TypeError, ValueError):
         raise BadArgument(
             f"split {number} is no (train, test) pair of row numbers: {shown(given)}."

@@ -8,6 +8,7 @@ levelled_lightgbm.py  LightGBM with its columns of levels as a parameter
 levelled_catboost.py  CatBoost with columns of levels that can be cloned
 early_stopping.py  EarlyStopping, boosting that ends where rows set aside say so
 stopping.py      how each package is told of these rows
+around.py        a model around another one, whose columns are those of the one inside
 stated/          what a fitted model states of itself: degrees of freedom, its linear rule
 searches.py      which learners answer by the best of the models that they tried
 preparation.py   what happens to columns before a learner sees them, inside the folds

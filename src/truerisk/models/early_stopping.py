@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.utils import check_random_state, get_tags, indexable
+from sklearn.base import clone, is_classifier
+from sklearn.utils import assert_all_finite, check_random_state, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from truerisk.core.arguments import check_share
 from truerisk.core.table.rows import take_rows
+from truerisk.models.around import Around
 from truerisk.models.stopping import stopped
 
 __all__ = ["EarlyStopping"]
@@ -21,7 +24,7 @@ def _has(name: str) -> Any:
     return lambda self: hasattr(getattr(self, "estimator_", self.estimator), name)
 
 
-class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
+class EarlyStopping(Around):
     """A booster fitted until rows that were set aside no longer gain from further trees.
 
     The rows are set aside from those that ``fit`` is given, so within a cross-validation they are
@@ -98,11 +101,13 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
         """
         if y is None:
             raise ValueError("this model requires y to be passed, but the target y is None.")
-        if not 0 < self.fraction < 1:
-            raise ValueError(f"fraction={self.fraction!r}: set aside a share between 0 and 1.")
+        check_share("fraction", self.fraction)
         given = (np.asarray(one) if isinstance(one, list) else one for one in (X, y, sample_weight))
         X, y, weights, groups = indexable(*given, groups)
         labels = column_or_1d(y, warn=True) if is_classifier(self.estimator) else None
+        if labels is not None:
+            assert_all_finite(labels, input_name="y")
+            check_classification_targets(labels)
         aside = _set_aside(
             self.fraction, len(y), labels, groups, check_random_state(self.random_state)
         )
@@ -178,18 +183,6 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
         measure = accuracy_score if is_classifier(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
-    @property
-    def n_features_in_(self) -> int:
-        """Columns seen in `fit`."""
-        check_is_fitted(self)
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> np.ndarray:
-        """Names of the columns seen in `fit`, if X was a frame."""
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.feature_names_in_)
-
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.estimator_type = inner.estimator_type
@@ -202,36 +195,57 @@ class EarlyStopping(MetaEstimatorMixin, BaseEstimator):
 def _set_aside(
     fraction: float, n_rows: int, labels: Any, groups: Any, random: np.random.RandomState
 ) -> np.ndarray:
-    """Which rows are set aside: of every class its share of rows or of groups, never all."""
+    """Which rows are set aside: of every class its share of rows or of groups, never all.
+
+    A group with the last rows of a class stays, whatever class is its commonest.
+    """
     unit = np.arange(n_rows)
     if groups is not None:
         unit = np.unique(np.asarray(groups), return_inverse=True)[1]
     n_units = int(unit.max(initial=-1)) + 1
+    what = "row" if groups is None else "group"
     if n_units < 2:
-        what = "row" if groups is None else "group"
         raise ValueError(
             f"n_samples={n_rows}: {n_units} {what} cannot be set aside and fitted on, too."
         )
-    stratum = _strata(unit, n_units, labels)
+    times = _times(unit, n_units, labels)
+    stratum = times.argmax(axis=1)
     taken: list[np.ndarray] = []
     for one in np.unique(stratum):
         members = random.permutation(np.flatnonzero(stratum == one))
         n_taken = min(int(fraction * len(members) + random.uniform()), len(members) - 1)
         taken.append(members[:n_taken])
-    chosen = np.concatenate(taken)
+    chosen = _sparing(np.concatenate(taken), times)
     if not len(chosen):  # of the commonest class one, so that there is something to stop by
-        common = np.flatnonzero(stratum == np.bincount(stratum).argmax())
-        chosen = random.permutation(common)[:1]
+        common = stratum == np.bincount(stratum).argmax()
+        others = np.flatnonzero(~common)
+        order = np.concatenate([random.permutation(np.flatnonzero(common)), others])
+        chosen = _sparing(order, times)[:1]
+    if not len(chosen):
+        raise ValueError(
+            f"n_samples={n_rows}: each {what} holds the last rows of a class, so none can be set "
+            "aside: use a fixed number of trees."
+        )
     aside = np.zeros(n_units, dtype=bool)
     aside[chosen] = True
     return aside[unit]
 
 
-def _strata(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
-    """The commonest class of each row or group; all in one where there are no classes."""
+def _times(unit: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
+    """How many rows of each class a row or group has; all are of one where there are no classes."""
     if labels is None:
-        return np.zeros(n_units, dtype=np.intp)
+        return np.bincount(unit)[:, None]
     classes, codes = np.unique(labels, return_inverse=True)
-    times = np.zeros((n_units, len(classes)))
+    times = np.zeros((n_units, len(classes)), dtype=np.intp)
     np.add.at(times, (unit, codes), 1)
-    return times.argmax(axis=1)
+    return times
+
+
+def _sparing(chosen: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Those that can go, one after the other, while a row of every class is left."""
+    left, going = times.sum(axis=0), []
+    for one in chosen:
+        if (left > times[one]).all():
+            left = left - times[one]
+            going.append(one)
+    return np.array(going, dtype=np.intp)

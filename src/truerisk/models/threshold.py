@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.model_selection import (
     StratifiedGroupKFold,
     StratifiedKFold,
@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from truerisk.core.statistics.operating_points import RATES, Sweep, check_cost, check_rate
+from truerisk.models.around import Around
 
 __all__ = ["ThresholdClassifier"]
 
@@ -26,7 +27,7 @@ RESPONSES = ("predict_proba", "decision_function")
 WEIGHT = "sample_weight"  # what the name of a weight of the rows ends with
 
 
-class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class ThresholdClassifier(ClassifierMixin, Around):
     """Two classes: positive where the score of a classifier is at least a tuned threshold.
 
     The threshold is chosen on out-of-fold scores of the training rows, pooled over `cv` folds:
@@ -170,18 +171,6 @@ class ThresholdClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             least = self.threshold_
             beyond = scores - (np.nextafter(least, -np.inf) if self._positive_code else least)
         return beyond if self._positive_code else -beyond
-
-    @property
-    def n_features_in_(self) -> int:
-        """Columns seen in `fit`."""
-        check_is_fitted(self)
-        return int(self.estimator_.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> np.ndarray:
-        """Names of the columns seen in `fit`, if X was a frame."""
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.feature_names_in_)
 
     def _demanded(self) -> dict[str, float]:
         """The demanded rate, if any; a cost beside it is refused."""

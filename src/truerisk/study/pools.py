@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from importlib import import_module
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def pool_of(executor: Any) -> Pool:
     if is_cluster(executor):
         return _on_dask(executor)
     n_workers = workers_of(executor)
-    if isinstance(executor, int):
+    if isinstance(executor, Integral):
         return Workers(n_workers or 1)
     return UserPool(executor)
 

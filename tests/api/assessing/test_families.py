@@ -11,9 +11,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from tests.support.families import families_on
 
-from truerisk.api.assessing.families import word_families
+from truerisk.api.assessing.families import families_of, rows_for, word_families
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
+from truerisk.core.table.data import Data
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.arange(40) % 2
@@ -123,3 +124,29 @@ def test_what_the_words_cannot_prepare_is_said(table, sentence):
     """Equal names, dates and sparse tables, before anything is fitted."""
     with pytest.raises(BadData, match=sentence):
         families_on(None, table, Y)
+
+
+@pytest.mark.parametrize("gap", [None, pd.NA], ids=["None", "NA"])
+@pytest.mark.parametrize("word", ["tree", "boosting"])
+def test_a_gap_in_text_is_a_gap_whatever_it_is_called(word, gap):
+    """Boosting took None for one more level, and no encoder could sort pandas' NA."""
+    y, gaps = np.arange(60) % 2, np.arange(60) % 4 == 0
+    cells = np.where(y == 1, "u", "v").astype(object)
+    gapped = {"NaN": np.where(gaps, np.nan, cells), "other": np.where(gaps, gap, cells)}
+    gapped["string"] = pd.array(gapped["other"], dtype="string")
+    prepared = {}
+    for name, column in gapped.items():
+        X = pd.DataFrame({"a": column, "b": np.arange(60.0)})
+        data = rows_for([word], Data.check(X, y, task="classification"))
+        model = families_of([word], data)[word].estimator.fit(data.X, data.y)
+        prepared[name] = np.asarray(model.named_steps["prepare"].transform(data.X), dtype=float)
+    np.testing.assert_array_equal(prepared["other"], prepared["NaN"])
+    np.testing.assert_array_equal(prepared["string"], prepared["NaN"])
+
+
+def test_models_of_the_user_are_given_the_gaps_of_the_user():
+    """Their own steps may look for None, or for NA."""
+    data = Data.check(
+        np.array([["u"], [None]] * 5, dtype=object), [0, 1] * 5, task="classification"
+    )
+    assert rows_for({"bayes": Family.of(GaussianNB())}, data) is data

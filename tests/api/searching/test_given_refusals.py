@@ -30,6 +30,8 @@ class Never(GridSearchCV):
         ("select_by", tr.methods.KFold(5)),
         ("rule", "1-se"),
         ("cv", 5),
+        ("time_limit", 9),
+        ("store", "search.db"),
         ("error_score", np.nan),
         ("return_train_score", True),
         ("verbose", 1),
@@ -48,6 +50,14 @@ def test_words_on_how_to_compare_are_its_own(simple, option, value):
         late = tr.HonestSearchCV(Climbing(KNN), outer=None, **{option: value})
         with pytest.raises(BadArgument, match=f"{option}=.* Climbing"):
             late.fit(*simple)
+
+
+def test_what_it_does_not_hear_need_not_be_said_to_it(simple):
+    """It has a cv, and keeps no store."""
+    with pytest.raises(BadArgument, match="tries its own: say it to Never, or give a model and a"):
+        tr.HonestSearchCV(Never(KNN, GRID), verbose=1).fit(*simple)
+    with pytest.raises(BadArgument, match="tries its own: give a model and a grid"):
+        tr.HonestSearchCV(Never(KNN, GRID), store="search.db").fit(*simple)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  scikit-learn wants it
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -15,6 +15,7 @@ from sklearn.model_selection import (
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
     RandomizedSearchCV,
+    cross_val_score,
 )
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -171,6 +172,34 @@ def test_weights_reach_its_fits(simple):
     assert honest.risk_.value == pytest.approx(np.average(wrong, weights=weight))
     plain = tr.HonestSearchCV(search, outer=OUTER).fit(X, y)
     assert not np.allclose(honest.best_estimator_.coef_, plain.best_estimator_.coef_)
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """Weights its fits and no score, as OptunaSearchCV does."""
+
+    def __init__(self, estimator, scoring="accuracy", cv=3):
+        self.estimator, self.scoring, self.cv = estimator, scoring, cv
+
+    def fit(self, X, y, sample_weight=None):
+        self.best_score_ = cross_val_score(self.estimator, X, y, cv=self.cv).mean()
+        self.best_estimator_ = clone(self.estimator).fit(X, y, sample_weight)
+        self.best_params_, self.classes_ = {"C": 1.0}, self.best_estimator_.classes_
+        return self
+
+    def predict(self, X):
+        return self.best_estimator_.predict(X)
+
+
+def test_a_score_that_counts_rows_is_not_compared_with_a_weighted_risk(simple):
+    """Their difference would be that of two losses, and was called optimism."""
+    weight = np.linspace(0.1, 3, 60)
+    search = Counting(LogisticRegression())
+    assert tr.HonestSearchCV(search, outer=OUTER).fit(*simple).optimism_ is not None
+    honest = tr.HonestSearchCV(search, outer=OUTER).fit(*simple, sample_weight=weight)
+    assert honest.optimism_ is None
+    inside = tr.HonestSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, outer=None)
+    ours = tr.HonestSearchCV(inside, outer=OUTER).fit(*simple, sample_weight=weight)
+    assert ours.optimism_ == ours.risk_.value - ours.selected_risk_.value
 
 
 def test_metadata_are_routed_to_it(simple):

@@ -53,7 +53,8 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
     one = tr.HonestSearchCV(*CLASSES, cv=splits).fit(X, Y)
     two = tr.HonestSearchCV(*CLASSES, cv=3, n_jobs=2).fit(X, Y)
     assert np.array_equal(one.risk_.losses, two.risk_.losses)
-    all_cores = tr.HonestSearchCV(*CLASSES, cv=3, n_jobs=-1, outer=None).fit(X, Y)
+    assert one.risk_.method == "pairs (3 given splits)"
+    all_cores = tr.HonestSearchCV(*CLASSES, cv=3, n_jobs=np.int64(-1), outer=None).fit(X, Y)
     assert all_cores.best_score_ == one.best_score_
 
 
@@ -66,6 +67,11 @@ def test_a_list_of_splits_and_jobs_serve() -> None:
         ({"scoring": ["f1", "roc_auc"]}, BadArgument, "must be set to a scorer key"),
         ({"cv": "five"}, BadArgument, "cv='five' is no way to split"),
         ({"cv": 1}, BadArgument, "cv=1 is no way to split"),
+        ({"verbose": "a"}, BadArgument, "verbose='a': use 0, or 1 for the number of fits"),
+        ({"verbose": -1}, BadArgument, "verbose=-1: use 0"),
+        ({"cv": []}, BadArgument, "the list of splits is empty"),
+        ({"cv": [(1, 2, 3)]}, BadArgument, "is no way to split: ValueError: too many values"),
+        ({"cv": [(1, 2)]}, BadArgument, "split 0 is no .train, test. pair of row numbers"),
         ({"n_jobs": 0}, UnknownName, "n_jobs=0: give a number"),
         ({"scoring": "accurracy"}, UnknownName, "there is no loss 'accurracy'"),
     ],

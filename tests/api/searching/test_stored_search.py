@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-import subprocess
-import sys
-import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from tests.study.learners import Napping, X, Y, _timeless, assessed
+from tests.support.cut_off import interrupted_at, killed_at
 
 import truerisk as tr
 from truerisk.api.searching.stored_search import Fits
@@ -32,7 +28,6 @@ from truerisk.core.progress import listen
 from truerisk.study import versions
 from truerisk.study.lock import Lock
 
-ROOT = Path(__file__).parent.parent.parent.parent
 GRID = {"var_smoothing": [0.1, 0.5, 1.0]}
 N_FITS = 3 * (5 + 10)
 
@@ -50,15 +45,6 @@ def told(search):
     results = {k: v for k, v in search.cv_results_.items() if "time" not in k}
     risk = _timeless(search.risk_.to_dict())
     return repr(results), repr(risk), repr(search.outer_), repr(search.best_params_)
-
-
-def n_results(path):
-    """How many fits a store holds now; 0 where it is none yet."""
-    try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
-            return connection.execute("SELECT COUNT(*) FROM result").fetchone()[0]
-    except sqlite3.Error:
-        return 0
 
 
 @pytest.mark.parametrize("options", [{}, {"scores": ["log"]}, {"outer": "3-fold"},
@@ -92,16 +78,7 @@ searched(sys.argv[1], executor=eval(sys.argv[2]))
 def test_a_killed_search_goes_on(tmp_path, executor):
     """After SIGKILL what was stored is not fitted again; the numbers are the undisturbed ones."""
     path = tmp_path / "search.db"
-    with subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", SLOW, str(path), repr(executor)],
-        stderr=subprocess.PIPE, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NAP": "0.15"},
-    ) as process:  # fmt: skip
-        deadline = time.monotonic() + 300
-        while n_results(path) < 5 and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.kill()
-    kept = n_results(path)
+    kept = killed_at(5, SLOW, path, executor, nap=0.15)
     assert 5 <= kept < N_FITS
     Napping.fits = 0
     found = searched(path)
@@ -114,11 +91,7 @@ def test_an_interrupted_search_keeps_what_ended(tmp_path):
     """Ctrl-C loses no fit."""
     path = tmp_path / "search.db"
 
-    def interrupt(progress):
-        if progress.done >= 7:
-            raise KeyboardInterrupt
-
-    with listen(interrupt), pytest.raises(KeyboardInterrupt):
+    with listen(interrupted_at(7)), pytest.raises(KeyboardInterrupt):
         searched(path)
     assert searched(path).kept_ == Fits(7, N_FITS - 7)
 
@@ -192,6 +165,8 @@ def test_what_is_no_place_for_a_file_is_refused(tmp_path, store, said):
     Napping.fits = 0
     with pytest.raises(BadArgument, match=said):
         searched(store)
+    with pytest.raises(BadArgument, match=said):
+        tr.assess({"bayes": Napping()}, X, Y, store=store)
     assert Napping.fits == 0
 
 
@@ -206,6 +181,8 @@ def test_a_seed_that_nobody_knows_would_find_nothing(tmp_path):
     """random_state=None draws other folds each time."""
     with pytest.raises(BadArgument, match="random_state=None draws other folds in every run"):
         searched(tmp_path / "search.db", random_state=None)
+    with pytest.raises(BadArgument, match="random_state=None draws other folds in every run"):
+        tr.assess({"bayes": Napping()}, X, Y, store=tmp_path / "search.db", random_state=None)
 
 
 def test_a_model_without_a_key_is_refused_by_its_name(tmp_path):

@@ -161,6 +161,18 @@ def test_with_a_store_it_goes_on_where_it_stopped(tmp_path):
     assert told(searched(store=path)) == told(searched())
 
 
+def test_a_store_knows_the_settings_that_were_tried(tmp_path):
+    """The winners in outer splits of their own are asked among them, and ended in a KeyError."""
+    path, options = tmp_path / "search.db", {"outer": "3-fold"}
+    part = searched(60.0, store=path, **options)
+    assert 0 < len(part.curve_) < len(searched(**options).curve_)
+    Ticking.now = 0.0
+    whole = searched(1000.0, store=path, **options)
+    assert whole.kept_.found >= part.kept_.added - 3  # another winner is another fit
+    assert told(whole) == told(searched(**options))
+    assert searched(store=path, **options).kept_ == Fits(whole.kept_.found + whole.kept_.added, 0)
+
+
 def test_engines_of_one_pass_answer_many_settings_at_once(monkeypatch):
     """By the true clock: their numbers are those without a limit."""
     monkeypatch.setattr(time_limit, "time", time)

@@ -13,6 +13,7 @@ from truerisk.core.table.columns import (
     kinds_of_columns,
     number_columns_have_holes,
     unreadable,
+    with_plain_gaps,
 )
 
 DAYS = pd.date_range("2020", periods=2)
@@ -83,3 +84,35 @@ def test_a_missing_cell_is_that_of_pandas():
     """Pandas' own NA and NaT are missing; a thing whose class has their name is none."""
     assert all(map(is_missing, (None, float("nan"), pd.NA, pd.NaT)))
     assert not any(map(is_missing, (type("NAType", (), {})(), "NA", 0.0)))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"a": pd.array(["u", pd.NA], dtype="string"), "b": pd.array([1, pd.NA])}),
+        pl.DataFrame({"a": ["u", None], "b": [1.0, None]}),
+        np.array([["u", 1], [np.nan, pd.NA]], dtype=object),
+        np.array([["u", 1], [None, np.nan]], dtype=object),
+    ],
+    ids=["pandas", "polars", "numbers", "objects"],
+)
+def test_gaps_in_text_become_those_that_encoders_know(table):
+    """None, NA of pandas and nulls become NaN, in all columns at once."""
+    found = with_plain_gaps(table)
+    assert found[0].tolist() == ["u", 1]
+    assert [type(cell) is float and np.isnan(cell) for cell in found[1]] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pd.DataFrame({"a": ["u", np.nan]}, dtype=object),
+        pd.DataFrame({"a": ["u", "v"], "b": pd.array([1, pd.NA])}),
+        np.ones((2, 2)),
+        sparse.csr_array(np.ones((2, 2))),
+    ],
+    ids=["NaN", "none in the text", "numbers", "sparse"],
+)
+def test_gaps_that_are_read_already_stay(table):
+    """The very table comes back."""
+    assert with_plain_gaps(table) is table

@@ -181,6 +181,7 @@ def test_sparse_tables_become_row_wise(kind) -> None:
         ({"sample_weight": [1, 1, -1, 1, 1, 1]}, r"sample_weight\[2\] is -1.0"),
         ({"sample_weight": [1, 1, np.nan, 1, 1, 1]}, r"sample_weight\[2\] is nan"),
         ({"sample_weight": [0] * 6}, "zero everywhere"),
+        ({"sample_weight": ["a"] * 6}, r"sample_weight=\['a', .* holds what is no number"),
     ],
 )
 def test_bad_groups_and_weights_are_named(more, message) -> None:

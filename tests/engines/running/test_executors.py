@@ -121,8 +121,8 @@ def _slowly(task):
 
 @pytest.mark.parametrize(
     ("executor", "workers"),
-    [(None, None), (3, 3), (ThreadPoolExecutor(5), 5), (Plain(), 2)],
-    ids=["none", "number", "threads", "plain"],
+    [(None, None), (3, 3), (np.int64(3), 3), (ThreadPoolExecutor(5), 5), (Plain(), 2)],
+    ids=["none", "number", "number of NumPy", "threads", "plain"],
 )
 def test_workers_are_counted(executor, workers) -> None:
     """How many workers there are decides the size of the batches only."""

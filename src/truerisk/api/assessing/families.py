@@ -7,6 +7,7 @@ become models afterwards, since their grids depend on the size of the data.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,17 @@ import numpy as np
 from truerisk.api.road.provenance import settings_seed
 from truerisk.core.errors import BadData, UnknownName, named
 from truerisk.core.family import Family
-from truerisk.core.table.columns import kinds_of_columns, number_columns_have_holes, unreadable
+from truerisk.core.table.columns import (
+    kinds_of_columns,
+    number_columns_have_holes,
+    unreadable,
+    with_plain_gaps,
+)
 from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_columns
 from truerisk.datasets.target import MOST_INTEGER_CLASSES
 
-__all__ = ["families_of", "read_learners", "task_of", "word_families"]
+__all__ = ["families_of", "read_learners", "rows_for", "task_of", "word_families"]
 
 
 Named = Mapping[str, Family] | Sequence[str] | None
@@ -62,6 +68,14 @@ def task_of(named: Named, y: Any) -> Task:
     whole = np.array_equal(target, np.round(target))
     few = whole and len(np.unique(target)) <= MOST_INTEGER_CLASSES
     return "classification" if few else "regression"
+
+
+def rows_for(named: Named, data: Data) -> Data:
+    """The data for these learners: models get X as it was given, words get gaps of one kind."""
+    if isinstance(named, Mapping):
+        return data
+    X = with_plain_gaps(data.X)
+    return data if X is data.X else replace(data, X=X)
 
 
 def families_of(named: Named, data: Data) -> Mapping[str, Family]:

@@ -17,7 +17,7 @@ from truerisk.core.present import clean
 
 __all__ = ["marks", "refuse_changed", "refuse_groups", "refuse_state", "refuse_words"]
 
-OWN = {  # what says how settings are compared, with the value that says nothing
+OWN = {  # what speaks of the settings of a grid, with the value that says nothing
     "select_by": "10-fold",
     "rule": "min",
     "cv": None,
@@ -30,14 +30,16 @@ OWN = {  # what says how settings are compared, with the value that says nothing
 
 
 def refuse_words(search: Any, kind: str) -> None:
-    """Words on how to compare settings, which a search that was given does in its own way."""
+    """Words on the settings of a grid, which a search that was given tries in its own way."""
+    heard = {*search.estimator.get_params(deep=False), "select_by"}  # which is its cv
     for name, unsaid in OWN.items():
         said = getattr(search, name, unsaid)
         if isinstance(said, type(unsaid)) and said == unsaid:
             continue
+        remedy = f"say it to {kind}, or give a model and a grid"
         raise BadArgument(
-            f"{name}={shown(said)} says how settings are compared, and {kind} compares its own: "
-            f"say it to {kind}, or give a model and a grid."
+            f"{name}={shown(said)} speaks of the settings of a grid, and {kind} tries its own: "
+            f"{remedy if name in heard else 'give a model and a grid'}."
         )
     if callable(search.refit):
         raise BadArgument(

@@ -30,6 +30,7 @@ from truerisk.api.searching.given_refusals import (
 from truerisk.api.searching.grid_search_words import Worded, worded
 from truerisk.api.searching.own_score import on, own_score
 from truerisk.api.searching.routing import Routed
+from truerisk.api.searching.tuned_model import TunedModel
 from truerisk.core.contracts import Method
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import Family
@@ -243,9 +244,19 @@ def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
         data_fingerprint=data.fingerprint,
         plan_fingerprint="",  # its splits are its own
         versions=dict(versions()),
-        weighted=data.sample_weight is not None,
+        weighted=data.sample_weight is not None and _weighs(fitted),
         perfect=loss.perfect if loss.is_score else None,
     )
+
+
+def _weighs(fitted: Any) -> bool:
+    """Whether its scores weight the rows, as its fits do: those of older searches count rows."""
+    if isinstance(fitted, TunedModel):
+        return True
+    from sklearn import get_config
+
+    routed = get_config()["enable_metadata_routing"]  # where each scorer asks for itself, or not
+    return hasattr(fitted, "_check_scorers_accept_sample_weight") and not routed
 
 
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
@@ -258,6 +269,7 @@ def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> 
     what = f"risk of the procedure: all that {kind} does, then the fit; not of one setting"
     risk = replace(of_clones(estimate, kind), notes=(what, *notes, *estimate.notes))
     comparable = selected.loss == problem.loss.word and selected.value is not None
+    comparable = comparable and selected.weighted >= estimate.weighted
     gap = None if not comparable else estimate.value - float(selected.value or 0.0)
     scores = {name: of_clones(score, kind) for name, score in risk.scores.items()}
     return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": gap}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,12 @@ def _splits(cv: Any, y: Any, estimator: Any) -> Any:
     from sklearn.model_selection import check_cv
 
     try:
-        return check_cv(cv, y, classifier=is_classifier(estimator))
+        made = check_cv(cv, y, classifier=is_classifier(estimator))
+        if isinstance(cv, Integral) or hasattr(cv, "split"):
+            return made
+        return list(
+            made.split()
+        )  # pairs of row numbers; what scikit-learn wraps them in is private
     except (TypeError, ValueError) as error:
         raise BadArgument(f"cv={shown(cv)} is no way to split: {said_by(error)}") from error
 
@@ -111,10 +117,10 @@ def _loss(scoring: Any, y: Any, estimator: Any) -> Any:
 
 def _workers(n_jobs: Any) -> int | None:
     """A number of worker processes, None for this process."""
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs == 0:
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise UnknownName(
             f"n_jobs={shown(n_jobs)}: give a number of worker processes, -1 for one per core."
         )
-    cores = os.cpu_count() or 1
-    workers = n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    cores, wanted = os.cpu_count() or 1, int(n_jobs)
+    workers = wanted if wanted > 0 else max(1, cores + 1 + wanted)
     return None if workers == 1 else workers

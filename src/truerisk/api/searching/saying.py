@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from truerisk.api.road.compute import Computed
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument
 from truerisk.core.present import params_text
 
-__all__ = ["say_fits"]
+__all__ = ["check_verbose", "say_fits"]
+
+
+def check_verbose(verbose: Any) -> None:
+    """Refuse what is no number of lines, before fits that may take long."""
+    if not isinstance(verbose, Integral) or verbose < 0:
+        raise BadArgument(
+            f"verbose={shown(verbose)}: use 0, or 1 for the number of fits, 2 for a line for each, "
+            "3 for its score as well."
+        )
 
 
 def say_fits(computed: Computed, results: Mapping[str, Any], verbose: int) -> None:

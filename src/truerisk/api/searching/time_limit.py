@@ -200,15 +200,13 @@ class _Course:
             made = f"{fits} fits, and {self.n_fits} of them were made in that time"
             raise Refusal(
                 f"time_limit={self.limit:g}: the first setting takes {made}. Give more time, or "
-                "ask less of a setting, such as select_by='5-fold'."
+                "ask less of a setting: fewer folds, or fewer rows."
             )
         return self._tried()
 
     def _rate(self, n: int) -> None:
         """The next n settings, all that is asked of them; they count when the last fit is made."""
-        part = slice(self.n_tried, self.n_tried + n)
-        family = _part(self.problem.family, part)
-        self.stored.part(family, self.problem.family, part)
+        family = self._part(self.n_tried, self.n_tried + n)
         found, seconds = [], []
         for one in self.passes:
             begun = self.clock()
@@ -221,6 +219,13 @@ class _Course:
             self.answers[number].append(answers)
             self.seconds[number] += spent
         self.n_tried += n
+
+    def _part(self, first: int, end: int) -> Family:
+        """Some of the settings; a store keeps their fits as those of the whole grid."""
+        whole, part = self.problem.family, slice(first, end)
+        family = Family(whole.estimator, whole.candidates[part])
+        self.stored.part(family, whole, part)
+        return family
 
     def _watch(self, told: Listener | None) -> Listener:
         """Pass on how far it is, and end it between two fits."""
@@ -262,7 +267,7 @@ class _Course:
         testing = [(one.number, a) for one, a in zip(self.passes, every, strict=True) if one.tests]
         known = dict(testing)
         return Tried(
-            problem=replace(self.problem, family=_part(self.problem.family, slice(n))),
+            problem=replace(self.problem, family=self._part(0, n)),
             tuning=(every[0],),
             testing=tuple(known.get(number) for number in range(max(known, default=-1) + 1)),
             note=""
@@ -272,7 +277,3 @@ class _Course:
             seconds=(self.seconds[0], sum(self.seconds[1:])),
             refusals=self.refusals,
         )
-
-
-def _part(family: Family, candidates: slice) -> Family:
-    return Family(family.estimator, family.candidates[candidates])

@@ -17,6 +17,8 @@ __all__ = [
     "non_finite",
     "number_columns_have_holes",
     "unreadable",
+    "unreadable_names",
+    "with_plain_gaps",
 ]
 
 Kind = Literal["number", "text", "date"]
@@ -35,9 +37,8 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
     With `text` it is read: it becomes indicators.
     """
     names = column_names(table)
-    if names is not None and len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
+    if (why := unreadable_names(table)) is not None:
+        return why
     for j, kind in enumerate(kinds_of_columns(table) or ()):
         where = f"column {clean(names[j], 40)!r}" if names else f"column {j}"
         if kind == "date":
@@ -51,6 +52,22 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
     return None
 
 
+def unreadable_names(table: Any) -> str | None:
+    """A sentence on names of columns that scikit-learn does not take, or None."""
+    names = column_names(table) or []
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
+    own = table.columns if hasattr(table, "iloc") else ()  # of pandas alone they may be no text
+    others = [name for name in own if not isinstance(name, str)]
+    if 0 < len(others) < len(names):
+        return (
+            f"X has columns named by text and others by {clean(type(others[0]).__name__, 40)}, "
+            f"such as {clean(str(others[0]), 40)}: name all by text, X.columns.astype(str)."
+        )
+    return None
+
+
 def number_columns_have_holes(table: Any) -> bool:
     """Whether a number is missing, so that it is to be imputed inside the folds."""
     kinds = kinds_of_columns(table)
@@ -61,6 +78,29 @@ def number_columns_have_holes(table: Any) -> bool:
         return bool(np.isnan(np.asarray(table, dtype=np.float64)).any())
     except (TypeError, ValueError):  # a sparse table: the learner says what it needs
         return False
+
+
+def with_plain_gaps(table: Any) -> Any:
+    """The table, or an array of its cells in which every gap is NaN, if it has others.
+
+    Encoders know NaN as a gap, take None for one more level, and cannot sort the NA of pandas; in
+    a frame scikit-learn reads the latter as NaN where it stands among numbers.
+    """
+    kinds = kinds_of_columns(table) or ()
+    columns = _columns(table) if kinds else []
+    read = {"number"} if column_names(table) is not None else set()
+    pairs = zip(columns, kinds, strict=True)
+    if not any(kind not in read and _has_unusual_gap(column) for column, kind in pairs):
+        return table
+    cells = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for j, column in enumerate(columns):
+        cells[:, j] = [np.nan if is_missing(cell) else cell for cell in column.tolist()]
+    return cells
+
+
+def _has_unusual_gap(column: np.ndarray) -> bool:
+    cells = column.tolist() if column.dtype.hasobject else []
+    return any(is_missing(cell) and not isinstance(cell, float) for cell in cells)
 
 
 def _holds_objects(table: Any) -> bool:

@@ -277,7 +277,12 @@ def _groups(groups: Any, n: int) -> np.ndarray | None:
 def _weights(weights: Any, n: int) -> np.ndarray | None:
     if weights is None:
         return None
-    values = np.asarray(weights, dtype=np.float64)
+    try:
+        values = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadData(
+            f"sample_weight={shown(weights)} holds what is no number: give one number for each row."
+        ) from None
     if values.shape != (n,):
         raise BadData(
             f"sample_weight has shape {values.shape}; give one weight for each of {n} rows."

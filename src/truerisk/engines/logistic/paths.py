@@ -81,6 +81,10 @@ class LogisticPaths(OnePass):
 
         return LogisticPath, LogisticRegression
 
+    def _follows(self, settings: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether it goes the steps of LogisticRegression's solver, to where that stops."""
+        return "C" in settings[0] and not self.minimiser
+
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         return regression_refusal(setting, self.minimiser)
 
@@ -102,8 +106,7 @@ class LogisticPaths(OnePass):
 
     def table(self, group: Group, data: Data) -> Any:
         if group.rowwise is None:
-            regression = "C" in group.settings[0] and not self.minimiser
-            return column_major(as_dense(data.X) if regression else data.X)
+            return column_major(as_dense(data.X) if self._follows(group.settings) else data.X)
         X = super().table(group, data)
         return None if X is None else column_major(X)
 
@@ -112,10 +115,10 @@ class LogisticPaths(OnePass):
         return super().read(group, as_dense(table) if regression else table)
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        regression = "C" in settings_of(family)[0] and not self.minimiser
-        if regression and not is_bearable(data.X):
+        follows = self._follows(settings_of(family))
+        if follows and not is_bearable(data.X):
             return "X is sparse, and too large, or too empty, to be made a dense table."
-        if regression and not follows_the_solver():
+        if follows and not follows_the_solver():
             return "the installed SciPy or scikit-learn takes other steps than those it follows."
         reason = _asked_refusal(family, data, plan, self.minimiser)
         if reason is not None:
@@ -148,7 +151,7 @@ class LogisticPaths(OnePass):
 
     def closing_notes(self, task: Task) -> list[str]:
         asked = sum(len(candidates) for candidates in task.open.values())
-        if not asked or self.minimiser or "C" not in task.group.settings[0]:
+        if not asked or not self._follows(task.group.settings):
             return []
         per_fit = len(task.group.candidates) if task.run.only is None else 1
         n = task.plan.n_fits * per_fit
@@ -185,8 +188,7 @@ class LogisticPaths(OnePass):
         every = np.arange(len(shown.rows))
         rows = every if shown.times is None else np.repeat(every, shown.times)
         weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
-        follows = "C" in group.settings[0] and not self.minimiser
-        X = shown.X if follows else column_major(shown.X)  # which may be turned first
+        X = shown.X if self._follows(group.settings) else column_major(shown.X)  # may be turned
         rule = self._rule(task, group, X, shown.y[rows], weights, rows)
         return (
             None
@@ -204,7 +206,7 @@ class LogisticPaths(OnePass):
         rows: np.ndarray | None,
     ) -> _Rule | Stopped | None:
         """What the learner is after these rows of X (None: all of them), for every candidate."""
-        if rows is not None and "C" in group.settings[0] and not self.minimiser:
+        if rows is not None and self._follows(group.settings):
             return stopped(group, X, codes, weights, rows)
         whole = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
         return _fitted(task, group, X, codes, weights, None if whole else rows)

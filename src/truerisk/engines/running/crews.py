@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import BrokenExecutor, Future
 from copy import copy
 from dataclasses import dataclass, is_dataclass
+from numbers import Integral
 from threading import Thread
 from typing import Any
 
@@ -80,7 +81,9 @@ def crew_of(executor: Any, workers: int) -> Crew:
     """The crew that `executor` names, of so many workers where they cannot be asked for."""
     if is_cluster(executor):
         return _Cluster(executor)
-    return _Processes(executor) if isinstance(executor, int) else _Given(executor, workers)
+    return (
+        _Processes(int(executor)) if isinstance(executor, Integral) else _Given(executor, workers)
+    )
 
 
 class _Processes(Crew):

@@ -13,6 +13,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from numbers import Integral
 from typing import Any
 
 from truerisk.core.errors import FitFailed, UnknownName
@@ -42,10 +43,10 @@ def workers_of(executor: Any) -> int | None:
             f"executor={executor!r} is unknown; use None (this process), a number of worker "
             "processes, 'dask://host:port', or any object with submit(function, *args)."
         )
-    if isinstance(executor, int):
+    if isinstance(executor, Integral):  # NumPy's whole numbers as well
         if executor < 1:
             raise UnknownName(f"executor={executor}: a number of workers is at least 1.")
-        return executor
+        return int(executor)
     if not callable(getattr(executor, "submit", None)):
         raise UnknownName(f"executor={executor!r} has no submit(function, *args).")
     return int(getattr(executor, "_max_workers", 0) or 2)

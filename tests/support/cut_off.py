@@ -1,0 +1,50 @@
+"""Runs that end in the middle: killed by the system, or interrupted by Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+PATIENCE = 600  # seconds of a machine that has much to do
+
+
+def n_results(path) -> int:
+    """How many fits a store holds now; 0 where it is none yet."""
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+            return connection.execute("SELECT COUNT(*) FROM result").fetchone()[0]
+    except sqlite3.Error:
+        return 0
+
+
+def killed_at(n: int, script: str, path, executor, *, nap: float) -> int:
+    """Kill the script, of which each fit takes a nap, when it has stored n fits; how many it has.
+
+    It is given the path of its store, and the executor as Python writes it.
+    """
+    with subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", script, str(path), repr(executor)],
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NAP": str(nap)},
+    ) as process:
+        deadline = time.monotonic() + PATIENCE
+        while n_results(path) < n and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+    return n_results(path)
+
+
+def interrupted_at(n: int):
+    """A listener that says Ctrl-C when n fits are done."""
+
+    def interrupt(progress) -> None:
+        if progress.done >= n:
+            raise KeyboardInterrupt
+
+    return interrupt
