@@ -22,6 +22,7 @@ def compare_many(
     control: str | None = None,
     methods: Any = None,
     data_sets: Any = None,
+    correlation: Any = None,
     quantity: str = "value",
     confidence_level: float = 0.95,
     random_state: int = 0,
@@ -33,8 +34,9 @@ def compare_many(
     scores : frame, mapping or array
         A frame with a row per data set and a column per method (a column of text, or the index,
         names the data sets); a mapping of method to values, or to a mapping of data set to value;
-        or an array ``(data sets, methods)``. What is missing is None or NaN. Of several results in
-        one cell (an array ``(data sets, methods, splits)``) the mean is taken.
+        or an array ``(data sets, methods)``. What is missing is None or NaN. A cell may hold the
+        results of several splits (an array ``(data sets, methods, splits)``); its value is their
+        mean.
     better : str
         "lower" (risks) or "higher" (accuracy, AUC).
     rope : float
@@ -48,6 +50,9 @@ def compare_many(
         The method that all others are held against; without one all pairs are.
     methods, data_sets : names, optional
         Where the table has none, or other ones.
+    correlation : float or one per data set, optional
+        Of the results of two splits of a data set, n_test / (n_train + n_test): 1/k of k folds,
+        0 of splits that share no rows. With it the hierarchical test looks at single splits.
     quantity : str
         What the values are, for the page.
     confidence_level : float
@@ -76,4 +81,4 @@ def compare_many(
     0.0234375
     """
     terms = Terms(better, missing, pairwise, control, rope, confidence_level, random_state)
-    return compared(read_scores(scores, methods, data_sets), terms, quantity)
+    return compared(read_scores(scores, methods, data_sets, correlation), terms, quantity)

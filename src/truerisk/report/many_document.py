@@ -33,6 +33,7 @@ class PairRecord:
     better: float
     equivalent: float
     worse: float
+    by_splits: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -149,4 +150,12 @@ def _pair(found: JsonValue, methods: tuple[str, ...]) -> PairRecord:
         better=found["better"].share(),
         equivalent=found["equivalent"].share(),
         worse=found["worse"].share(),
+        by_splits=found["hierarchical"].maybe(_by_splits),
     )
+
+
+def _by_splits(found: JsonValue) -> tuple[float, ...]:
+    names = [
+        f"{when}{word}" for when in ("", "next_") for word in ("better", "equivalent", "worse")
+    ]
+    return tuple(found[name].share() for name in names)

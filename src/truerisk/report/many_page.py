@@ -29,6 +29,11 @@ def draw_many(content: Any) -> str:
         "sections": tuple(_sections(document)),
         "pairs": _pairs(document),
         "pairs_caption": _caption(document),
+        "splits": _splits(document),
+        "splits_caption": (
+            "By single splits (hierarchical correlated t test): how probably each is the likeliest "
+            "on another data set, and the probabilities of that data set themselves"
+        ),
         "methods": compared(document),
         "references": compared_on(document),
         "repeat": compared_again(document),
@@ -94,6 +99,17 @@ def _pairs(document: ManyDocument) -> FigureTable:
         for p in document.pairs
     ]  # fmt: skip
     return FigureTable.of(head, rows)
+
+
+def _splits(document: ManyDocument) -> FigureTable | None:
+    """What the hierarchical test says; None where single splits are not known."""
+    head = ("a", "b", "a better", "the same", "b better", "next: a better", "the same", "b better")
+    rows = [
+        [document.shown(p.a, 40), document.shown(p.b, 40), *(number(v, 3) for v in p.by_splits)]
+        for p in document.pairs
+        if p.by_splits is not None
+    ]
+    return FigureTable.of(head, rows) if rows else None
 
 
 def _short(p: float) -> str:

@@ -36,10 +36,16 @@ BAYES = (
     "Research 18(77):1–36."
 )
 
+SPLITS = (
+    "Corani G, Benavoli A, Demšar J, Mangili F, Zaffalon M (2017). Statistical comparison of "
+    "classifiers through Bayesian hierarchical modelling. Machine Learning 106:1817–1837."
+)
+
 
 def compared(document: ManyDocument) -> str:
     """The methods paragraph."""
-    return " ".join([_which(document), _missing(document), _tests(document), _found(document)])
+    said = [_which(document), _missing(document), _tests(document), _splits(document)]
+    return " ".join([one for one in said if one] + [_found(document)])
 
 
 def _which(document: ManyDocument) -> str:
@@ -83,6 +89,15 @@ def _tests(document: ManyDocument) -> str:
     )
 
 
+def _splits(document: ManyDocument) -> str:
+    if all(pair.by_splits is None for pair in document.pairs):
+        return ""
+    return (
+        "The results of single splits entered a hierarchical model with correlated splits (the "
+        "correlated t test of Corani and others), whose posterior was summed on a grid."
+    )
+
+
 def _found(document: ManyDocument) -> str:
     f, first, second, p = document.f
     chi, df, chi_p = document.chi_square
@@ -97,7 +112,8 @@ def _found(document: ManyDocument) -> str:
 def compared_on(document: ManyDocument) -> list[str]:
     """What the paragraph rests on."""
     own = [PAIRS] if document.pairwise == "wilcoxon" else []
-    return [RANKS, F, HOLM, *own, SHIFT, BAYES]
+    by_splits = any(pair.by_splits is not None for pair in document.pairs)
+    return [RANKS, F, HOLM, *own, SHIFT, BAYES, *([SPLITS] if by_splits else [])]
 
 
 def compared_again(document: ManyDocument) -> Repeat:

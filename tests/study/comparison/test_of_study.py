@@ -7,6 +7,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.statistics.hierarchical import hierarchical
 from truerisk.study.results import StudyResults
 
 PROBLEMS = ("one", "two", "three")
@@ -122,3 +123,19 @@ def test_a_study_on_disk_says_how_its_replicates_correlate(tmp_path):
     assert [cell["correlation"] for cell in found.asked] == [0.0, 0.0, 0.8, 0.8]
     assert study.results().compare() == found.compare()
     assert found.compare().methods == ("1nn", "5nn")
+
+
+def test_the_replicates_reach_the_hierarchical_test():
+    """Differences of the truth, of replicates that both found; of nothing but the truth."""
+    many = results(drop={("two", "lda", 3)})
+    rows = tuple(
+        {**row, "truth": row["truth"] + 0.003 * (i % 5)} for i, row in enumerate(many.rows)
+    )
+    many = StudyResults("mine", rows, (), many.asked)
+    truth = {(r["problem"], r["learner"], r["replicate"]): r["truth"] for r in rows}
+    apart = [
+        np.array([truth[p, "knn", r] - truth[p, "lda", r] for r in range(4 - (p == "two"))])
+        for p in PROBLEMS
+    ]
+    assert many.compare().pairs[0].hierarchical == hierarchical(apart, [0.0] * 3, 0.01)
+    assert many.compare(by="value").pairs[0].hierarchical is None

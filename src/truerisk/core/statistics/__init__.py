@@ -11,5 +11,6 @@
 | `ranks.py` | average ranks, Friedman's test, critical differences, Holm |
 | `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |
 | `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
+| `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
 | `five_numbers.py` | the numbers of a box plot |
 """

@@ -67,6 +67,8 @@ def _notes(
         for pair in pairs:
             if pair.ties == pair.n:
                 yield f"{pair.a} and {pair.b} are equal on every data set"
+    if held.no_splits:
+        yield f"the hierarchical test is left out: {held.no_splits}"
     alpha, least = terms.alpha, 2.0 ** (1 - n)
     if terms.pairwise == "wilcoxon" and least * len(pairs) > alpha:
         yield (

@@ -14,6 +14,7 @@ __all__ = ["Grounds", "concluded", "f_text", "p_text"]
 
 SURE = 0.95
 NAMED = 6
+BY_SPLITS = "By their single splits, on another data set"
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,14 @@ class Grounds:
 
 def concluded(found: Grounds) -> tuple[str, ...]:
     """Ranks, the test of all, the pairs, what is practically so."""
-    return (_best(found), _overall(found), *_apart(found), *_practical(found), *_missing(found))
+    return (
+        _best(found),
+        _overall(found),
+        *_apart(found),
+        *_practical(found),
+        *_next(found),
+        *_missing(found),
+    )
 
 
 def p_text(p: float) -> str:
@@ -97,6 +105,21 @@ def _practical(found: Grounds) -> Iterator[str]:
         said = [f"{p.a} and {p.b} ({_sure(p.equivalent)})" for p in alike]
         within = f"by no more than {found.terms.rope:g}"
         yield f"On most data sets these probably differ {within}: {_some(said)}."
+
+
+def _next(found: Grounds) -> Iterator[str]:
+    """What the single splits are sure of, where they are known."""
+    known = [(p, p.hierarchical) for p in found.pairs if p.hierarchical is not None]
+    better = [(p.a, p.b, h.better) for p, h in known if h.better >= SURE]
+    better += [(p.b, p.a, h.worse) for p, h in known if h.worse >= SURE]
+    region = f"by more than {found.terms.rope:g}" if found.terms.rope else "at all"
+    if better:
+        said = [f"{a} than {b} ({_sure(p)})" for a, b, p in better]
+        yield f"{BY_SPLITS} these are likeliest better {region}: {_some(said)}."
+    alike = [f"{p.a} and {p.b} ({_sure(h.equivalent)})" for p, h in known if h.equivalent >= SURE]
+    if alike:
+        within = f"by no more than {found.terms.rope:g}"
+        yield f"{BY_SPLITS} these likeliest differ {within}: {_some(alike)}."
 
 
 def _sure(p: float) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.errors import Refusal
+from truerisk.core.statistics.hierarchical import FEWEST_SETS, FEWEST_SPLITS
 from truerisk.study.comparison.scores import Scores
 from truerisk.study.comparison.terms import Terms
 
@@ -23,6 +24,27 @@ class Held:
     for_ranks: np.ndarray
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def no_splits(self) -> str | None:
+        """Why single splits of data sets cannot be looked at; empty where none were given."""
+        return why_no_splits(self.scores)
+
+
+def why_no_splits(scores: Scores) -> str | None:
+    """What the hierarchical test lacks: None where it has all, empty where nothing was given."""
+    if all(splits is None for splits in scores.splits):
+        return ""
+    if len(scores.data_sets) < FEWEST_SETS:
+        return f"it needs {FEWEST_SETS} data sets"
+    for name, splits, correlation in zip(
+        scores.data_sets, scores.splits, scores.correlation, strict=True
+    ):
+        if splits is None or len(splits) < FEWEST_SPLITS:
+            return f"it needs {FEWEST_SPLITS} results of every method on '{name}'"
+        if correlation is None:
+            return f"how splits correlate on '{name}' is not known (correlation=)"
+    return None
 
 
 def hold(scores: Scores, terms: Terms) -> Held:

@@ -11,6 +11,7 @@ import numpy as np
 from truerisk.core.contracts import Streams
 from truerisk.core.interval import Interval
 from truerisk.core.statistics.dirichlet_signed_rank import dirichlet_signed_rank
+from truerisk.core.statistics.hierarchical import Hierarchical, hierarchical
 from truerisk.core.statistics.ranks import holm, rank_errors
 from truerisk.core.statistics.signed_rank import median_shift, signed_rank
 from truerisk.core.ties import TIE
@@ -29,7 +30,7 @@ class MethodPair:
     corrected for all pairs of the comparison. `correlation` is the rank-biserial one, positive
     where a is better. `better`, `equivalent` and `worse` are probabilities that on most data sets a
     is better or worse than b by more than the region, or neither. `favours_a` says which of the two
-    the test speaks for.
+    the test speaks for. `hierarchical` goes by the single splits, where they are known.
     """
 
     a: str
@@ -49,6 +50,7 @@ class MethodPair:
     equivalent: float
     worse: float
     favours_a: bool
+    hierarchical: Hierarchical | None = None
 
 
 def pairs_of(held: Held, ranks: np.ndarray, terms: Terms) -> tuple[MethodPair, ...]:
@@ -98,7 +100,16 @@ def _pair(held: Held, ranks: np.ndarray, terms: Terms, a: int, b: int) -> Method
         equivalent=equivalent,
         worse=worse,
         favours_a=apart < 0 if terms.pairwise == "ranks" else test.positive < test.negative,
+        hierarchical=_by_splits(held, terms, a, b),
     )
+
+
+def _by_splits(held: Held, terms: Terms, a: int, b: int) -> Hierarchical | None:
+    if held.no_splits is not None:
+        return None
+    scores = held.scores
+    apart = [terms.sign * (x[:, a] - x[:, b]) for x in scores.splits if x is not None]
+    return hierarchical(apart, [r for r in scores.correlation if r is not None], terms.rope)
 
 
 def _by_ranks(apart: float, n: int, k: int) -> tuple[float, float]:

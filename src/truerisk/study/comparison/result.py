@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any
 
 from truerisk.core import present
 from truerisk.core.errors import UnknownName
 from truerisk.core.results import displays, frame_of
+from truerisk.core.statistics.hierarchical import Hierarchical
 from truerisk.core.statistics.ranks import Friedman
 from truerisk.core.version import __version__
 from truerisk.core.writing import place_of, write_text
@@ -134,6 +135,9 @@ class ManyComparison:
             f"{p_text(test.chi_p_value)}; F({test.f_df[0]}, {test.f_df[1]}) = {f_text(test.f)}, "
             f"{p_text(test.p_value)}; critical difference {self.critical_difference:.2f}"
         )
+        if any(pair.hierarchical is not None for pair in self.pairs):
+            rows = [_split_row(pair) for pair in self.pairs if pair.hierarchical is not None]
+            pairs += f"\n\nby single splits (hierarchical)\n{present.text_table(_SPLITS, rows)}"
         notes = [f"note: {note}" for note in self.notes]
         return "\n".join([*self.conclusion, "", methods, "", overall, "", pairs, *notes])
 
@@ -158,9 +162,19 @@ _HEAD = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(b
          "P(same)", "P(worse)"]  # fmt: skip
 
 
+_SPLITS = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
+
+
+def _split_row(pair: MethodPair) -> list[str]:
+    names = [present.clean(pair.a, 40), present.clean(pair.b, 40)]
+    found = () if pair.hierarchical is None else astuple(pair.hierarchical)
+    return [*names, *(present.number(p, 3) for p in found)]
+
+
 def _flat(pair: MethodPair) -> dict[str, Any]:
-    plain = asdict(pair) | {"low": None, "high": None}
-    if pair.interval is not None:
-        plain |= {"low": pair.interval.low, "high": pair.interval.high}
-    del plain["interval"]
-    return plain
+    """A pair in one row: the ends of its interval, and what single splits say, as columns."""
+    plain = asdict(pair)
+    interval, by_splits = plain.pop("interval"), plain.pop("hierarchical") or {}
+    ends = {end: None if interval is None else interval[end] for end in ("low", "high")}
+    names = [each.name for each in fields(Hierarchical)]
+    return plain | ends | {f"hierarchical_{name}": by_splits.get(name) for name in names}
