@@ -1,4 +1,4 @@
-"""The hierarchical correlated t test against integrals, and a sampler of the whole model."""
+"""The hierarchical correlated t test against integrals, a sampler of the whole model, and Stan."""
 
 from __future__ import annotations
 
@@ -194,3 +194,24 @@ def test_a_sampler_of_the_whole_model_agrees(x, rope):
     three = np.stack([below, 1 - below - above, above])
     likeliest = np.bincount(three.argmax(0), minlength=3) / len(nu)
     assert told(x, rope) == pytest.approx((*likeliest, *three.mean(1)), abs=0.015)
+
+
+STAN = {  # better, equivalent, worse; the same of the next data set
+    ("WIDE", 0.01): (0.1530, 0.7937, 0.0534, 0.2443, 0.6111, 0.1446),
+    ("WIDE", 0.002): (0.6703, 0.0354, 0.2943, 0.5149, 0.1553, 0.3297),
+    ("NARROW", 0.01): (0.0000, 0.9998, 0.0002, 0.0096, 0.9418, 0.0486),
+    ("NARROW", 0.002): (0.0316, 0.1075, 0.8609, 0.1223, 0.2887, 0.5890),
+}
+
+
+@pytest.mark.parametrize(("name", "rope"), list(STAN))
+def test_stan_agrees(name, rope):
+    """The model that baycomp 1.0.3 brings, with the paper's priors, by pystan 3.10.0.
+
+    stan.build(model, data=..., random_seed=1) with lowerAlpha .5, upperAlpha 5, lowerBeta .05,
+    upperBeta .15, rho .1, deltas within the largest difference, and 1000 standard deviations as
+    upper bounds; then sample(num_chains=4, num_samples=10000, num_warmup=1500, delta=.95).
+    """
+    assert told({"WIDE": WIDE, "NARROW": NARROW}[name], rope) == pytest.approx(
+        STAN[name, rope], abs=0.012
+    )
