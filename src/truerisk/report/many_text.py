@@ -127,5 +127,7 @@ def compared_again(document: ManyDocument) -> Repeat:
         f"confidence_level={document.confidence:g}",
         f"random_state={document.seed}",
     ]
+    if any(pair.by_splits is not None for pair in document.pairs):
+        given.insert(0, "correlation=...")
     call = "\n".join(["tr.compare_many(", "    scores,", *(f"    {one}," for one in given), ")"])
     return Repeat(call, tuple((clean(n, 40), clean(v, 40)) for n, v in document.versions.items()))

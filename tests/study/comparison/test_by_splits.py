@@ -44,6 +44,7 @@ def test_it_is_printed_written_and_drawn():
     page = found.to_html()
     assert "By single splits (hierarchical correlated t test)" in page
     assert "Corani G, Benavoli A" in page
+    assert "correlation=..." in page
     for value in astuple(told):
         assert f"<bdi>{value:.3f}</bdi>" in page
 

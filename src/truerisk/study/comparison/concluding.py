@@ -84,7 +84,8 @@ def _apart(found: Grounds) -> Iterator[str]:
         return
     yield f"{over} tells apart: {_some([_told(found, pair) for pair in pairs])}."
     if len(pairs) < m:
-        yield f"{m - len(pairs)} of the {m} pairs stay open."
+        left = m - len(pairs)
+        yield f"{left} of the {m} pairs {'stays' if left == 1 else 'stay'} open."
 
 
 def _told(found: Grounds, pair: MethodPair) -> str:
