@@ -192,6 +192,22 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "comparison of other rows": lambda: tr.compare(
         risk(method="2-fold"), risk(GaussianNB(), X[:10], Y[:10], method="2-fold")
     ),
+    "data sets, one": lambda: tr.compare_many([[0.1, 0.2]]),
+    "data sets, one method": lambda: tr.compare_many([[0.1], [0.2]]),
+    "data sets, a method missing everywhere": lambda: tr.compare_many(
+        {"a": [0.1, 0.2], "b": [None, None]}
+    ),
+    "data sets, none with all methods": lambda: tr.compare_many({"a": [0.1, None], "b": [None, 1]}),
+    "data sets, methods that never meet": lambda: tr.compare_many(
+        {"a": [0.1, 1, None, None], "b": [None, None, 1, 2]}, missing="last"
+    ),
+    "data sets, values of unlike length": lambda: tr.compare_many({"a": [1, 2], "b": [1]}),
+    "data sets, a word for a value": lambda: tr.compare_many({"a": [1, "x"], "b": [1, 2]}),
+    "data sets, no table": lambda: tr.compare_many("scores.csv"),
+    "data sets, direction misspelt": lambda: tr.compare_many([[1, 2], [2, 3]], better="low"),
+    "data sets, a control that is not there": lambda: tr.compare_many(
+        {"knn": [1, 2], "lda": [2, 3]}, control="knm"
+    ),
     "one-se over ordered splits": lambda: curve(GRID, rule="1-se", method=TimeSeriesSplit(3)),
     "a path by SVC": lambda: risk(SVC(), engine="logistic-path"),
 }

@@ -14,6 +14,7 @@ def a_study() -> None:
     assert_type(study.store, Path)
     assert_type(study.run(4, limit_seconds=60.0), StudyResults)
     assert_type(study.results().rows, tuple[Mapping[str, Any], ...])
+    assert_type(study.results().compare("learner", size=50, rope=0.02), tr.ManyComparison)
     assert_type(study.status(), Status)
     assert_type(study.retry(), int)
     study.run(limit="60")  # type: ignore[call-arg]

@@ -22,6 +22,7 @@ _WHERE = {
     "Comparison": "truerisk.api.comparing.result",
     "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
+    "ManyComparison": "truerisk.study.comparison.result",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
     "Study": "truerisk.api.study",
@@ -30,6 +31,7 @@ _WHERE = {
     "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
     "compare": "truerisk.api.compare",
+    "compare_many": "truerisk.api.compare_many",
     "estimate_risk": "truerisk.api.estimate",
     "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
@@ -52,6 +54,7 @@ __all__ = [
     "Comparison",
     "ErrorPosterior",
     "HonestSearchCV",
+    "ManyComparison",
     "RiskCurve",
     "RiskEstimate",
     "RocCurve",
@@ -61,6 +64,7 @@ __all__ = [
     "audit",
     "bayesian_error",
     "compare",
+    "compare_many",
     "datasets",
     "engines",
     "estimate_risk",
@@ -88,6 +92,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.audit import audit as audit
     from truerisk.api.bayesian_error import bayesian_error as bayesian_error
     from truerisk.api.compare import compare as compare
+    from truerisk.api.compare_many import compare_many as compare_many
     from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
@@ -101,6 +106,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior
     from truerisk.core.statistics.roc import RocCurve as RocCurve
     from truerisk.methods import interval_forms as intervals
+    from truerisk.study.comparison.result import ManyComparison as ManyComparison
 
 
 if not TYPE_CHECKING:  # which would take every name for one that is there

@@ -7,6 +7,7 @@
 | `assess.py` | `assess` |
 | `audit.py` | `audit` of a search that is fitted already |
 | `compare.py` | `compare`: paired tests of two rules |
+| `compare_many.py` | `compare_many`: methods over many data sets |
 | `bayesian_error.py` | `bayesian_error` of a linear rule given by its coefficients |
 | `show_versions.py` | `show_versions`: versions, and engines that are off |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,7 @@ from truerisk.core.errors import BadData, BadStore
 from truerisk.core.progress import stage
 from truerisk.study.driving import Rules, drive
 from truerisk.study.pools import refuse_unknown
-from truerisk.study.results import StudyResults, collect
+from truerisk.study.results import ROWS_OF_TABLES, StudyResults, collect
 from truerisk.study.spec import Spec, parse_spec, read_spec
 from truerisk.study.states import State
 from truerisk.study.status import Status, status_of
@@ -105,7 +106,9 @@ class Study:
         tables = tables_of(self.spec)
         contents = cells_of(self.spec, tables)
         with Store.write(self.store) as store:
-            begin(store, KIND, _about(self.spec), mixed_versions=mixed_versions)
+            n_rows = {name: len(table.y) for name, table in tables.items()}
+            about = {**_about(self.spec), ROWS_OF_TABLES: json.dumps(n_rows)}
+            begin(store, KIND, about, mixed_versions=mixed_versions)
             cells = store.want(contents, self.spec.replicates, only=True)
             with stage(self.spec.name):
                 drive(

@@ -5,6 +5,7 @@
 | `app.py` | the group of commands, exit codes, errors as one sentence |
 | `estimate.py`, `assess.py`, `audit.py`, `report.py` | commands |
 | `plan.py`, `reproduce.py`, `study.py` | more commands |
+| `compare_study.py` | `study compare` |
 | `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
 | `factory.py` | a function in a user's file |
 | `pages.py` | where pages go, and the command that they repeat |

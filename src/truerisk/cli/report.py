@@ -1,4 +1,4 @@
-"""`truerisk report`: draw the page of an assessment or an audit again from its JSON."""
+"""`truerisk report`: draw the page of results again from their JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["report"]
     help="Where the page goes; - for stdout.  [default: FILE with .html]",
 )
 def report(file: str, output: str | None) -> None:
-    """Draw the HTML page of FILE, which `assess --json`, `audit --json` or to_json(path) wrote.
+    """Draw the HTML page of FILE, which --json or to_json(path) wrote.
 
     \b
     truerisk assess data.csv --target y --json > results.json

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.cli.compare_study import compare
 from truerisk.cli.output import duration, say, shown_progress, worded_warnings
 from truerisk.cli.stores import in_a_folder, store_path, terminated
 
@@ -28,6 +29,9 @@ def study() -> None:
 
     Exit codes: 0 complete, 5 incomplete (run it again), 130 interrupted (what was found is kept).
     """
+
+
+study.add_command(compare)
 
 
 def _store(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -46,6 +46,13 @@ displays = Registry(
         ),
         "page": Line("truerisk.report.assessment_page:draw_page", "an assessment as one HTML page"),
         "audit-page": Line("truerisk.report.audit_page:draw_audit", "an audit as one HTML page"),
+        "many-page": Line(
+            "truerisk.report.many_page:draw_many", "a comparison over data sets as one HTML page"
+        ),
+        "critical-difference": Line(
+            "truerisk.plots.critical_difference:draw_critical_difference",
+            "average ranks, and which of them lie too close to be told apart",
+        ),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),

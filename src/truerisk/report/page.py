@@ -1,21 +1,22 @@
-"""The page of results, whatever they are: an assessment or an audit."""
+"""The page of results, whatever they are: of an assessment, an audit or a comparison."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from truerisk.report import audit_page
+from truerisk.report import audit_document, many_document
 from truerisk.report.assessment_page import draw_page
-from truerisk.report.audit_document import SCHEMA
+from truerisk.report.audit_page import draw_audit
 from truerisk.report.json_values import parse, read_text, schema_of
+from truerisk.report.many_page import draw_many
 
 __all__ = ["draw_any", "page_of_file"]
 
 
 def draw_any(content: Any) -> str:
     """The page of plain values that `to_dict` made."""
-    draw = audit_page.draw_audit if schema_of(content) == SCHEMA else draw_page
-    return draw(content)
+    draw = {audit_document.SCHEMA: draw_audit, many_document.SCHEMA: draw_many}
+    return draw.get(schema_of(content), draw_page)(content)
 
 
 def page_of_file(path: Any) -> str:

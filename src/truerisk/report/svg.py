@@ -94,10 +94,10 @@ class Drawing:
         """A lying box plot: whisker, quartile, median, quartile, whisker."""
         low, first, middle, third, high = (self.x(v) for v in five)
         top, centre, bottom = self.y(y) - half, self.y(y), self.y(y) + half
-        self._stroke(low, centre, first, centre, f"whisker {look}")
-        self._stroke(third, centre, high, centre, f"whisker {look}")
+        self.stroke(low, centre, first, centre, f"whisker {look}")
+        self.stroke(third, centre, high, centre, f"whisker {look}")
         for end in (low, high):
-            self._stroke(end, centre - half / 2, end, centre + half / 2, f"whisker {look}")
+            self.stroke(end, centre - half / 2, end, centre + half / 2, f"whisker {look}")
         self.add(
             '<rect class="box {}" x="{}" y="{}" width="{}" height="{}"><title>{}</title></rect>',
             look,
@@ -107,7 +107,7 @@ class Drawing:
             _place(2 * half),
             said,
         )
-        self._stroke(middle, top, middle, bottom, f"median {look}")
+        self.stroke(middle, top, middle, bottom, f"median {look}")
 
     def cell(self, x: float, y: float, w: float, h: float, shade: int, said: str) -> None:
         """A cell of a heat grid, in pixels; shades go from 0 to 8."""
@@ -129,21 +129,33 @@ class Drawing:
     def span(self, x0: float, x1: float, y: float, look: str) -> None:
         """An interval with its ends, lying at y."""
         left, right, at = self.x(x0), self.x(x1), self.y(y)
-        self._stroke(left, at, right, at, f"span {look}")
+        self.stroke(left, at, right, at, f"span {look}")
         for end in (left, right):
-            self._stroke(end, at - 4, end, at + 4, f"span {look}")
+            self.stroke(end, at - 4, end, at + 4, f"span {look}")
+
+    def beam(self, x0: float, x1: float, y: float, look: str, said: str) -> None:
+        """A thick line between two places in pixels."""
+        self.add(
+            '<line class="beam {}" x1="{}" y1="{}" x2="{}" y2="{}"><title>{}</title></line>',
+            look,
+            _place(x0),
+            _place(y),
+            _place(x1),
+            _place(y),
+            said,
+        )
 
     def upright(self, x: float, look: str) -> None:
         """A vertical line over the whole height."""
-        self._stroke(self.x(x), self.y.start, self.x(x), self.y.end, look)
+        self.stroke(self.x(x), self.y.start, self.x(x), self.y.end, look)
 
     def level(self, y: float, look: str) -> None:
         """A horizontal line over the whole width."""
-        self._stroke(self.x.start, self.y(y), self.x.end, self.y(y), look)
+        self.stroke(self.x.start, self.y(y), self.x.end, self.y(y), look)
 
     def slope(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
         """A straight line between two points."""
-        self._stroke(self.x(x0), self.y(y0), self.x(x1), self.y(y1), look)
+        self.stroke(self.x(x0), self.y(y0), self.x(x1), self.y(y1), look)
 
     def text(self, x: float, y: float, said: str, look: str = "", *, anchor: str = "start") -> None:
         """A text at a place in pixels."""
@@ -165,21 +177,22 @@ class Drawing:
         base = max(self.y.start, self.y.end)
         shown = self.x.ticks(6) if ticks is None else ticks
         for i, value in enumerate(shown):
-            self._stroke(self.x(value), self.y.start, self.x(value), self.y.end, "grid")
+            self.stroke(self.x(value), self.y.start, self.x(value), self.y.end, "grid")
             said = tick_text(value) if names is None else names[i]
             self.text(self.x(value), base + 16, said, "tick", anchor="middle")
-        self._stroke(self.x.start, base, self.x.end, base, "axis")
+        self.stroke(self.x.start, base, self.x.end, base, "axis")
         self.text((self.x.start + self.x.end) / 2, base + 34, label, "label", anchor="middle")
 
     def left_axis(self, label: str, ticks: Sequence[float] | None = None) -> None:
         """Ticks with light lines to the right; what is measured stands above."""
         for value in self.y.ticks(5) if ticks is None else ticks:
-            self._stroke(self.x.start, self.y(value), self.x.end, self.y(value), "grid")
+            self.stroke(self.x.start, self.y(value), self.x.end, self.y(value), "grid")
             self.text(self.x.start - 7, self.y(value) + 4, tick_text(value), "tick", anchor="end")
         top = min(self.y.start, self.y.end)
         self.text(4, top - 10, label, "label")
 
-    def _stroke(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
+    def stroke(self, x0: float, y0: float, x1: float, y1: float, look: str) -> None:
+        """A straight line between two places in pixels."""
         self.add(
             '<line class="{}" x1="{}" y1="{}" x2="{}" y2="{}"/>',
             look,

@@ -7,6 +7,7 @@ replicate, for "Err" its mean over the replicates. For other targets there is no
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,15 +16,18 @@ import numpy as np
 
 from truerisk.core.present import number, seconds, text_table
 from truerisk.core.results import displays, frame_of
+from truerisk.study.comparison.of_study import Replicates, compare_study
+from truerisk.study.comparison.result import ManyComparison
 from truerisk.study.store import Cell, Store
 from truerisk.study.versions import refuse_fits
 
-__all__ = ["StudyResults", "collect", "rows_of"]
+__all__ = ["ROWS_OF_TABLES", "StudyResults", "collect", "rows_of"]
 
 FOUND = (
     "value", "std_error", "low", "high", "interval", "truth", "truth_error", "chosen", "n_fits",
     "engine", "target", "notes",
 )  # fmt: skip
+ROWS_OF_TABLES = "rows of tables"
 QUANTITIES = ("bias", "rmse", "coverage", "seconds")
 
 
@@ -53,11 +57,16 @@ def _head(cell: Cell) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class StudyResults:
-    """The results of a study; `cells` has one entry per problem, size, learner and method."""
+    """The results of a study; `cells` has one entry per problem, size, learner and method.
+
+    `asked` says the same of what was asked for, found or not: `wanted` replicates, and how two of
+    them correlate as they share rows (`correlation`, 0 of a generator).
+    """
 
     name: str
     rows: tuple[Mapping[str, Any], ...]
     cells: tuple[Mapping[str, Any], ...]
+    asked: tuple[Mapping[str, Any], ...] = ()
 
     def frame(self) -> Any:
         """One row per replicate (pandas, or polars where only that is installed)."""
@@ -70,6 +79,36 @@ class StudyResults:
     def plot(self, what: str = "bias", ax: Any = None) -> Any:
         """Draw bias, rmse, coverage or seconds against the size (needs matplotlib)."""
         return displays.load("study")(self, what=what, ax=ax)
+
+    def compare(
+        self,
+        of: str | None = None,
+        by: str | None = None,
+        *,
+        size: int | None = None,
+        learner: str | None = None,
+        method: str | None = None,
+        **terms: Any,
+    ) -> ManyComparison:
+        """Learners or methods compared over the problems of the study.
+
+        Parameters
+        ----------
+        of : str, optional
+            "learner" or "method"; not needed where the study has several of one of them alone.
+        by : str, optional
+            "truth" (the risk on fresh rows of what was chosen), "value" (the estimate), "rmse" (of
+            the estimate around the truth) or "seconds"; by default "truth" of learners and "rmse"
+            of methods.
+        size, learner, method : optional
+            Which, where the study has several: the data sets of a comparison are its problems.
+        **terms
+            `rope`, `missing`, `pairwise`, `control`, `confidence_level` and `random_state` of
+            `truerisk.compare_many`.
+        """
+        where = {"size": size, "learner": learner, "method": method}
+        found = Replicates(self.name, self.rows, self.asked)
+        return compare_study(found, of, by, where, terms)
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, under a versioned schema name."""
@@ -93,7 +132,22 @@ def collect(store: Store) -> StudyResults:
         key = (row["problem"], row["size"], row["learner"], row["method"])
         groups.setdefault(key, []).append(row)
     cells = tuple(_summed(group) for group in groups.values())
-    return StudyResults(store.noted("name") or "study", rows, cells)
+    return StudyResults(store.noted("name") or "study", rows, cells, tuple(_asked(store)))
+
+
+def _asked(store: Store) -> Iterator[dict[str, Any]]:
+    """What was asked for, and how replicates correlate.
+
+    Those of a table are rows drawn from it and tested on the others: two of them correlate by the
+    share of the rows that test (Nadeau and Bengio 2003).
+    """
+    n_rows = json.loads(store.noted(ROWS_OF_TABLES) or "{}")
+    for cell in store.cells():
+        head = _head(cell)
+        known = n_rows.get(head["problem"])
+        fixed = "data" in cell.content["problem"]
+        shared = None if known is None else (known - head["size"]) / known
+        yield {**head, "wanted": cell.wanted, "correlation": shared if fixed else 0.0}
 
 
 def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

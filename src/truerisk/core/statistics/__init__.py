@@ -8,5 +8,9 @@
 | `calibration.py` | whether probabilities mean what they say |
 | `error_posterior.py` | `ErrorPosterior`: the Beta posterior of an error rate |
 | `sample_size.py` | test rows for a width of its interval |
+| `ranks.py` | average ranks, Friedman's test, critical differences, Holm |
+| `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |
+| `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
+| `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
 | `five_numbers.py` | the numbers of a box plot |
 """

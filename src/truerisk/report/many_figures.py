@@ -1,0 +1,284 @@
+"""The figures of a comparison over data sets: critical differences, the heat table, effects."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+
+from truerisk.core.present import clean, number
+from truerisk.report.figure import Figure, FigureTable, Key, columns_of
+from truerisk.report.many_document import ManyDocument, PairRecord
+from truerisk.report.scale import Scale, tick_text
+from truerisk.report.svg import WIDTH, Drawing
+
+__all__ = ["draw_effects", "draw_ranks", "draw_values"]
+
+MARGIN, STEP = 132, 24
+MOST_DRAWN, MOST_ACROSS, MOST_PAIRS = 60, 16, 40
+N_SHADES = 8
+
+
+# ---------------------------------------------------------------- critical differences
+
+
+def draw_ranks(document: ManyDocument) -> Figure:
+    """Average ranks on a line; bars join methods that the critical difference keeps together."""
+    k, order = len(document.methods), document.ordered
+    axis, bars = 62, 10 * len(document.alike)
+    half = ceil(k / 2)
+    drawing = Drawing(
+        title="Average ranks and the critical difference",
+        about="; ".join(f"{document.shown(j)} {document.ranks[j]:.2f}" for j in order),
+        height=int(axis + 26 + bars + STEP * half),
+        x=_axis(document),
+        y=Scale(0, 1, axis, axis + 1),
+    )
+    _rule(drawing, axis)
+    _ruler(drawing, document)
+    for i, j in enumerate(order):
+        level = i if i < half else k - 1 - i
+        _label(drawing, document, j, (axis, axis + 30 + bars + STEP * level), i < half)
+    for i, group in enumerate(document.alike):
+        ends = [document.ranks[j] for j in group]
+        said = f"not told apart by ranks: {', '.join(document.shown(j, 30) for j in group)}"
+        _joined(drawing, min(ends), max(ends), axis + 12 + 10 * i, said)
+    cd = f"{document.critical_difference:.2f}"
+    return Figure(
+        name="ranks",
+        title="Average ranks",
+        drawing=drawing,
+        caption=(
+            f"1 is best. Bars join methods whose average ranks differ by less than the critical "
+            f"difference, {cd} (Nemenyi's test of all pairs). It depends on which other methods "
+            "are there; the tests of pairs below do not."
+        ),
+        table=FigureTable.of(
+            ("method", "average rank"),
+            [[document.shown(j), f"{document.ranks[j]:.3f}"] for j in order],
+        ),
+        keys=(Key("s1", f"ranks within {cd} of each other", "line"),) if document.alike else (),
+    )
+
+
+def _axis(document: ManyDocument) -> Scale:
+    """Whole ranks around those that are there, the best on the left."""
+    low, high = floor(min(document.ranks)), ceil(max(document.ranks))
+    return Scale(low, max(high, low + 1), MARGIN, WIDTH - MARGIN)
+
+
+def _rule(drawing: Drawing, at: float) -> None:
+    low, high = int(drawing.x.low), int(drawing.x.high)
+    drawing.slope(low, 0, high, 0, "axis")
+    for rank in range(low, high + 1, max(1, (high - low) // 8)):
+        drawing.stroke(drawing.x(rank), at - 5, drawing.x(rank), at, "axis")
+        drawing.text(drawing.x(rank), at - 9, str(rank), "tick", anchor="middle")
+
+
+def _ruler(drawing: Drawing, document: ManyDocument) -> None:
+    """The critical difference as a length above the axis, cut where it is longer than that."""
+    x, reach = drawing.x, drawing.x.high - drawing.x.low
+    end = x(x.low + min(document.critical_difference, reach))
+    drawing.stroke(x.start, 18, end, 18, "span muted")
+    for at in (x.start, end) if document.critical_difference <= reach else (x.start,):
+        drawing.stroke(at, 14, at, 22, "span muted")
+    more = "" if document.critical_difference <= reach else ", longer than the axis"
+    said = f"critical difference {document.critical_difference:.2f}{more}"
+    drawing.text(x.start, 10, said, "tick")
+
+
+def _label(
+    drawing: Drawing, document: ManyDocument, j: int, ends: tuple[float, float], left: bool
+) -> None:
+    """From the place on the axis down, then sideways to the name."""
+    at, (top, y) = drawing.x(document.ranks[j]), ends
+    edge = drawing.x.start - 8 if left else drawing.x.end + 8
+    drawing.stroke(at, top, at, y, "axis")
+    drawing.stroke(min(at, edge), y, max(at, edge), y, "axis")
+    name, rank = columns_of(document.shown(j), 11), f"{document.ranks[j]:.2f}"
+    said = f"{name} {rank}" if left else f"{rank} {name}"
+    drawing.text(edge + (-4 if left else 4), y + 4, said, "name", anchor="end" if left else "start")
+    drawing.point(
+        document.ranks[j], 0, "s0", f"{document.shown(j)}: average rank {document.ranks[j]:.3f}"
+    )
+
+
+def _joined(drawing: Drawing, low: float, high: float, y: float, said: str) -> None:
+    drawing.beam(drawing.x(low) - 5, drawing.x(high) + 5, y, "s1", said)
+
+
+# ---------------------------------------------------------------- the table data set × method
+
+
+def draw_values(document: ManyDocument) -> Figure:
+    """A row per data set; within each the best is framed, and darker is worse."""
+    order = document.ordered[:MOST_ACROSS]
+    rows = range(min(len(document.data_sets), MOST_DRAWN))
+    top, high = 20, 24
+    bottom = top + high * len(rows)
+    drawing = Drawing(
+        title=f"{clean(document.quantity, 60)} by data set and method",
+        about="Within each data set the best method is framed; darker is worse.",
+        height=bottom + 14 * _name_lines(document, order) + 8,
+        x=Scale(0, len(order), MARGIN, WIDTH - 8),
+        y=Scale(0, len(rows), top, bottom),
+    )
+    width = (WIDTH - 8 - MARGIN) / len(order)
+    for place, i in enumerate(rows):
+        _row(drawing, document, i, order, (top + place * high, width, high))
+    _across(drawing, document, order, bottom, width)
+    left_out = len(document.data_sets) - len(rows), len(document.methods) - len(order)
+    return Figure(
+        name="values",
+        title="Data set × method",
+        drawing=drawing,
+        caption=(
+            f"{clean(document.quantity, 60)}; {clean(document.better, 10)} is better. Shades are "
+            "relative within each data set, from the best (light, framed) to the worst (dark). – "
+            f"is missing; a star marks data sets that took no part.{_undrawn(left_out)}"
+        ),
+        table=_value_table(document, document.ordered),
+        keys=(Key("h0", "best of its data set", "cell"), Key("h8", "worst", "cell")),
+    )
+
+
+def _undrawn(left_out: tuple[int, int]) -> str:
+    said = [
+        f"{n} further {what}{'' if n == 1 else 's'}"
+        for n, what in zip(left_out, ("data set", "method"), strict=True)
+        if n > 0
+    ]
+    return f" Not drawn: {' and '.join(said)}; the JSON has them." if said else ""
+
+
+def _row(
+    drawing: Drawing,
+    document: ManyDocument,
+    i: int,
+    order: list[int],
+    place: tuple[float, float, float],
+) -> None:
+    top, width, high = place
+    values = document.values[i]
+    there = [v for v in values if v is not None]
+    star = "*" if document.data_sets[i] in document.left_out else ""
+    name = columns_of(clean(document.data_sets[i], 60), 17) + star
+    drawing.text(MARGIN - 7, top + high / 2 + 4, name, "tick", anchor="end")
+    for j, method in enumerate(order):
+        value, x = values[method], MARGIN + j * width
+        shade = _shade(document, value, there)
+        said = f"{clean(document.data_sets[i], 60)}, {document.shown(method)}: {number(value)}"
+        if value is not None:
+            drawing.cell(x, top, width, high, shade, said)
+        if width > 38 or value is None:
+            look = "tick on-dark" if shade > N_SHADES / 2 else "tick on-light"
+            drawing.text(x + width / 2, top + high / 2 + 4, number(value, 3), look, anchor="middle")
+        if value is not None and shade == 0 and value == _best(document, there):
+            drawing.frame(x + 1.5, top + 1.5, width - 3, high - 3)
+
+
+def _best(document: ManyDocument, there: list[float]) -> float:
+    return min(there) if document.better == "lower" else max(there)
+
+
+def _shade(document: ManyDocument, value: float | None, there: list[float]) -> int:
+    """From 0, the best of the data set, to `N_SHADES`, its worst."""
+    if value is None or max(there) == min(there):
+        return 0
+    share = abs(value - _best(document, there)) / (max(there) - min(there))
+    return round(N_SHADES * share)
+
+
+def _name_lines(document: ManyDocument, order: list[int]) -> int:
+    return 1 + (len(order) > 3)
+
+
+def _across(
+    drawing: Drawing, document: ManyDocument, order: list[int], bottom: float, width: float
+) -> None:
+    """Names of methods under their columns, every other one a line lower where they are many."""
+    lines = _name_lines(document, order)
+    for j, method in enumerate(order):
+        said = columns_of(document.shown(method), max(3, int(lines * width / 7.5)))
+        y = bottom + 15 + 14 * (j % lines)
+        drawing.text(MARGIN + (j + 0.5) * width, y, said, "tick", anchor="middle")
+
+
+def _value_table(document: ManyDocument, order: list[int]) -> FigureTable:
+    shown = order[:MOST_ACROSS]
+    rows = [
+        [clean(name, 60), *(number(values[j]) for j in shown)]
+        for name, values in zip(document.data_sets, document.values, strict=True)
+    ]
+    return FigureTable.of(["data set", *(document.shown(j, 40) for j in shown)], rows)
+
+
+# ---------------------------------------------------------------- effects
+
+
+def draw_effects(document: ManyDocument) -> Figure:
+    """The difference of each pair with its interval, beside the region of no matter."""
+    pairs = document.pairs[:MOST_PAIRS]
+    top, left = 26, 190
+    bottom = top + STEP * len(pairs)
+    ends = [end for p in pairs for end in _ends(p)] + [-document.rope, document.rope]
+    drawing = Drawing(
+        title="Differences of two methods",
+        about="; ".join(f"{_named(document, p)}: {number(p.difference)}" for p in pairs[:20]),
+        height=bottom + 42,
+        x=Scale.around(ends, left, WIDTH - 14),
+        y=Scale(0, len(pairs), top, bottom),
+    )
+    if document.rope:
+        rope = document.rope
+        drawing.band([-rope, rope], [0, 0], [len(pairs), len(pairs)], "s5")
+    drawing.bottom_axis(f"difference a − b ({document.better} is better)")
+    drawing.upright(0.0, "baseline")
+    for i, pair in enumerate(pairs):
+        _effect(drawing, document, pair, i + 0.5, left)
+    level = f"{100 * document.confidence:g} % interval"
+    keys = [Key("s0", f"difference and {level}", "span")]
+    if document.rope:
+        keys.append(Key("s5", f"within {tick_text(document.rope)}: practically the same", "band"))
+    more = len(document.pairs) - len(pairs)
+    return Figure(
+        name="effects",
+        title="Differences of two methods",
+        drawing=drawing,
+        caption=(
+            "The Hodges–Lehmann estimate over data sets (the middle of the means of any two "
+            "differences) with the interval of the signed-rank test."
+            + (f" {more} further pairs are in the JSON." if more > 0 else "")
+        ),
+        table=FigureTable.of(
+            ("a", "b", "a − b", "interval"),
+            [
+                [
+                    document.shown(p.a),
+                    document.shown(p.b),
+                    number(p.difference),
+                    str(p.interval or "none"),
+                ]
+                for p in document.pairs
+            ],
+        ),
+        keys=tuple(keys),
+    )
+
+
+def _ends(pair: PairRecord) -> list[float]:
+    inside = [] if pair.interval is None else [pair.interval.low, pair.interval.high]
+    return [pair.difference, *inside]
+
+
+def _named(document: ManyDocument, pair: PairRecord) -> str:
+    return f"{document.shown(pair.a)} − {document.shown(pair.b)}"
+
+
+def _effect(
+    drawing: Drawing, document: ManyDocument, pair: PairRecord, y: float, left: float
+) -> None:
+    name = " − ".join(columns_of(document.shown(j), 12) for j in (pair.a, pair.b))
+    drawing.text(left - 10, drawing.y(y) + 4, name, "tick", anchor="end")
+    if pair.interval is not None:
+        drawing.span(pair.interval.low, pair.interval.high, y, "s0")
+    said = f"{_named(document, pair)}: {number(pair.difference)}, {pair.interval or 'no interval'}"
+    drawing.point(pair.difference, y, "s0", said)

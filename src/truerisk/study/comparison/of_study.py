@@ -1,0 +1,176 @@
+"""The table of a study: its problems are the data sets, its learners or its methods compete.
+
+Data sets of a comparison are a sample of problems; sizes of one problem are none, so one size is
+compared, and of learners that of one method, of methods that of one learner.
+
+Cells of one problem have the same replicates. The value of a cell is the mean over the replicates
+that every competitor has found there which has found any; one that has found none is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, UnknownName
+from truerisk.core.registry import closest
+from truerisk.study.comparison.comparing import compared
+from truerisk.study.comparison.result import ManyComparison
+from truerisk.study.comparison.scores import Scores
+from truerisk.study.comparison.terms import Terms
+
+__all__ = ["Replicates", "compare_study"]
+
+QUANTITIES = {
+    "truth": "risk of the chosen setting on fresh rows",
+    "value": "estimated risk",
+    "rmse": "root mean squared error of the estimate",
+    "seconds": "seconds per estimate",
+}
+Found = Mapping[int, Mapping[str, Any]]  # replicate -> row
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """A row for every replicate that was found, and the cells that were asked for."""
+
+    name: str
+    rows: Sequence[Mapping[str, Any]]
+    asked: Sequence[Mapping[str, Any]]
+
+
+def compare_study(
+    results: Replicates,
+    of: str | None,
+    by: str | None,
+    where: Mapping[str, Any],
+    terms: Mapping[str, Any],
+) -> ManyComparison:
+    """Compare the learners or the methods of a study."""
+    competitors = _competitors(results, of)
+    by = by or ("truth" if competitors == "learner" else "rmse")
+    if by not in QUANTITIES:
+        near = closest(str(by), QUANTITIES) or "."
+        raise UnknownName(f"by={shown(by)}{near} Known: {', '.join(QUANTITIES)}.")
+    taken = _taken(results, competitors, where)
+    scores = _scores(results, taken, competitors, by)
+    found = compared(scores, Terms(**terms), QUANTITIES[by])
+    return replace(found, name=results.name)
+
+
+def _competitors(results: Replicates, of: str | None) -> str:
+    """Learners or methods, whatever the study has several of."""
+    if of is not None:
+        if of not in ("learner", "method"):
+            raise UnknownName(f"of={shown(of)}: 'learner' or 'method' is compared.")
+        return of
+    several = [part for part in ("learner", "method") if len(_names(results, part)) > 1]
+    if len(several) == 2:
+        raise BadArgument("the study has several learners and several methods: say of='learner' or "
+                      "of='method', and which one of the others.")  # fmt: skip
+    return several[0] if several else "learner"
+
+
+def _names(results: Replicates, part: str) -> list[Any]:
+    return list(dict.fromkeys(cell[part] for cell in results.asked))
+
+
+def _taken(
+    results: Replicates, competitors: str, where: Mapping[str, Any]
+) -> list[Mapping[str, Any]]:
+    """The cells that were asked for, of one size, and of one learner or method."""
+    taken = list(results.asked)
+    for part in ("size", "learner", "method"):
+        names, chosen = _names(results, part), where[part]
+        if part == competitors:
+            if chosen is not None:
+                raise UnknownName(f"{part}={shown(chosen)}: {part}s are compared, all of them.")
+            continue
+        if chosen is None and len(names) > 1:
+            known = ", ".join(str(name) for name in names)
+            raise BadArgument(
+                f"the study has several {part}s ({known}): compare at one of them, "
+                f"{part}={names[0]!r}. The data sets of a comparison are problems."
+            )
+        if chosen is not None and chosen not in names:
+            known = ", ".join(str(name) for name in names)
+            raise UnknownName(f"the study has no {part} {chosen!r}. It has: {known}.")
+        taken = [cell for cell in taken if cell[part] == (names[0] if chosen is None else chosen)]
+    return taken
+
+
+def _scores(
+    results: Replicates, taken: Sequence[Mapping[str, Any]], competitors: str, by: str
+) -> Scores:
+    found = _found(results, by)
+    problems = list(dict.fromkeys(cell["problem"] for cell in taken))
+    methods = list(dict.fromkeys(cell[competitors] for cell in taken))
+    cells = {(cell["problem"], cell[competitors]): cell for cell in taken}
+    values = np.full((len(problems), len(methods)), np.nan)
+    splits: list[np.ndarray | None] = []
+    correlation: list[float | None] = []
+    unpaired = 0
+    for i, problem in enumerate(problems):
+        own = [found.get(_key(cells[problem, method]), {}) for method in methods]
+        there = [j for j, rows in enumerate(own) if rows]
+        shared = sorted(set.intersection(*(set(own[j]) for j in there))) if there else []
+        unpaired += sum(len(own[j]) - len(shared) for j in there)
+        for j in there:
+            values[i, j] = _value([own[j][number] for number in shared], by)
+        whole = by == "truth" and len(there) == len(methods) and shared
+        splits.append(_splits(own, shared) if whole else None)
+        correlation.append(cells[problem, methods[0]]["correlation"])
+    notes = _notes(taken, found, unpaired)
+    return Scores(
+        tuple(problems), tuple(methods), values, tuple(splits), tuple(correlation), tuple(notes)
+    )
+
+
+def _key(cell: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(cell[part] for part in ("problem", "size", "learner", "method"))
+
+
+def _found(results: Replicates, by: str) -> dict[tuple[Any, ...], dict[int, Mapping[str, Any]]]:
+    """The replicates that have what the value is made of, by cell."""
+    needed = ("value", "truth") if by == "rmse" else (by,)
+    found: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
+    for row in results.rows:
+        if all(row[name] is not None for name in needed):
+            found.setdefault(_key(row), {})[row["replicate"]] = row
+    return found
+
+
+def _value(rows: Sequence[Mapping[str, Any]], by: str) -> float:
+    if not rows:
+        return float("nan")
+    if by != "rmse":
+        return float(np.mean([row[by] for row in rows]))
+    truth = np.array([row["truth"] for row in rows])
+    aim = truth.mean() if rows[0]["target"] == "Err" else truth
+    return float(np.sqrt(np.mean((np.array([row["value"] for row in rows]) - aim) ** 2)))
+
+
+def _splits(own: Sequence[Found], shared: Sequence[int]) -> np.ndarray:
+    return np.array([[rows[number]["truth"] for rows in own] for number in shared])
+
+
+def _notes(
+    taken: Sequence[Mapping[str, Any]], found: Mapping[tuple[Any, ...], Found], unpaired: int
+) -> list[str]:
+    notes = []
+    wanted = sum(cell["wanted"] for cell in taken)
+    there = sum(len(found.get(_key(cell), {})) for cell in taken)
+    if there < wanted:
+        notes.append(
+            f"{wanted - there} of {wanted} replicates have no result (they failed, or the study "
+            "goes on)"
+        )
+    if unpaired:
+        notes.append(
+            f"{unpaired} replicates that another competitor lacks on the same problem do not count"
+        )
+    return notes

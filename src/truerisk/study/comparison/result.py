@@ -1,0 +1,180 @@
+"""A comparison of methods over many data sets: a frozen value that prints itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, astuple, dataclass, fields
+from typing import Any
+
+from truerisk.core import present
+from truerisk.core.errors import UnknownName
+from truerisk.core.results import displays, frame_of
+from truerisk.core.statistics.hierarchical import Hierarchical
+from truerisk.core.statistics.ranks import Friedman
+from truerisk.core.version import __version__
+from truerisk.core.writing import place_of, write_text
+from truerisk.study.comparison.concluding import f_text, p_text
+from truerisk.study.comparison.pairs import MethodPair
+from truerisk.study.comparison.terms import Terms
+
+__all__ = ["SCHEMA", "ManyComparison"]
+
+SCHEMA = "truerisk.many-comparison/1"
+
+
+@dataclass(frozen=True)
+class ManyComparison:
+    """Methods compared over data sets by their values, the table of `data_sets` × `methods`.
+
+    `ranks` are average ranks, 1 the best, on the `n_compared` data sets that took part; those of
+    `left_out` did not. `friedman` tests all methods at once, `pairs` holds two of them each.
+    Average ranks that differ by more than `critical_difference` differ for all pairs at once
+    (Nemenyi). `conclusion` says in sentences what follows, `notes` say what was left out, and what
+    the data did not allow.
+    """
+
+    quantity: str
+    data_sets: tuple[str, ...]
+    methods: tuple[str, ...]
+    values: tuple[tuple[float | None, ...], ...]
+    ranks: tuple[float, ...]
+    friedman: Friedman
+    critical_difference: float
+    pairs: tuple[MethodPair, ...]
+    terms: Terms
+    n_compared: int
+    conclusion: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def ordered(self) -> list[tuple[str, float]]:
+        """Methods with their average ranks, the best first."""
+        return sorted(zip(self.methods, self.ranks, strict=True), key=lambda one: one[1])
+
+    @property
+    def alike(self) -> list[tuple[str, ...]]:
+        """Largest groups of methods whose ranks lie within one critical difference."""
+        names = self.ordered
+        groups: list[tuple[str, ...]] = []
+        end = 0
+        for i, (_, rank) in enumerate(names):
+            reach = [name for name, other in names[i:] if other - rank <= self.critical_difference]
+            if len(reach) > 1 and i + len(reach) > end:
+                groups.append(tuple(reach))
+                end = i + len(reach)
+        return groups
+
+    def pair(self, a: str, b: str) -> MethodPair:
+        """What was found of two methods, in the order in which they were compared."""
+        for one in self.pairs:
+            if {one.a, one.b} == {a, b} and a != b:
+                return one
+        known = ", ".join(self.methods)
+        raise UnknownName(f"{a!r} and {b!r} were not compared. Methods: {known}.")
+
+    def frame(self) -> Any:
+        """The values, a row per data set (pandas, or polars where only that is installed)."""
+        columns = zip(*self.values, strict=True)
+        table: dict[str, list[Any]] = {"data set": list(self.data_sets)}
+        return frame_of(table | {m: list(c) for m, c in zip(self.methods, columns, strict=True)})
+
+    def pairs_frame(self) -> Any:
+        """One row per pair."""
+        rows = [_flat(pair) for pair in self.pairs]
+        return frame_of({name: [row[name] for row in rows] for name in rows[0]})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        return {
+            "schema": SCHEMA,
+            "name": self.name,
+            "quantity": self.quantity,
+            "conclusion": list(self.conclusion),
+            "data_sets": list(self.data_sets),
+            "methods": list(self.methods),
+            "values": [list(row) for row in self.values],
+            "ranks": list(self.ranks),
+            "friedman": present.plain(asdict(self.friedman)),
+            "critical_difference": self.critical_difference,
+            "alike": [list(group) for group in self.alike],
+            "pairs": [present.plain(asdict(pair)) for pair in self.pairs],
+            "terms": asdict(self.terms),
+            "n_compared": self.n_compared,
+            "left_out": list(self.left_out),
+            "notes": list(self.notes),
+            "versions": {"truerisk": __version__},
+        }
+
+    def to_json(self, path: Any = None) -> str:
+        """The same as JSON, also written to `path` where one is given."""
+        text = json.dumps(self.to_dict(), allow_nan=False)
+        if path is not None:
+            write_text(text, path)
+        return text
+
+    def to_html(self, path: Any = None) -> str:
+        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        place = None if path is None else place_of(path)
+        text: str = displays.load("many-page")(self.to_dict())
+        if place is not None:
+            write_text(text, place)
+        return text
+
+    def plot(self, ax: Any = None) -> Any:
+        """The critical-difference diagram (needs matplotlib)."""
+        return displays.load("critical-difference")(self, ax=ax)
+
+    def __str__(self) -> str:
+        methods = present.text_table(["method", "average rank"], self._ranked())
+        pairs = present.text_table(_HEAD, [self._row(pair) for pair in self.pairs])
+        test = self.friedman
+        overall = (
+            f"Friedman: chi-square({test.df}) = {test.chi_square:.2f}, "
+            f"{p_text(test.chi_p_value)}; F({test.f_df[0]}, {test.f_df[1]}) = {f_text(test.f)}, "
+            f"{p_text(test.p_value)}; critical difference {self.critical_difference:.2f}"
+        )
+        if any(pair.hierarchical is not None for pair in self.pairs):
+            rows = [_split_row(pair) for pair in self.pairs if pair.hierarchical is not None]
+            pairs += f"\n\nby single splits (hierarchical)\n{present.text_table(_SPLITS, rows)}"
+        notes = [f"note: {note}" for note in self.notes]
+        return "\n".join([*self.conclusion, "", methods, "", overall, "", pairs, *notes])
+
+    def _ranked(self) -> list[list[str]]:
+        return [[present.clean(name, 60), f"{rank:.3f}"] for name, rank in self.ordered]
+
+    def _row(self, pair: MethodPair) -> list[str]:
+        return [
+            present.clean(pair.a, 40), present.clean(pair.b, 40),
+            f"{pair.wins}/{pair.ties}/{pair.losses}", present.number(pair.difference),
+            str(pair.interval or "none"), f"{pair.p_value:.3g}", f"{pair.p_holm:.3g}",
+            present.number(pair.better, 3), present.number(pair.equivalent, 3),
+            present.number(pair.worse, 3),
+        ]  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        head = ["method", "average rank"]
+        return present.html_table(" ".join(self.conclusion), head, self._ranked())
+
+
+_HEAD = ["a", "b", "better/tied/worse", "a − b", "interval", "p", "Holm", "P(better)",
+         "P(same)", "P(worse)"]  # fmt: skip
+
+
+_SPLITS = ["a", "b", "P(better)", "P(same)", "P(worse)", "next better", "next same", "next worse"]
+
+
+def _split_row(pair: MethodPair) -> list[str]:
+    names = [present.clean(pair.a, 40), present.clean(pair.b, 40)]
+    found = () if pair.hierarchical is None else astuple(pair.hierarchical)
+    return [*names, *(present.number(p, 3) for p in found)]
+
+
+def _flat(pair: MethodPair) -> dict[str, Any]:
+    """A pair in one row: the ends of its interval, and what single splits say, as columns."""
+    plain = asdict(pair)
+    interval, by_splits = plain.pop("interval"), plain.pop("hierarchical") or {}
+    ends = {end: None if interval is None else interval[end] for end in ("low", "high")}
+    names = [each.name for each in fields(Hierarchical)]
+    return plain | ends | {f"hierarchical_{name}": by_splits.get(name) for name in names}

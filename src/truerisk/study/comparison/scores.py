@@ -1,0 +1,200 @@
+"""The table data set × method, however it was given: a frame, a mapping, or an array.
+
+A cell is a number, or the results of the splits (folds, repetitions) of that data set, the same
+splits for all methods; its value is then their mean. None and NaN are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadData, Refusal
+
+__all__ = ["MOST_METHODS", "MOST_SETS", "Scores", "read_scores"]
+
+MOST_SETS, MOST_METHODS = 2_000, 50
+WAYS = (
+    "give a frame with a row per data set and a column per method, a mapping of method to values, "
+    "or an array (data sets, methods)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Values `(data sets, methods)`, NaN where there is none.
+
+    `splits` holds of each data set the results `(splits, methods)` that its values are means of,
+    and `correlation` how two splits correlate as their training sets overlap; None where that is
+    not known.
+    """
+
+    data_sets: tuple[str, ...]
+    methods: tuple[str, ...]
+    values: np.ndarray
+    splits: tuple[np.ndarray | None, ...] = ()
+    correlation: tuple[float | None, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        n, k = self.values.shape
+        if k < 2:
+            raise Refusal(f"{_counted(k, 'method')}: a comparison needs at least two.")
+        if n < 2:
+            raise Refusal(
+                f"{_counted(n, 'data set')}: what holds on one says nothing of others; a "
+                "comparison over data sets needs at least two. Two rules on the rows of one data "
+                "set compare by tr.compare."
+            )
+        if n > MOST_SETS or k > MOST_METHODS:
+            raise Refusal(
+                f"{n} data sets and {k} methods: at most {MOST_SETS} and {MOST_METHODS} are "
+                "compared."
+            )
+        _refuse_twice(self.methods, "method")
+        _refuse_twice(self.data_sets, "data set")
+        for method, column in zip(self.methods, self.values.T, strict=True):
+            if np.isnan(column).all():
+                raise Refusal(f"method '{method}' has no value on any data set: leave it out.")
+
+    def taken(self, rows: np.ndarray) -> Scores:
+        """The data sets of those numbers."""
+        return Scores(
+            tuple(self.data_sets[i] for i in rows),
+            self.methods,
+            self.values[rows],
+            tuple(self.splits[i] for i in rows) if self.splits else (),
+            tuple(self.correlation[i] for i in rows) if self.correlation else (),
+            self.notes,
+        )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n or 'no'} {what}{'' if n == 1 else 's'}"
+
+
+def _refuse_twice(names: Sequence[str], what: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise BadData(f"two {what}s are called '{name}': give each a name of its own.")
+
+
+def read_scores(
+    given: Any, methods: Any = None, data_sets: Any = None, correlation: Any = None
+) -> Scores:
+    """The table of what a user gave."""
+    if isinstance(given, Scores):
+        return given
+    cells, columns, rows = _cells(given)
+    names = _named(methods, columns, len(cells[0]) if cells else 0, "method")
+    sets = _named(data_sets, rows, len(cells), "data set")
+    read = [
+        [_cell(cell, sets[i], names[j]) for j, cell in enumerate(row)]
+        for i, row in enumerate(cells)
+    ]
+    values = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in read])
+    splits = tuple(_of_one_set(row, sets[i]) for i, row in enumerate(read))
+    return Scores(
+        sets,
+        names,
+        values.reshape(len(sets), len(names)),
+        splits,
+        _correlations(correlation, len(sets)),
+    )
+
+
+def _cells(given: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[Any] | None]:
+    """Rows of cells, and the names of columns and rows where they are known."""
+    if hasattr(given, "columns") and hasattr(given, "to_numpy"):
+        return _of_frame(given)
+    if isinstance(given, Mapping):
+        return _of_mapping(given)
+    try:
+        array = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadData(f"scores={shown(given)} is no table of numbers: {WAYS}.") from None
+    if array.ndim not in (2, 3):
+        raise BadData(f"scores has shape {array.shape}: {WAYS}.")
+    return [list(row) for row in array], None, None
+
+
+def _of_frame(frame: Any) -> tuple[list[list[Any]], Sequence[Any], Sequence[Any] | None]:
+    """Columns of numbers are methods; one column of text names the data sets, or the index does."""
+    columns = {name: list(frame[name]) for name in frame.columns}
+    texts = [name for name, cells in columns.items() if any(isinstance(c, str) for c in cells)]
+    if len(texts) > 1:
+        raise BadData(
+            f"columns '{texts[0]}' and '{texts[1]}' hold text: one names the data sets, and the "
+            "others are the values of methods."
+        )
+    names = columns.pop(texts[0]) if texts else getattr(frame, "index", None)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    return rows, list(columns), None if names is None else list(names)
+
+
+def _of_mapping(given: Mapping[Any, Any]) -> tuple[list[list[Any]], list[Any], list[Any] | None]:
+    """Method -> values in one order, or method -> data set -> value."""
+    columns = list(given.values())
+    inner = [isinstance(column, Mapping) for column in columns]
+    if columns and all(inner):
+        rows = list(dict.fromkeys(name for column in columns for name in column))
+        return [[column.get(row) for column in columns] for row in rows], list(given), rows
+    sizes = {len(c) if isinstance(c, Sequence | np.ndarray) else -1 for c in columns}
+    if any(inner) or len(sizes) > 1 or -1 in sizes or any(isinstance(c, str) for c in columns):
+        raise BadData(f"the methods of scores have values of unlike length or kind: {WAYS}.")
+    return [list(row) for row in zip(*columns, strict=True)], list(given), None
+
+
+def _named(given: Any, known: Sequence[Any] | None, n: int, what: str) -> tuple[str, ...]:
+    argument = what.replace(" ", "_") + "s"
+    if given is None:
+        names = known if known is not None else range(1, n + 1)
+        return tuple(str(name) for name in names)
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or len(given) != n:
+        raise BadData(f"{argument}={shown(given)}: give {n} names, one for each {what}.")
+    return tuple(str(name) for name in given)
+
+
+def _cell(given: Any, data_set: str, method: str) -> np.ndarray:
+    """The results of a cell: of one number, of splits, or empty where something is missing."""
+    try:
+        found = np.atleast_1d(np.asarray(np.nan if given is None else given, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.array([np.inf])
+    if found.ndim > 1 or np.isinf(found).any():
+        raise BadData(
+            f"the value of '{method}' on '{data_set}' is {shown(given)}, no finite number; what "
+            "is missing is None or NaN."
+        )
+    return found[:0] if np.isnan(found).any() else found
+
+
+def _of_one_set(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
+    """The splits of a data set as columns; None where a cell is missing or a single number."""
+    sizes = {len(cell) for cell in row if len(cell)}
+    if len(sizes) > 1:
+        raise BadData(
+            f"on '{data_set}' methods have {min(sizes)} to {max(sizes)} results: give all of them "
+            "the results of the same splits."
+        )
+    whole = all(len(cell) > 1 for cell in row)
+    return np.stack(row, axis=1) if whole else None
+
+
+def _correlations(given: Any, n: int) -> tuple[float | None, ...]:
+    if given is None:
+        return (None,) * n
+    try:
+        found = np.broadcast_to(np.asarray(given, dtype=np.float64), (n,))
+    except (TypeError, ValueError):
+        found = np.array([np.nan])
+    if not ((found >= 0) & (found < 1)).all():
+        raise BadData(
+            f"correlation={shown(given)}: give n_test / (n_train + n_test) of the splits (0 where "
+            f"they share no rows), one number or one for each of {n} data sets."
+        )
+    return tuple(found.tolist())

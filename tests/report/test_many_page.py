@@ -1,0 +1,215 @@
+"""The page of a comparison over data sets says what the comparison says, in one file."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+from tests.report.conftest import ARABIC, HOSTILE, LONG
+from tests.report.test_in_browser import findings
+from tests.support.demsar import C45, DATA_SETS, METHODS
+
+import truerisk as tr
+from truerisk.core.errors import BadData
+from truerisk.core.present import number
+from truerisk.report.many_document import read_many
+from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
+from truerisk.report.many_page import draw_many
+from truerisk.report.page import draw_any, page_of_file
+
+
+@pytest.fixture(scope="module")
+def compared():
+    """Demšar's table, with a hole."""
+    values = C45.copy()
+    values[3, 1] = np.nan
+    return tr.compare_many(
+        values, better="higher", methods=METHODS, data_sets=DATA_SETS, quantity="AUC"
+    )
+
+
+@pytest.fixture
+def content(compared):
+    """Its JSON, to be changed."""
+    return json.loads(compared.to_json())
+
+
+def wild():
+    """Names that try to leave their place, and many of them."""
+    values = np.random.default_rng(0).normal(size=(80, 20))
+    values[3, 4] = np.nan
+    methods = [HOSTILE, ARABIC, LONG, *(f"{HOSTILE}{i}" for i in range(17))]
+    data_sets = [f"{HOSTILE}{i}{LONG}" for i in range(80)]
+    return tr.compare_many(values, methods=methods, data_sets=data_sets, quantity=HOSTILE)
+
+
+def told(page):
+    """The words of a page."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", page.partition("<body>")[2]))
+
+
+def test_the_page_is_drawn_again_from_the_file(compared, tmp_path):
+    """`to_html`, and the page of what `to_json` wrote, are the same to the letter."""
+    written = compared.to_html(tmp_path / "a.html")
+    compared.to_json(tmp_path / "a.json")
+    assert (tmp_path / "a.html").read_text("utf-8") == written
+    assert page_of_file(tmp_path / "a.json") == written
+
+
+def test_the_page_says_what_was_found(compared):
+    """Conclusion, ranks, values, pairs, what is missing, the paragraph and its papers."""
+    page = told(compared.to_html())
+    for sentence in compared.conclusion:
+        assert sentence in page
+    for rank in compared.ranks:
+        assert f"{rank:.3f}" in page
+    for pair in compared.pairs:
+        assert number(pair.difference) in page
+        assert str(pair.interval) in page
+    assert "1 of 56 values were missing; only the 13 data sets" in page
+    assert compared.notes[0] in page
+    for name in ("Demšar", "Iman", "Holm", "Hodges", "Benavoli"):
+        assert name in page
+    assert "better='higher'" in page
+
+
+def test_the_diagram_has_every_rank_and_every_bar(compared, content):
+    """A point for each method at its rank; a bar for each group, as long as the group."""
+    figure = draw_ranks(read_many(content))
+    assert [row[0] for row in figure.table.rows] == [name for name, _ in compared.ordered]
+    x = figure.drawing.x
+    bars = re.findall(r'class="beam s1" x1="([\d.]+)" y1="[\d.]+" x2="([\d.]+)"', figure.svg)
+    ranks = dict(compared.ordered)
+    for bar, group in zip(bars, compared.alike, strict=True):
+        ends = [ranks[name] for name in group]
+        assert float(bar[0]) == pytest.approx(x(min(ends)) - 5, abs=0.1)
+        assert float(bar[1]) == pytest.approx(x(max(ends)) + 5, abs=0.1)
+    assert figure.svg.count("data-tip") == 4
+    rule = re.search(r'class="span muted" x1="([\d.]+)" y1="18" x2="([\d.]+)"', figure.svg)
+    reach = compared.critical_difference
+    assert float(rule[2]) - float(rule[1]) == pytest.approx(x(1 + reach) - x(1), abs=0.2)
+
+
+def test_the_heat_table_frames_the_best(content):
+    """One frame in each data set, more where they tie; what is missing has no cell."""
+    figure = draw_values(read_many(content))
+    frames = sum(int((row == np.nanmax(row)).sum()) for row in np.delete(C45, 3, 0)) + 1
+    assert figure.svg.count('class="frame"') == frames
+    assert figure.svg.count('class="cell ') == 4 * 14 - 1
+    assert ">cmc*<" in figure.svg
+    assert figure.table.rows[3][2] == "–"
+
+
+def test_the_best_is_the_lowest_where_lower_is_better(content):
+    """The shades turn round."""
+    content["terms"]["better"] = "lower"
+    figure = draw_values(read_many(content))
+    lowest = sum(int((row == row.min()).sum()) for row in np.delete(C45, 3, 0)) + 1
+    assert figure.svg.count('class="frame"') == lowest
+
+
+def test_effects_have_their_intervals_and_the_region(content):
+    """A span per pair, a band within the region, none where it has no width."""
+    figure = draw_effects(read_many(content))
+    assert figure.svg.count("data-tip") == 6
+    assert figure.svg.count('class="band s5"') == 1
+    content["terms"]["rope"] = 0.0
+    assert 'class="band' not in draw_effects(read_many(content)).svg
+
+
+def test_ties_everywhere_are_drawn():
+    """Equal columns have a page, too."""
+    found = tr.compare_many(np.ones((8, 3)))
+    assert "all methods are tied on every data set" in told(found.to_html())
+
+
+def test_an_endless_f_is_written():
+    """All data sets rank alike."""
+    assert "F(2, 10) = ∞" in told(tr.compare_many(np.ones((6, 1)) * [1.0, 2.0, 3.0]).to_html())
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "sentence"),
+    [
+        (("methods",), ["a"], "'methods' is"),
+        (("methods",), ["a", "a", "b", "c"], "'methods' is"),
+        (("ranks",), [1.0], "'ranks' is"),
+        (("values", 0), [1.0], r"values\[0\]"),
+        (("values", 0, 0), "x", r"values\[0\]\[0\]"),
+        (("pairs", 0, "a"), "nobody", r"pairs\[0\].a"),
+        (("pairs", 0, "p_holm"), 2, r"pairs\[0\].p_holm"),
+        (("alike", 0, 0), "nobody", r"alike\[0\]\[0\]"),
+        (("friedman", "f_df"), [1], "friedman.f_df"),
+        (("terms", "rope"), None, "terms.rope"),
+        (("schema",), "truerisk.many-comparison/2", "update truerisk"),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_a_wrong_value_is_named(content, path, value, sentence):
+    """Damaged JSON is refused by the place of the damage."""
+    inside = content
+    for name in path[:-1]:
+        inside = inside[name]
+    inside[path[-1]] = value
+    with pytest.raises(BadData, match=sentence):
+        draw_many(content)
+
+
+def test_names_stay_text_and_much_stays_small():
+    """Tags are escaped; 80 data sets and 20 methods are cut to what can be read."""
+    page = draw_any(wild().to_dict())
+    assert HOSTILE not in page
+    assert "<img" not in page
+    assert ARABIC not in page
+    assert LONG not in page
+    assert len(page) < 700_000
+    assert "Not drawn: 20 further data sets and 4 further methods" in page
+    assert "150 further pairs are in the JSON" in page
+
+
+def test_identifiers_are_unique_and_nothing_is_fetched(compared):
+    """An id stands for one element; no address but the name of SVG itself."""
+    page = compared.to_html()
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r"https?://[^\"' <]+", page)) <= {"http://www.w3.org/2000/svg"}
+
+
+# ---------------------------------------------------------------- in the browser
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(show, content, scheme):
+    """No violation of axe-core's rules, with everything unfolded."""
+    opened = show(content, color_scheme=scheme)
+    opened.page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+    assert findings(opened) == []
+    assert opened.said == []
+    assert opened.asked == []
+
+
+@pytest.mark.parametrize("width", [390, 1600])
+def test_the_page_fits_its_window(show, content, width):
+    """Nothing sticks out sideways, letters in drawings stay readable and inside."""
+    opened = show(content, viewport={"width": width, "height": 900})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+    boxes = opened.page.eval_on_selector_all(
+        ".drawing text",
+        "all => all.map(one => one.getBoundingClientRect())",
+    )
+    assert min(box["height"] for box in boxes) >= 9
+    assert min(box["left"] for box in boxes) >= 0
+    assert max(box["right"] for box in boxes) <= width
+
+
+def test_hostile_names_shut_nobody_out(show):
+    """On a phone: nothing is obeyed, nothing sticks out, axe-core finds nothing."""
+    opened = show(wild().to_dict(), viewport={"width": 390, "height": 800})
+    assert opened.said == []
+    assert opened.asked == []
+    assert opened.page.locator("img").count() == 0
+    assert findings(opened) == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == 390
