@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.displays import displays
 from truerisk.core.present import number, seconds, text_table
-from truerisk.core.results import displays, frame_of
+from truerisk.core.results import frame_of
 from truerisk.study.store import Cell, Store
 from truerisk.study.versions import refuse_fits
 
