@@ -22,6 +22,7 @@ _WHERE = {
     "Comparison": "truerisk.api.comparing.result",
     "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
+    "PermutationTest": "truerisk.api.permutation_test",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
     "Study": "truerisk.api.study",
@@ -31,6 +32,7 @@ _WHERE = {
     "bayesian_error": "truerisk.api.bayesian_error",
     "compare": "truerisk.api.compare",
     "estimate_risk": "truerisk.api.estimate",
+    "permutation_test": "truerisk.api.permutation_test",
     "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
 }
@@ -51,6 +53,7 @@ __all__ = [
     "Comparison",
     "ErrorPosterior",
     "HonestSearchCV",
+    "PermutationTest",
     "RiskCurve",
     "RiskEstimate",
     "RocCurve",
@@ -67,6 +70,7 @@ __all__ = [
     "losses",
     "methods",
     "models",
+    "permutation_test",
     "plan_sample",
     "risk_curve",
     "selection",
@@ -89,6 +93,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
+    from truerisk.api.permutation_test import PermutationTest as PermutationTest
+    from truerisk.api.permutation_test import permutation_test as permutation_test
     from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.study import Study as Study

@@ -46,6 +46,15 @@ def test_it_is_the_formula(level, spread):
     assert kept.sum() > 0
 
 
+def test_one_row_may_decide_everything():
+    """Far ahead but for a single row: without it the rivals have no weight that numbers know."""
+    losses = 1 + 0.001 * RNG.exponential(size=(5, 30))
+    losses[0], losses[0, 7] = 0.0, 40.0
+    kept = may_be_best(equal_shares(losses), 0.95)
+    assert kept.tolist() == plainly(losses, 0.95)
+    assert kept[0]
+
+
 def test_weights_are_those_of_the_rows():
     """A weight of two on a row counts as in means; rows without weight do not count at all."""
     losses = RNG.integers(0, 2, (4, 30)).astype(float)
