@@ -12,5 +12,6 @@
 | `machine.py` | one BLAS thread, and the facts about this machine |
 | `drop_in.py` | scikit-learn's tests of GridSearchCV, run on HonestSearchCV |
 | `racing.py` | `python -m benchmarks.racing`: how often a race chooses what all folds choose |
+| `best_set.py` | `python -m benchmarks.best_set`: which sets hold the true best |
 | `__main__.py` | the command line |
 """

@@ -39,6 +39,11 @@ def one_learner() -> None:
 
 def a_comparison() -> None:
     found = tr.assess({"knn": "knn"}, X, y)
+    assert_type(found.best_set(0.95), list[str])
+    assert_type(found.curves["knn"].best_set(), list[dict[str, Any]])
+    tested = tr.permutation_test(tr.HonestSearchCV(object()), X, y, n_permutations=99)
+    assert_type(tested, tr.PermutationTest)
+    assert_type(tested.p_value, float)
     compared = tr.compare(found.risks["knn"], found.risks["knn"], test="bayes")
     assert_type(compared, tr.Comparison)
     assert_type(compared.difference, float)

@@ -23,6 +23,7 @@ _WHERE = {
     "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
     "ManyComparison": "truerisk.study.comparison.result",
+    "PermutationTest": "truerisk.api.permutation_test",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
     "Study": "truerisk.api.study",
@@ -33,6 +34,7 @@ _WHERE = {
     "compare": "truerisk.api.compare",
     "compare_many": "truerisk.api.compare_many",
     "estimate_risk": "truerisk.api.estimate",
+    "permutation_test": "truerisk.api.permutation_test",
     "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
     "show_versions": "truerisk.api.show_versions",
@@ -55,6 +57,7 @@ __all__ = [
     "ErrorPosterior",
     "HonestSearchCV",
     "ManyComparison",
+    "PermutationTest",
     "RiskCurve",
     "RiskEstimate",
     "RocCurve",
@@ -72,6 +75,7 @@ __all__ = [
     "losses",
     "methods",
     "models",
+    "permutation_test",
     "plan_sample",
     "risk_curve",
     "selection",
@@ -96,6 +100,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
+    from truerisk.api.permutation_test import PermutationTest as PermutationTest
+    from truerisk.api.permutation_test import permutation_test as permutation_test
     from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.show_versions import show_versions as show_versions

@@ -45,7 +45,7 @@ def test_the_table_is_on_stdout_and_notes_are_on_stderr(assess):
     assert lines[0] == "zero-one risk (lower is better) of 2 tuned learners on 30 rows"
     assert re.split(r"\s{2,}", lines[2]) == [
         *("learner", "chosen setting", "selected", "honest"),
-        *("interval", "optimism", "fits", "time"),
+        *("interval", "best?", "optimism", "fits", "time"),
     ]
     assert {lines[4].split()[0], lines[5].split()[0]} == {"lda", "tree"}
     assert lines[7].startswith("selected: the score that tuning maximised, as an error")

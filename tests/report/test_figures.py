@@ -63,6 +63,8 @@ def test_a_curve_has_every_criterion_and_marks_what_each_chooses(document, found
     chosen = [row for row in figure.table.rows if "← chosen" in row[1]]
     assert [row[0] for row in chosen] == [f"n_neighbors={curve.best_params['n_neighbors']}"]
     assert number(curve.values[0]) in figure.table.rows[0][1]
+    told = [row for row in figure.table.rows if "may be best (95 %)" in row[1]]
+    assert len(told) == len(curve.best_set(0.95)) - 1 > 0
 
 
 def test_a_criterion_in_another_loss_has_its_own_drawing(content):

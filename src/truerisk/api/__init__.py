@@ -10,10 +10,11 @@
 | `compare_many.py` | `compare_many`: methods over many data sets |
 | `bayesian_error.py` | `bayesian_error` of a linear rule given by its coefficients |
 | `show_versions.py` | `show_versions`: versions, and engines that are off |
+| `permutation_test.py` | `permutation_test`: whether a procedure learns anything |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |
 | `study.py` | `Study`: many replicates in a store |
 | `skore_check.py` | the audit as a check of skore reports |
 | `road/` | from what a user gave to an evaluation |
 | `findings/` | checks of tables and splits |
-| `assessing/`, `searching/`, `auditing/`, `comparing/`, `studying/` | what the verbs are made of |
+| `assessing/`, `searching/`, `auditing/`, `comparing/`, `permuting/`, `studying/` | their parts |
 """

@@ -320,6 +320,7 @@ def _concluded(
         constant=constant_risk(problem),
         tuned_by=schedule.methods[0].word,
         tested_by=schedule.nested.tested_by,
+        testing=schedule.nested,
         missing=tuple(missing),
         order=tuple(order),
         problem=problem,

@@ -14,7 +14,9 @@
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `evaluation.py` | what a method found |
 | `results.py`, `breakdown.py`, `interval.py` | frozen results |
+| `displays.py` | pictures of results, by the room that draws them |
 | `answered_rows.py` | what was answered about every row |
+| `best_set.py` | which of several candidates may be the best |
 | `ties.py` | what counts as the same risk |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
 | `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |

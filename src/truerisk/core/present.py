@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
@@ -15,9 +15,11 @@ __all__ = [
     "NOTHING_CHOSEN",
     "SELECTED_SCORE",
     "clean",
+    "either",
     "estimate_rows",
     "honest_risk",
     "html_table",
+    "may_be_best",
     "number",
     "params_text",
     "plain",
@@ -29,6 +31,7 @@ __all__ = [
     "text_table",
     "unsigned",
     "without_folders",
+    "yes_or_no",
 ]
 
 
@@ -202,6 +205,28 @@ def _interval(interval: Any) -> str:
 
 
 NOTHING_CHOSEN = "one setting: nothing was selected"
+
+
+def yes_or_no(answer: bool | None) -> str:
+    """The answer in a table, where it may be unknown."""
+    return "–" if answer is None else "yes" if answer else "no"
+
+
+def either(words: Iterable[str]) -> str:
+    """What a sentence names as possible.
+
+    >>> either(["knn"]), either(["knn", "lda", "tree"])
+    ('knn', 'knn, lda or tree')
+    """
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def may_be_best(level: str) -> str:
+    """What the confidence set of the best says of a learner."""
+    return f"best?: whether it may be the best, by a confidence set ({level})"
+
+
 SELECTED_SCORE = "selected, of a further score: that of the setting that was chosen"
 SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 

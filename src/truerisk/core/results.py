@@ -14,14 +14,15 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.arguments import shown
+from truerisk.core.best_set import Comparable, may_be_best
 from truerisk.core.breakdown import Breakdown
 from truerisk.core.contracts import Target
-from truerisk.core.errors import BadArgument, BadData, MissingExtra, MissingResult
+from truerisk.core.displays import displays
+from truerisk.core.errors import BadArgument, BadData, MissingExtra, MissingResult, Refusal
 from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
 from truerisk.core.interval import Interval
-from truerisk.core.registry import Line, Registry
 
-__all__ = ["RiskCurve", "RiskEstimate", "displays", "frame_of"]
+__all__ = ["RiskCurve", "RiskEstimate", "frame_of"]
 
 SCHEMA = "truerisk.risk-estimate/1"
 OWN = ("answered",)  # what is not written: the rows of others
@@ -34,43 +35,6 @@ YOUNGER: dict[str, Any] = {  # than the schema
     "weighted": False,
     "ordered": False,
 }
-
-displays = Registry(
-    "display",
-    {
-        "ladder-picture": Line(
-            "truerisk.report.notebook:ladder_picture", "the optimism ladder, for a notebook"
-        ),
-        "curve-picture": Line(
-            "truerisk.report.notebook:curve_picture", "a risk curve, for a notebook"
-        ),
-        "page": Line("truerisk.report.assessment_page:draw_page", "an assessment as one HTML page"),
-        "audit-page": Line("truerisk.report.audit_page:draw_audit", "an audit as one HTML page"),
-        "many-page": Line(
-            "truerisk.report.many_page:draw_many", "a comparison over data sets as one HTML page"
-        ),
-        "critical-difference": Line(
-            "truerisk.plots.critical_difference:draw_critical_difference",
-            "average ranks, and which of them lie too close to be told apart",
-        ),
-        "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
-        "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
-        "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
-        "ladder": Line("truerisk.plots.assessment:draw_ladder", "apparent, selected, honest risks"),
-        "boxes": Line("truerisk.plots.assessment:draw_boxes", "risks of single random splits"),
-        "stability": Line(
-            "truerisk.plots.assessment:draw_shares", "how often which setting was chosen"
-        ),
-        "calibration": Line(
-            "truerisk.plots.calibration:draw_calibration", "observed shares over probabilities"
-        ),
-        "roc": Line("truerisk.plots.roc:draw_roc", "true against false positive rate"),
-        "precision-recall": Line(
-            "truerisk.plots.roc:draw_precision_recall", "precision against recall"
-        ),
-        "study": Line("truerisk.plots.study:draw_study", "what a study found against the size"),
-    },
-)
 
 
 @dataclass(frozen=True)
@@ -242,7 +206,8 @@ class RiskCurve:
     folds had rated it (`curve[c].notes` says which).
     `procedure` is the honest risk of "tune, then fit" where the method estimates it (nested,
     three-way). `rule` and `ties` say how `best` was chosen. `scores` are the curves of further
-    losses of the same fits, by name; `best` is there what was chosen here.
+    losses of the same fits, by name; `best` is there what was chosen here. `comparable` holds the
+    losses of all candidates on the same rows.
     """
 
     candidates: tuple[Mapping[str, Any], ...]
@@ -254,6 +219,7 @@ class RiskCurve:
     evaluation: Evaluation = field(repr=False)
     common: RiskEstimate = field(repr=False)
     scores: Mapping[str, RiskCurve] = field(default_factory=dict, repr=False)
+    comparable: Comparable | None = field(default=None, repr=False)
 
     @cached_property
     def std_errors(self) -> np.ndarray:
@@ -263,6 +229,22 @@ class RiskCurve:
     @property
     def best_params(self) -> dict[str, Any]:
         return dict(self.candidates[self.best])
+
+    def best_set(self, level: float = 0.95) -> list[dict[str, Any]]:
+        """The settings that may be the best: the best one is among them with probability `level`.
+
+        From the losses of the rows that were held out, without a further fit
+        (`core/best_set.py`).
+        """
+        return [dict(self.candidates[c]) for c in np.flatnonzero(self._may_be_best(level))]
+
+    def _may_be_best(self, level: float) -> np.ndarray:
+        if self.comparable is None:
+            raise Refusal(
+                f"'{self.common.method}' does not keep the losses of every setting on the same "
+                "rows: take the curve of a method that splits once, such as '10-fold'."
+            )
+        return may_be_best(self.comparable.losses(), level)
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -326,6 +308,7 @@ class RiskCurve:
             "best": self.best,
             "estimates": [estimate.to_dict() for estimate in self],
             "procedure": None if self.procedure is None else self.procedure.to_dict(),
+            "best_set": self._numbers_of_best_set,
         }
 
     def to_json(self) -> str:
@@ -348,15 +331,24 @@ class RiskCurve:
         return ["candidate", what, "std. error"]
 
     def _rows(self, mark: str) -> list[list[str]]:
+        rivals, others = self._numbers_of_best_set or (), "may be best (95 %)"
         return [
             [
                 present.params_text(e.params),
                 present.number(e.own_scale.value),
                 present.number(e.std_error),
-                mark if c == self.best else "",
+                mark if c == self.best else others if c in rivals else "",
             ]
             for c, e in enumerate(self)
         ]
+
+    @cached_property
+    def _numbers_of_best_set(self) -> list[int] | None:
+        """The settings of `best_set(0.95)` by their numbers; None where there is none."""
+        try:
+            return [int(c) for c in np.flatnonzero(self._may_be_best(0.95))]
+        except Refusal:
+            return None
 
 
 def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> RiskEstimate:

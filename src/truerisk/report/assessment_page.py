@@ -9,9 +9,11 @@ from truerisk.core.present import (
     SELECTED_SCORE,
     clean,
     honest_risk,
+    may_be_best,
     number,
     tested_by,
     unsigned,
+    yes_or_no,
 )
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
@@ -148,13 +150,14 @@ def _learners(document: Document) -> FigureTable:
             number(one.minimised),
             number(one.honest.value),
             interval_text(one.honest),
+            yes_or_no(None if document.best_set is None else one.name in document.best_set),
             signed_text(one.optimism, one.honest.value),
             f"{one.agreement:.0%}" if len(one.curve.settings) > 1 else "–",
             str(one.n_fits),
         ]
         for one in document.learners
     ]
-    head = ("learner", "chosen setting", "selected", "honest", "interval", "optimism")
+    head = ("learner", "chosen setting", "selected", "honest", "interval", "best?", "optimism")
     return FigureTable.of((*head, "agreement", "fits"), rows)
 
 
@@ -198,11 +201,13 @@ def _legend(document: Document) -> list[str]:
     testing = f"{tested_by(document.tested_by)}{how}"
     honest = f"honest: {honest_risk(document.tested_by, tuned=document.tuned)} ({testing})"
     if not document.tuned:
-        return ["selected: nothing, since every learner has one setting", honest]
+        best = [] if document.best_set is None else [may_be_best(level)]
+        return ["selected: nothing, since every learner has one setting", honest, *best]
     return [
         f"selected: the score that tuning maximised, as an error ({tuning})",
         *([SELECTED_SCORE] if document.best.honest.scores else []),
         honest,
+        *([] if document.best_set is None else [may_be_best(level)]),
         "optimism: honest − selected; agreement: outer splits that chose the same setting",
     ]
 
@@ -216,13 +221,10 @@ def _differences(document: Document) -> FigureTable | None:
             clean(one.learner, 60),
             signed_text(one.mean, best),
             unsigned(one.std_error, best),
-            "by more than its noise" if one.exceeds_noise else "cannot be told apart",
         ]
         for one in document.differences
     ]
-    return FigureTable.of(
-        ("learner", "risk above the best", "standard error", "these rows say"), rows
-    )
+    return FigureTable.of(("learner", "risk above the best", "standard error"), rows)
 
 
 # ---------------------------------------------------------------- sections

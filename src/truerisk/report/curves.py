@@ -197,7 +197,8 @@ def _table(learner: LearnerRecord, curves: Mapping[str, Curve]) -> FigureTable:
 
 
 def _cell(curve: Curve, candidate: int) -> str:
-    mark = " ← chosen" if candidate == curve.best else ""
+    others = " may be best (95 %)" if candidate in curve.best_set else ""
+    mark = " ← chosen" if candidate == curve.best else others
     return f"{number(curve.values[candidate])}{_error(curve, candidate)}{mark}"
 
 

@@ -96,18 +96,13 @@ class Difference:
     learner: str
     mean: float
     std_error: float
-    exceeds_noise: bool
 
     @classmethod
     def read(cls, found: JsonValue) -> Difference:
-        exceeds = found["exceeds_noise"]
-        if not isinstance(exceeds.value, bool):
-            exceeds.wrong("true or false")
         return cls(
             found["learner"].text(),
             found["mean"].number(),
             found["std_error"].number(),
-            exceeds.value,
         )
 
 
@@ -223,6 +218,7 @@ class Document:
     missing: tuple[str, ...]
     findings: tuple[Noticed, ...]
     choice: Estimate | None
+    best_set: tuple[str, ...] | None
     differences: tuple[Difference, ...]
     posterior: tuple[float, float] | None
     roc: Roc | None
@@ -272,6 +268,7 @@ def read_document(content: Any) -> Document:
         missing=tuple(found["not_assessed"].texts()),
         findings=tuple(Noticed.read(one) for one in found["findings"].each()),
         choice=found["choice"].maybe(Estimate.read),
+        best_set=found.get("best_set").maybe(_names),
         differences=tuple(Difference.read(one) for one in found["differences"].each()),
         posterior=found["posterior"].maybe(_posterior),
         roc=found["roc"].maybe(Roc.read),
@@ -300,6 +297,10 @@ def _posterior(found: JsonValue) -> tuple[float, float]:
     if not 0 <= errors <= n:
         found.wrong("errors between 0 and n")
     return errors, n
+
+
+def _names(found: JsonValue) -> tuple[str, ...]:
+    return tuple(found.texts())
 
 
 def _shares(found: JsonValue) -> tuple[float, ...]:

@@ -56,7 +56,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Curve:
-    """The risk of every setting by one method; `values[c]` is None where a fit failed."""
+    """The risk of every setting by one method; `values[c]` is None where a fit failed.
+
+    `best_set` are the numbers of the settings that may be the best, none where nothing tells.
+    """
 
     method: str
     loss: str
@@ -65,6 +68,7 @@ class Curve:
     settings: tuple[Mapping[str, Any], ...]
     values: tuple[float | None, ...]
     std_errors: tuple[float | None, ...]
+    best_set: frozenset[int] = frozenset()
 
     @classmethod
     def read(cls, found: JsonValue) -> Curve:
@@ -80,11 +84,16 @@ class Curve:
             settings=tuple(read_setting(p["params"]) for p in points),
             values=tuple(p["value"].maybe(JsonValue.number) for p in points),
             std_errors=tuple(_finite(p["std_error"].maybe(JsonValue.any_number)) for p in points),
+            best_set=found.get("best_set").maybe(_numbers) or frozenset(),
         )
 
     def said(self, candidate: int) -> str:
         """A setting in words."""
         return clean(params_text(self.settings[candidate]), 120)
+
+
+def _numbers(found: JsonValue) -> frozenset[int]:
+    return frozenset(entry.whole() for entry in found.each(100_000))
 
 
 def read_interval(found: JsonValue) -> Interval:

@@ -91,7 +91,7 @@ def test_the_frame_has_one_row_per_learner(found):
     assert list(frame["learner"]) == found.ranking
     assert list(frame.columns) == [
         *("learner", "setting", "selected_risk", "risk", "low", "high"),
-        *("interval", "optimism", "n_fits", "seconds"),
+        *("interval", "may_be_best", "optimism", "n_fits", "seconds"),
     ]
     assert frame["risk"].tolist() == [found.risks[n].value for n in found.ranking]
     assert (frame["low"] <= frame["risk"]).all()
@@ -155,10 +155,11 @@ def test_the_printed_table(found):
         "honest: risk of tuning and fitting on rows without part in either "
         "(4-fold; 95 % interval: beta-cv)"
     )
-    assert lines[10] == "optimism: honest − selected"
-    assert lines[11] == "guess, bayes: one setting: nothing was selected"
-    end = lines.index("", 13)
-    assert " ".join(lines[13:end]) == found.conclusion
+    assert lines[10] == "best?: whether it may be the best, by a confidence set (95 %)"
+    assert lines[11] == "optimism: honest − selected"
+    assert lines[12] == "guess, bayes: one setting: nothing was selected"
+    end = lines.index("", 14)
+    assert " ".join(lines[14:end]) == found.conclusion
     assert " ".join(lines[end + 1 :]) == " ".join(map(str, found.findings))
     assert max(map(len, lines)) <= WIDEST
 
@@ -169,7 +170,7 @@ def test_learners_of_one_setting_are_not_called_tuned():
     lines = str(found).splitlines()
     assert lines[0] == "zero-one risk (lower is better) of 2 learners on 40 rows"
     assert lines[7].startswith("honest: risk of fitting on rows without part in it (4-fold")
-    assert lines[8] == "guess, bayes: one setting: nothing was selected"
+    assert lines[9] == "guess, bayes: one setting: nothing was selected"
     inside = GridSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=2)
     assert "of 1 tuned learner on" in tr.assess({"a": inside}, X, Y, **QUICK).title
 

@@ -41,8 +41,8 @@ def test_a_clear_winner():
     assert said == (
         "Use bayes (var_smoothing=1e-09): expect a risk of 0.1250 (12.5 % wrong answers; "
         "95 % interval 0.0386 to 0.2889) on new rows; the score that tuned it said 0.1458, "
-        "and always answering the commonest class has 0.5000. It is ahead of the next, guess, "
-        "by 0.3750 (paired standard error 0.0822). Report 0.1250 (95 % interval 0.0386 to 0.2889): "
+        "and always answering the commonest class has 0.5000. By a 95 % confidence set, no other "
+        "learner is the best. Report 0.1250 (95 % interval 0.0386 to 0.2889): "
         "that counts the choice among the 2 learners as well."
     )
 
@@ -88,12 +88,12 @@ class OneColumn(DecisionTreeClassifier):
 
 
 def test_learners_that_tie_are_named_as_such():
-    """The same learner twice: no lead is claimed, of either."""
+    """The same learner twice: either of them may be the best, and all that share the lead are."""
     said = tr.assess({"one": KNN, "two": KNN}, *clear(), **QUICK).conclusion
-    assert (
-        "These rows cannot tell it from two (risk +0.0000, paired standard error 0.0000)." in said
-    )
-    assert "ahead" not in said
+    assert "By a 95 % confidence set, the best may also be two (risk +0.0000)." in said
+    three = tr.assess({"one": KNN, "two": KNN, "three": KNN}, *clear(), **QUICK)
+    assert "may also be two (risk +0.0000) or three (risk +0.0000)." in three.conclusion
+    assert three.best_set() == three.ranking
 
 
 def test_one_learner_has_no_rivals():
@@ -119,7 +119,7 @@ def test_a_regression_is_held_against_the_mean():
     said = tr.assess(learners, X, y, **QUICK).conclusion
     assert said.startswith("Use line (as given): expect a risk of 1.0515 (squared; 95 % interval ")
     assert "and always answering the mean has 9465." in said
-    assert "%" not in said.replace("95 % interval", "")
+    assert "% wrong answers" not in said
     useless = tr.assess(learners, X, draw.normal(size=40), **QUICK).conclusion
     assert useless.startswith("None of these 2 learners is shown to beat always answering the m")
 
@@ -131,7 +131,7 @@ def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
     said = tr.assess(learners, *clear(), loss="auc", **asked).conclusion
     assert "1 − AUC; no interval, for loss 'auc' has no per-row losses" in said
     assert "ranking at random has 0.5000 (without an interval, the gain may be chance)." in said
-    assert "ahead" not in said
+    assert "confidence set" in said
     assert said.endswith("(no interval): that counts the choice among the 2 learners as well.")
 
 

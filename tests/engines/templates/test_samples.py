@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
+from truerisk.engines.discriminants.discriminant import LinearDiscriminants
 from truerisk.engines.templates import samples
 from truerisk.methods import Bootstrap, Nested
 
@@ -84,6 +85,35 @@ def test_discriminants_of_three_classes(counted) -> None:
     assert sum(counted) == 40
 
 
+SHRUNK = {
+    "lsqr": LinearDiscriminantAnalysis(solver="lsqr"),
+    "eigen": LinearDiscriminantAnalysis(solver="eigen"),
+    "priors": LinearDiscriminantAnalysis(solver="lsqr", priors=[0.3, 0.5, 0.2]),
+    "own": tr.models.LinearDiscriminant(solver="lsqr", divisor="n-K"),
+}
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "log"])
+@pytest.mark.parametrize("name", SHRUNK)
+def test_every_shrinkage_from_the_same_scatters(name, loss, counted, monkeypatch) -> None:
+    """Nothing, a little and all of it shrunk: no fit by itself, and each is scikit-learn's."""
+    monkeypatch.setattr(LinearDiscriminants, "fit_pass", None)
+    X, y = problem(90, 3, 3)
+    grid = {"shrinkage": [None, 0.0, 0.01, 0.4, 1.0]}
+    found, wanted = both(SHRUNK[name], X, y, "6-fold", "discriminant", loss=loss, grid=grid)
+    assert found == pytest.approx(wanted, rel=1e-8, abs=1e-10)
+    assert counted == [6]
+
+
+def test_few_fits_of_one_setting_are_answered_one_by_one(counted) -> None:
+    """Six fits are worth it for many settings only."""
+    X, y = problem()
+    both(LINEAR["lsqr"], X, y, "6-fold", "discriminant")
+    assert counted == []
+    both(LINEAR["lsqr"], X, y, "6-fold", "discriminant", grid={"shrinkage": [0.1, 0.2, 0.3]})
+    assert counted == [6]
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("kind", ["constant", "twin", "far", "rare"])
 def test_what_loses_digits_is_left_to_single_fits(kind, counted) -> None:
@@ -156,7 +186,8 @@ def test_tuned_inside_a_bootstrap(engine, counted) -> None:
     assert [u.candidate for u in first.evaluation.units] == [
         u.candidate for u in second.evaluation.units
     ]
-    assert sum(counted) == (0 if engine == "discriminant" else 3 * (16 + 1) + 16 + 1)
+    groups = 2 if engine == "discriminant" else 1  # those of each tol
+    assert sum(counted) == groups * (3 * (16 + 1) + 16 + 1)
 
 
 def test_few_fits_or_many_columns_are_not_batched(counted) -> None:

@@ -16,17 +16,21 @@ from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.findings.finding import Finding
 from truerisk.core import present
+from truerisk.core.displays import displays
 from truerisk.core.present import signed
-from truerisk.core.results import displays, frame_of
+from truerisk.core.results import frame_of
 from truerisk.core.writing import place_of, write_text
 
 __all__ = ["Assessment", "Kept", "TunedLearner"]
 
-HEAD = ("learner", "chosen setting", "selected", "honest", "interval", "optimism", "fits", "time")
+HEAD = (
+    *("learner", "chosen setting", "selected", "honest", "interval"),
+    *("best?", "optimism", "fits", "time"),
+)
 SETTING = HEAD.index("chosen setting")
 CARD = ("score", "better", "learner", "selected", "honest", "interval")
 WIDEST = 100  # columns of the printed table
-WIDEST_NAME = 24
+WIDEST_NAME, NARROWEST_NAME = 24, 12
 NARROWEST_SETTING = 14
 
 
@@ -47,13 +51,17 @@ class Assessment(Plots):
 
     def rows(self) -> list[list[str]]:
         """The table's cells, best learner first."""
-        return [_row(name, self.learners[name]) for name in self.ranking]
+        best = self.usual_best_set
+        return [
+            _row(name, self.learners[name], None if best is None else name in best)
+            for name in self.ranking
+        ]
 
     def table(self) -> Any:
         """The table as a frame (pandas, or polars where only that is installed)."""
         order = self.ranking
         chosen = [self.learners[name] for name in order]
-        intervals = [one.risk.interval for one in chosen]
+        intervals, best = [one.risk.interval for one in chosen], self.usual_best_set
         return frame_of(
             {
                 "learner": order,
@@ -63,6 +71,7 @@ class Assessment(Plots):
                 "low": [i.low if i else None for i in intervals],
                 "high": [i.high if i else None for i in intervals],
                 "interval": [i.method if i else None for i in intervals],
+                "may_be_best": [None if best is None else name in best for name in order],
                 "optimism": [one.optimism for one in chosen],
                 "n_fits": [one.n_fits for one in chosen],
                 "seconds": [one.seconds for one in chosen],
@@ -142,6 +151,7 @@ class Assessment(Plots):
             *([selected] if self._tuned else []),
             *([present.SELECTED_SCORE] if self._tuned and self.problem.scores else []),
             f"honest: {present.honest_risk(self.tested_by, tuned=self._tuned)} {tested}",
+            *([present.may_be_best(level)] if self.usual_best_set else []),
             *(["optimism: honest − selected"] if self._tuned else []),
             *self._claims,
         )
@@ -181,23 +191,32 @@ class Assessment(Plots):
 def _narrowed(rows: list[list[str]]) -> list[list[str]]:
     """The rows with names and settings cut so that the table fits `WIDEST` columns where it can."""
     named = [[_cut(row[0], WIDEST_NAME), *row[1:]] for row in rows]
-    others = [j for j in range(len(HEAD)) if j != SETTING]
-    used = sum(max(len(row[j]) for row in [list(HEAD), *named]) + 2 for j in others)
-    room = max(WIDEST - used, NARROWEST_SETTING)
+    room = WIDEST - _used(named)
+    if room < NARROWEST_SETTING:
+        widest = max(NARROWEST_NAME, WIDEST_NAME - (NARROWEST_SETTING - room))
+        named = [[_cut(row[0], widest), *row[1:]] for row in rows]
+        room = max(WIDEST - _used(named), NARROWEST_SETTING)
     return [[*row[:SETTING], _cut(row[SETTING], room), *row[SETTING + 1 :]] for row in named]
+
+
+def _used(rows: list[list[str]]) -> int:
+    """The width of all columns but the settings."""
+    others = [j for j in range(len(HEAD)) if j != SETTING]
+    return sum(max(len(row[j]) for row in [list(HEAD), *rows]) + 2 for j in others)
 
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-def _row(name: str, one: TunedLearner) -> list[str]:
+def _row(name: str, one: TunedLearner, may_be_best: bool | None) -> list[str]:
     return [
         present.clean(name, 40),
         present.params_text(one.curve.best_params),
         present.number(None if one.selected is None else one.selected.value),
         present.number(one.risk.value),
         str(one.risk.interval or "none"),
+        present.yes_or_no(may_be_best),
         "–" if one.optimism is None else signed(one.optimism, one.risk.value),
         str(one.n_fits),
         present.seconds(one.seconds),

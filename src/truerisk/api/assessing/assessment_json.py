@@ -56,6 +56,7 @@ def recorded(
             for f in findings
         ],
         "choice": None if found.choice is None else _estimate(found.choice, rows),
+        "best_set": found.usual_best_set,
         "differences": _differences(found),
         "posterior": _posterior(found.risks[found.best]),
         "roc": None if roc is None else roc.to_dict(),
@@ -108,7 +109,6 @@ def _curve(curve: RiskCurve, rows: bool) -> dict[str, Any]:
 
 def _differences(found: TestedLearners) -> list[dict[str, Any]]:
     """Paired differences of the losses, each learner minus the best one."""
-    level = found.problem.confidence_level
     others = [name for name in found.ranking if name != found.best]
     paired = {name: found.difference(name, found.best) for name in others}
     return [
@@ -116,7 +116,6 @@ def _differences(found: TestedLearners) -> list[dict[str, Any]]:
             "learner": name,
             "mean": one.mean,
             "std_error": one.std_error,
-            "exceeds_noise": one.exceeds_noise(level),
         }
         for name, one in paired.items()
         if one is not None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.core.present import clean, number, params_text, signed, unsigned
+from truerisk.core import present
+from truerisk.core.present import clean, number, params_text, signed
 from truerisk.core.results import RiskEstimate
 
 __all__ = ["conclude"]
@@ -107,29 +108,25 @@ def _sure(risk: RiskEstimate, *, why: bool = True) -> str:
 
 
 def _others(found: TestedLearners) -> str:
-    """Which learners these rows cannot tell from the best, or how far behind the next one is."""
-    level = found.problem.confidence_level
-    differences = {
-        name: found.difference(name, found.best)
-        for name in found.ranking
-        if name != found.best and found.risks[name].value is not None
-    }
-    known = {name: paired for name, paired in differences.items() if paired is not None}
-    if not known:
+    """Which learners may be the best besides, or that no other one may."""
+    kept, level = found.usual_best_set, 100 * found.problem.confidence_level
+    if kept is None or len(found.learners) < 2:
         return ""
-    alike = {name: paired for name, paired in known.items() if not paired.exceeds_noise(level)}
-    if alike:
-        listed = ", ".join(
-            f"{clean(name, _NAME)} (risk {signed(paired.mean, _best(found))}, "
-            f"paired standard error {unsigned(paired.std_error, _best(found))})"
-            for name, paired in alike.items()
-        )
-        return f"These rows cannot tell it from {listed}."
-    name, paired = next(iter(known.items()))
-    size, error = unsigned(paired.mean, _best(found)), unsigned(paired.std_error, _best(found))
-    return (
-        f"It is ahead of the next, {clean(name, _NAME)}, by {size} (paired standard error {error})."
+    sure = f"By a {level:g} % confidence set"
+    others = [name for name in kept if name != found.best]
+    if not others:
+        return f"{sure}, no other learner is the best."
+    listed = present.either(
+        f"{clean(name, _NAME)} (risk {signed(_behind(found, name), _best(found))})"
+        for name in others
     )
+    return f"{sure}, the best may also be {listed}."
+
+
+def _behind(found: TestedLearners, name: str) -> float:
+    value = found.risks[name].value
+    assert value is not None  # of a learner that may be the best
+    return value - _best(found)
 
 
 def _whole_choice(found: TestedLearners) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,15 @@ from truerisk.api.assessing.paired_difference import Paired, paired_difference
 from truerisk.api.assessing.ranking import ranked
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.problem import Problem
+from truerisk.core.answers import joined
+from truerisk.core.arguments import shown
+from truerisk.core.best_set import may_be_best
+from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
+from truerisk.methods.parts.paired_losses import PairedAnswers
+from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["Kept", "TestedLearners"]
 
@@ -35,10 +42,10 @@ class TestedLearners:
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and
     slightly flatters; `choice` is the honest risk of choosing among the learners as well, which is
     the number to report for the whole search. `constant` is the best answer that ignores the
-    features, `baseline` its risk. `missing` names learners that an interruption left out; `order`
-    says which comes first of equal ones. `source`, `command` and `column_names` say, for a report,
-    what the data and their columns are called and what was typed. `kept` says
-    what a store spared; no number depends on it.
+    features, `baseline` its risk. `testing` is the method that tested them. `missing` names
+    learners that an interruption left out; `order` says which comes first of equal ones. `source`,
+    `command` and `column_names` say, for a report, what the data and their columns are called and
+    what was typed. `kept` says what a store spared; no number depends on it.
     """
 
     best: str
@@ -50,6 +57,7 @@ class TestedLearners:
     missing: tuple[str, ...]
     order: tuple[str, ...]
     problem: Problem = field(repr=False)
+    testing: Procedure = field(repr=False)
     conclusion: str = ""
     source: str = ""
     command: str = ""
@@ -140,6 +148,40 @@ class TestedLearners:
         """The learner with the second smallest honest risk."""
         others = [n for n in self.ranking if n != self.best and self.risks[n].value is not None]
         return others[0] if others else None
+
+    def best_set(self, level: float = 0.95, *, score: str | None = None) -> list[str]:
+        """The learners that may be the best: the best one is among them with probability `level`.
+
+        By their honest losses on the same rows, or by one of the further scores, without a further
+        fit (`core/best_set.py`). In the order of the ranking.
+        """
+        names = [name for name in self.ranking if self.risks[name].value is not None]
+        kept = may_be_best(self._comparable(names, score).losses(), level)
+        return [name for name, may_be in zip(names, kept, strict=True) if may_be]
+
+    @cached_property
+    def usual_best_set(self) -> list[str] | None:
+        """`best_set` at the level of the intervals; None where it is refused."""
+        try:
+            return self.best_set(self.problem.confidence_level)
+        except Refusal:
+            return None
+
+    def _comparable(self, names: Sequence[str], score: str | None) -> PairedAnswers:
+        """The answers of these learners to the questions of the outer splits."""
+        known = [answers for n in names if (answers := self.learners[n].answers) is not None]
+        if not known or len(known) < len(names):
+            raise Refusal("no learner has answers of rows that were held out: nothing compares.")
+        whole, loss = joined(known), self.problem.loss
+        if score is not None and score != self.loss:
+            if score not in (told := list(self.problem.scores)):
+                raise UnknownName(
+                    f"score={shown(score)} was not told; these were: {[self.loss, *told]}. Ask for "
+                    "it by scores=."
+                )
+            whole, loss = whole.also[told.index(score)], self.problem.scores[score].loss
+        testing = self.testing.outer_method
+        return PairedAnswers(replace(whole, also=()), self.problem.data, loss, testing)
 
     def difference(self, a: str, b: str) -> Paired | None:
         """Mean of the paired per-row loss differences a − b, with its standard error.

@@ -12,9 +12,10 @@ from typing import Any
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
 from truerisk.core import present
+from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
 from truerisk.core.present import unsigned
-from truerisk.core.results import RiskEstimate, displays
+from truerisk.core.results import RiskEstimate
 from truerisk.core.writing import place_of, write_text
 
 __all__ = ["Audit", "Stated"]

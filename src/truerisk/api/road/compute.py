@@ -23,6 +23,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.parts.choosing_inside import by_rule
+from truerisk.methods.parts.paired_losses import PairedAnswers
 
 __all__ = ["Computed", "compute", "curve_of", "procedure_of"]
 
@@ -130,7 +131,16 @@ def curve_of(computed: Computed, best: int | None = None) -> RiskCurve:
         evaluation=evaluation,
         common=_common(computed),
         scores={name: curve_of(told, best) for name, told in computed.scores.items()},
+        comparable=_comparable(computed),
     )
+
+
+def _comparable(computed: Computed) -> PairedAnswers | None:
+    """The answers of all settings; None where only those of the winners are kept."""
+    problem, answers = computed.problem, computed.evaluation.answers
+    if answers is None or answers.n_candidates != len(problem.family):
+        return None
+    return PairedAnswers(answers, problem.data, problem.loss, computed.method)
 
 
 def _best(computed: Computed) -> int:

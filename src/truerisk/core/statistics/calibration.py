@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.displays import displays
 from truerisk.core.errors import BadData
-from truerisk.core.results import displays
 
 __all__ = ["Calibration"]
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.displays import displays
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
-from truerisk.core.results import RiskEstimate, displays
+from truerisk.core.results import RiskEstimate
 
 __all__ = ["ErrorPosterior", "Measures"]
 

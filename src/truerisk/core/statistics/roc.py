@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.displays import displays
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
-from truerisk.core.results import displays
 from truerisk.core.statistics.delong import area, covariance, placements
 from truerisk.core.statistics.operating_points import OperatingPoint, Sweep
 

@@ -24,9 +24,13 @@ from truerisk.core.table.targets import (
     numbers_in,
 )
 
-__all__ = ["Data", "Task", "non_finite"]
+__all__ = ["Data", "SameRows", "Task", "non_finite"]
 
 Task = Literal["classification", "regression", "other"]
+
+
+class SameRows:
+    """Stands for the rows of X: what an engine finds of them alone is kept under it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +168,22 @@ class Data:
 
     def weights(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.sample_weight is None else self.sample_weight[rows]
+
+    def with_targets_of(self, order: np.ndarray) -> Data:
+        """The same rows with other targets: row i is given that of row `order[i]`.
+
+        What was counted of X is shared.
+        """
+        codes = None if self.codes is None else self.codes[order]
+        other = replace(self, y=self.y[order], codes=codes)
+        for counted in ("_row_sums", "row_keys", "non_finite", "same_rows"):
+            vars(other)[counted] = getattr(self, counted)
+        return other
+
+    @cached_property
+    def same_rows(self) -> SameRows:
+        """What all data with these rows of X have in common, whatever their targets."""
+        return SameRows()
 
     def fitted_with(self, fit_params: Mapping[str, Any]) -> Data:
         """The same rows for fits that take these parameters; what is counted of rows is shared."""

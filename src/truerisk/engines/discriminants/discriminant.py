@@ -1,8 +1,9 @@
 """The linear discriminant engine: every shrinkage, every row left out, from one decomposition.
 
 The scatter of a train set is inverted once: by Cholesky where nothing is shrunk, by its
-eigenvectors for any number of shrinkages, which leave them as they are (`shrunk.py`). All
-fits on all rows but one are answered together (`left_out.py`). Where scikit-learn would decide a
+eigenvectors for any number of shrinkages, which leave them as they are (`shrunk.py`). Many fits of
+few columns are answered together (`samples.py`), and so are all fits on all rows but one
+(`left_out.py`). Where scikit-learn would decide a
 rank, or too few digits are known, scikit-learn itself is asked.
 """
 
@@ -73,10 +74,9 @@ class LinearDiscriminants(OnePass):
         out, X = LeftOut.of(task.plan), _shared_rows(task)
         if X is None:
             return done
-        if not any(shrinkage_of(setting) for setting in task.group.settings):
-            rest = np.ones(task.plan.n_fits, dtype=bool)
-            rest[out.fits] = False
-            done |= answer_samples(task, X, rest)
+        rest = np.ones(task.plan.n_fits, dtype=bool)
+        rest[out.fits] = False
+        done |= answer_samples(task, X, rest)
         if not len(out.fits):
             return done
         classes = Classes.of(X, task.data.class_codes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
-from truerisk.core.table.data import Data
+from truerisk.core.table.data import Data, SameRows
 from truerisk.engines.neighbours.setting import Measure
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Shown, Task
@@ -115,22 +115,23 @@ def found_together(task: Task) -> NearestAnswers:
     return walk.found(lists, _length(int(_ks(group).max()), share))
 
 
-_lists: WeakKeyDictionary[Data, tuple[Any, int, NearestRows]] = WeakKeyDictionary()
+_lists: WeakKeyDictionary[SameRows, tuple[Any, int, NearestRows]] = WeakKeyDictionary()
 
 
 def _kept(task: Task, length: int) -> NearestRows:
     """The lists of all rows among all rows; the last ones of a data set serve its next pass.
 
-    Nested validation asks twice, inside and outside: both walk the same lists.
+    Nested validation asks twice, inside and outside, and a permutation test thousands of times with
+    other targets: all walk the same lists.
     """
     group, measure = task.group, Measure.of(task.group)
     steps = [] if group.rowwise is None else group.rowwise.steps
     key = (measure.metric, measure.p, [(type(step), step.get_params()) for _, step in steps])
-    known = _lists.get(task.data)
+    known = _lists.get(task.data.same_rows)
     if known is not None and known[0] == key and known[1] >= length:
         return known[2]
     near = nearest(measure, task.X, task.X, length)
-    _lists[task.data] = (key, length, near)
+    _lists[task.data.same_rows] = (key, length, near)
     return near
 
 

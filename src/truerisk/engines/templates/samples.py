@@ -18,7 +18,7 @@ from truerisk.engines.templates.task import Task
 
 __all__ = ["Samples", "products_of"]
 
-FEWEST = 16  # fits; fewer are answered one by one
+FEWEST = 16  # fits, times settings; fewer are answered one by one
 MOST_PRODUCTS = 1 << 22  # numbers in the table of products of columns
 MOST_WEIGHTS = 1 << 21  # numbers in the weights of one batch
 
@@ -31,16 +31,19 @@ class Samples:
     fits: np.ndarray
 
     @classmethod
-    def batches(cls, task: Task, open_: np.ndarray, width: int) -> Iterator[Samples]:
+    def batches(
+        cls, task: Task, open_: np.ndarray, width: int, settings: int = 1
+    ) -> Iterator[Samples]:
         """The fits marked in `open_` that see the rows' own labels, a batch after the other.
 
-        None where they are few, or `width` columns have too many products.
+        None where they are few, each with so many `settings` that would be solved one by one, or
+        `width` columns have too many products.
         """
         if task.plan.flips is not None:
             open_ = open_.copy()
             open_[task.plan.flips.fit] = False
         fits, n = np.flatnonzero(open_), task.plan.n_rows
-        if len(fits) < FEWEST or n * width * width > MOST_PRODUCTS:
+        if len(fits) * settings < FEWEST or n * width * width > MOST_PRODUCTS:
             return
         size = max(1, MOST_WEIGHTS // n)
         for start in range(0, len(fits), size):

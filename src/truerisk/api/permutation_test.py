@@ -1,0 +1,125 @@
+"""`permutation_test`: whether a tuned procedure learns anything at all."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+from truerisk.api.permuting.asked import asked_of
+from truerisk.api.permuting.null import Repeated
+from truerisk.api.permuting.orders import Orders
+from truerisk.api.permuting.result import PermutationTest
+from truerisk.api.road.provenance import as_seed
+from truerisk.core.arguments import check_count
+from truerisk.core.errors import TrueRiskWarning
+from truerisk.core.present import seconds as in_words
+from truerisk.core.progress import stage
+from truerisk.engines.running.executors import workers_of
+
+__all__ = ["PermutationTest", "permutation_test"]
+
+LONG = 60.0  # seconds that deserve a word before they pass
+FEW = 7  # rows, or groups, of which all orders are soon seen (7! = 5040)
+
+
+def permutation_test(
+    search: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_permutations: int = 1000,
+    groups: Any = None,
+    executor: Any = None,
+    random_state: Any = 0,
+    **params: Any,
+) -> PermutationTest:
+    r"""Test whether a tuned procedure learns anything, by doing all of it on permuted labels.
+
+    Every permutation of y is searched as the labels themselves are: folds are drawn, settings
+    compared, the choice tested on rows that had no part in it. With risks R, the p-value is
+
+        p = (1 + #{j : R_j ≤ R}) / (1 + n_permutations),
+
+    ties counted, which is valid for any learner and any number of rows where labels are
+    exchangeable (Phipson and Smyth, 2010; Ojala and Garriga, 2010). A small p says that the risk
+    is below that of chance, not that it is small.
+
+    Parameters
+    ----------
+    search : HonestSearchCV, or any model
+        What is tested: the honest risk of a search (``risk_``), or the 10-fold risk of a model. A
+        search of another library is a model that tunes inside its own fit.
+    X, y : table and target
+    n_permutations : int
+        How many; the smallest p-value is 1/(1 + n_permutations).
+    groups : array of labels, optional
+        Rows of one group stay together. Where each group has one label, the labels of groups
+        change places; else the labels of groups of equal size do, as a whole.
+    executor : None, int or executor
+        Where permutations are computed, as in `estimate_risk`; that of the search by default.
+    random_state : int, None or Generator
+        Of the permutations. Folds, and models, are drawn as the search says.
+    **params
+        Fit parameters of the search, such as ``sample_weight``, which stay with their rows.
+
+    Returns
+    -------
+    PermutationTest
+        ``p_value``, ``observed``, ``null``.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = tr.datasets.make_difficult(60, random_state=0)
+    >>> search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})
+    >>> print(tr.permutation_test(search, X, y, n_permutations=99))
+    p = 0.01: 0 of 99 permutations (rows) have a risk as small
+      observed: risk 0.0667 (zero-one, pairs (10-fold))
+      permuted: risk 0.4997 on average, 0.2500 to 0.7167
+    """
+    check_count("n_permutations", n_permutations)
+    seed = as_seed(random_state)
+    problem, method = asked_of(search, X, y, groups, dict(params))
+    executor = problem.executor if executor is None else executor
+    workers = workers_of(executor)
+    procedure = Repeated(problem, method, Orders.of(problem.data, seed))
+    started = time.perf_counter()
+    with stage("observed"):
+        observed, engine = procedure.observed()
+    _warn_of_hours((time.perf_counter() - started) * n_permutations / (workers or 1), engine)
+    with stage("permuted"):
+        null = procedure.null(n_permutations, executor)
+    return PermutationTest(
+        observed=observed,
+        null=null,
+        permuted=procedure.orders.what,
+        n_units=procedure.orders.n_units,
+        loss=problem.loss.word,
+        method=method.word,
+        engine=engine,
+        seed=seed,
+        search_seed=problem.seed,
+        seconds=time.perf_counter() - started,
+        data_fingerprint=problem.data.fingerprint,
+        notes=_notes(procedure.orders),
+    )
+
+
+def _warn_of_hours(expected: float, engine: str) -> None:
+    """A forecast, told by what the labels as they are took."""
+    if expected > LONG:
+        warnings.warn(
+            f"these permutations will take about {in_words(expected)} (engine '{engine}'): fewer "
+            "of them give a p-value that is coarser and as valid, and executor= spreads them.",
+            TrueRiskWarning,
+            stacklevel=3,
+        )
+
+
+def _notes(orders: Orders) -> tuple[str, ...]:
+    if orders.n_units > FEW:
+        return ()
+    units = "rows" if orders.what == "rows" else "groups"
+    return (f"{orders.n_units} {units} change places: their orders come again and again.",)

@@ -1,0 +1,77 @@
+"""The tuned procedure and its data, of a search or of a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from truerisk.api.assessing.own_claim import tunes_inside
+from truerisk.api.road.problem import Problem, loss_by, pose
+from truerisk.api.road.testing_method import testing_method
+from truerisk.api.search import HonestSearchCV
+from truerisk.api.searching.grid_search_words import compared_by, worded
+from truerisk.api.searching.routing import route
+from truerisk.api.searching.tuning import as_grid_search_averages
+from truerisk.core.contracts import Method
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.methods.pairs import Pairs
+from truerisk.methods.words import as_method
+
+__all__ = ["asked_of"]
+
+USUAL = "10-fold"
+
+
+def asked_of(
+    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any]
+) -> tuple[Problem, Method]:
+    """What is computed anew on every permutation: the honest risk of a search, the risk of a model.
+
+    A search of another library is a model that tunes inside its own fit.
+    """
+    problem, method = _posed(search, X, y, groups, params)
+    problem = replace(problem, loss=loss_by(method, problem))
+    method.check(problem.data, problem.loss)
+    return problem, method
+
+
+def _posed(
+    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any]
+) -> tuple[Problem, Method]:
+    if not isinstance(search, HonestSearchCV):
+        weight = params.pop("sample_weight", None)
+        if params:
+            raise Refusal(
+                f"{', '.join(params)}: fit parameters go to a HonestSearchCV; of another model "
+                "only sample_weight is known."
+            )
+        return pose(Family.of(search), X, y, groups=groups, sample_weight=weight), as_method(USUAL)
+    _refuse(search)
+    problem = search._posed(X, y, worded(search, y), route(search, groups, params))
+    if search.param_grid is None and tunes_inside(problem.family):
+        raise Refusal(
+            f"{problem.family.name} tunes inside its own fit: give it as it is, without "
+            "HonestSearchCV around it."
+        )
+    select_by = as_grid_search_averages(compared_by(search, y))
+    testing = testing_method(search.outer, select_by, USUAL)
+    if isinstance(testing, Pairs) and len(problem.family) == 1:
+        return problem, testing.outer_method  # nothing is chosen: pairs would tell nothing more
+    return problem, testing
+
+
+def _refuse(search: HonestSearchCV) -> None:
+    """Refuse a search without an honest risk, or whose risk does not depend on the labels alone."""
+    if search.outer is None:
+        raise Refusal("outer=None leaves out the risk that would be tested: use outer='pairs'.")
+    if search.time_limit is not None:
+        raise Refusal(
+            "time_limit: a clock would decide how much of each permutation is searched: leave it "
+            "out, and use fewer settings."
+        )
+    if search.error_score != "raise":
+        raise Refusal(
+            "error_score: a permutation whose fits fail has no risk to count: use "
+            "error_score='raise'."
+        )

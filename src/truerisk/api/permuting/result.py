@@ -1,0 +1,93 @@
+"""What a permutation test found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.ties import tied
+
+__all__ = ["PermutationTest"]
+
+SCHEMA = "truerisk.permutation-test/1"
+
+
+@dataclass(frozen=True, eq=False)
+class PermutationTest:
+    """Whether a procedure learns anything: its risk beside those with permuted labels.
+
+    `observed` is the honest risk of the labels as they are, `null` that of each permutation. The
+    labels of `permuted` changed places: of "rows", as "labels of groups", or those of "groups of
+    equal size". `seed` drew the permutations, `search_seed` the folds of each of them.
+    """
+
+    observed: float
+    null: np.ndarray = field(repr=False)
+    permuted: str
+    n_units: int
+    loss: str
+    method: str
+    engine: str
+    seed: int
+    search_seed: int
+    seconds: float
+    data_fingerprint: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_permutations(self) -> int:
+        """How many permutations there are, the labels as they are not among them."""
+        return len(self.null)
+
+    @property
+    def n_as_small(self) -> int:
+        """How many permutations have a risk as small as the observed one, ties included."""
+        return int(np.count_nonzero(tied(self.null, self.observed)))
+
+    @property
+    def p_value(self) -> float:
+        """(1 + as small)/(1 + permutations): the labels as they are are one order of many."""
+        return (1 + self.n_as_small) / (1 + self.n_permutations)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        values = {each.name: present.plain(getattr(self, each.name)) for each in fields(self)}
+        told = {"p_value": self.p_value, "n_permutations": self.n_permutations}
+        return {"schema": SCHEMA, **told, **values}
+
+    def to_json(self) -> str:
+        """The same as JSON."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def __str__(self) -> str:
+        lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]
+        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def _repr_html_(self) -> str:
+        rows = [["p-value", f"{self.p_value:.4g}"], ["permutations", self._counted]]
+        rows += [line.strip().split(": ", 1) for line in self._risks]
+        rows += [["note", note] for note in self.notes]
+        return present.html_table("Permutation test", ["", ""], rows)
+
+    @property
+    def _counted(self) -> str:
+        return (
+            f"{self.n_as_small} of {self.n_permutations} permutations ({self.permuted}) have a "
+            "risk as small"
+        )
+
+    @property
+    def _risks(self) -> list[str]:
+        least, mean, most = map(
+            present.number,
+            (float(self.null.min()), float(self.null.mean()), float(self.null.max())),
+        )
+        of = f"{present.clean(self.loss, 40)}, {self.method}"
+        return [
+            f"  observed: risk {present.number(self.observed)} ({of})",
+            f"  permuted: risk {mean} on average, {least} to {most}",
+        ]

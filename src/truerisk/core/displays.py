@@ -1,0 +1,44 @@
+"""Pictures of results, by the room that draws them: loaded when one is asked for."""
+
+from __future__ import annotations
+
+from truerisk.core.registry import Line, Registry
+
+__all__ = ["displays"]
+
+displays = Registry(
+    "display",
+    {
+        "ladder-picture": Line(
+            "truerisk.report.notebook:ladder_picture", "the optimism ladder, for a notebook"
+        ),
+        "curve-picture": Line(
+            "truerisk.report.notebook:curve_picture", "a risk curve, for a notebook"
+        ),
+        "page": Line("truerisk.report.assessment_page:draw_page", "an assessment as one HTML page"),
+        "audit-page": Line("truerisk.report.audit_page:draw_audit", "an audit as one HTML page"),
+        "many-page": Line(
+            "truerisk.report.many_page:draw_many", "a comparison over data sets as one HTML page"
+        ),
+        "critical-difference": Line(
+            "truerisk.plots.critical_difference:draw_critical_difference",
+            "average ranks, and which of them lie too close to be told apart",
+        ),
+        "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
+        "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
+        "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
+        "ladder": Line("truerisk.plots.assessment:draw_ladder", "apparent, selected, honest risks"),
+        "boxes": Line("truerisk.plots.assessment:draw_boxes", "risks of single random splits"),
+        "stability": Line(
+            "truerisk.plots.assessment:draw_shares", "how often which setting was chosen"
+        ),
+        "calibration": Line(
+            "truerisk.plots.calibration:draw_calibration", "observed shares over probabilities"
+        ),
+        "roc": Line("truerisk.plots.roc:draw_roc", "true against false positive rate"),
+        "precision-recall": Line(
+            "truerisk.plots.roc:draw_precision_recall", "precision against recall"
+        ),
+        "study": Line("truerisk.plots.study:draw_study", "what a study found against the size"),
+    },
+)

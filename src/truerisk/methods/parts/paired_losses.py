@@ -1,0 +1,77 @@
+"""Losses of several candidates on the same held-out rows, from their answers to one plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.best_set import PairedLosses
+from truerisk.core.contracts import Method
+from truerisk.core.errors import Refusal
+from truerisk.core.interval import Basis
+from truerisk.core.losses import Loss, RowLoss
+from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import Averaged, average_weights, means_by_row
+from truerisk.methods.parts.row_influences import losses_by_influence
+from truerisk.methods.parts.set_risks import of_sets, position_weights, row_losses
+
+__all__ = ["PairedAnswers"]
+
+REMEDY = "compare by held-out rows, such as '10-fold'."
+
+
+@dataclass(frozen=True, eq=False)
+class PairedAnswers:
+    """Answers of several candidates that a method reduces to their risks, a line for each.
+
+    Scores of whole test sets become losses of rows by what each row does to them.
+    """
+
+    answers: Answers
+    data: Data
+    loss: Loss
+    method: Method
+
+    def losses(self) -> PairedLosses:
+        """The mean loss of every row that was tested; or a sentence on why there are none."""
+        self._refuse()
+        average = self.loss.averaged(None)
+        if isinstance(self.method, Averaged):
+            average = self.method.average_of(self.loss)
+        answers, data, loss = self.answers, self.data, self.loss
+        weights, total = average_weights(data, answers.plan, average)
+        if isinstance(loss, RowLoss):
+            losses = row_losses(answers, data, loss)
+        elif average == "fold" or loss.one_scale:
+            values = of_sets(answers, data, loss, average)[1]
+            given = position_weights(data, answers.plan)
+            losses = losses_by_influence(answers, data, loss, values, given)
+        else:
+            raise Refusal(
+                f"'{loss.word}' of all folds at once ranks answers of several models, and nothing "
+                "tells what a row does to it: use average='fold'."
+            )
+        rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
+        groups = None if data.groups is None else data.groups[rows]
+        return PairedLosses(per_row, shares, groups)
+
+    def _refuse(self) -> None:
+        """Refuse what has no losses of rows, or more of one candidate than of another."""
+        if not {Basis.LOSSES, Basis.MEAN} <= self.method.gives:
+            raise Refusal(
+                f"'{self.method.word}' gives no mean of losses of rows that were held out: {REMEDY}"
+            )
+        if is_ordered(self.answers.plan):
+            raise Refusal(ORDERED)
+        if not self.loss.tells_influences:
+            raise Refusal(f"'{self.loss.word}' does not tell what each row does to it.")
+        failed = {failure.candidate for failure in self.answers.failures}
+        lacking = np.flatnonzero(~self.answers.answered.all(axis=1)).tolist()
+        if set(lacking) - failed:
+            raise Refusal(
+                f"{len(set(lacking) - failed)} of {len(self.answers.answered)} settings left the "
+                f"race before every row had rated them: {REMEDY}"
+            )
