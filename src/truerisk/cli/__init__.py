@@ -4,7 +4,7 @@
 |---|---|
 | `app.py` | the group of commands, exit codes, errors as one sentence |
 | `estimate.py`, `assess.py`, `audit.py`, `report.py` | commands |
-| `plan.py`, `posterior.py`, `roc.py`, `reproduce.py`, `study.py` | more commands |
+| `plan.py`, `posterior.py`, `roc.py`, `compare.py`, `reproduce.py`, `study.py` | more commands |
 | `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
 | `factory.py` | a function in a user's file |
 | `pages.py` | where pages go, and the command that they repeat |
