@@ -12,6 +12,7 @@ and interval is asked how wrong it is. Bias, error, coverage and width come with
 | `battery.py` | which learner meets which problem, and on how many rows |
 | `trial.py` | one data set: the true risk, all estimates, all intervals |
 | `usual.py` | what others give of a score: c = 1, `cvAUC`, corrected t of the folds |
+| `credible.py` | the Bayesian error's interval, by its own rows and by others |
 | `store.py` | results in a store of studies; a run goes on where the last one ended |
 | `summary.py` | bias, RMSE, coverage and width with their errors |
 | `by_loss.py` | every loss by itself, and what falls short |

@@ -23,7 +23,7 @@ RULE = [1.0, 0.5], -2.5
 )
 def test_equals_the_golden_numbers(prior, minus, plus, value):
     """Both priors on seven rows, by class and together."""
-    found = tr.bayesian_error(*RULE, X, Y, prior=prior)
+    found = tr.bayesian_error(*RULE, X, Y, prior=prior, standardize=False)
     assert found.per_class == pytest.approx((minus, plus), abs=5e-13)
     assert found.value == pytest.approx(value, abs=5e-13)
     assert found.log_value == pytest.approx(np.log(value))
@@ -34,26 +34,24 @@ def test_equals_the_golden_numbers(prior, minus, plus, value):
 
 def test_interval_and_distribution_belong_together():
     """The ends of the 90 % interval have 5 % and 95 % below them."""
-    found = tr.bayesian_error(*RULE, X, Y)
+    found = tr.bayesian_error(*RULE, X, Y, standardize=False)
     interval = found.interval(0.9)
     assert found.cdf(interval.low) == pytest.approx(0.05)
     assert found.cdf(interval.high) == pytest.approx(0.95)
     assert (interval.method, interval.confidence_level) == ("credible", 0.9)
 
 
-def test_is_the_method_with_units_as_they_are():
-    """`standardize=True` is what method="bee" does with the fitted rule."""
+def test_is_the_method_with_its_defaults():
+    """Both standardise; neither needs to be told."""
     from sklearn.linear_model import RidgeClassifier
 
     rows = np.array(X, dtype=float) * [1, 30]
     fitted = RidgeClassifier().fit(rows, Y)
-    found = tr.bayesian_error(fitted.coef_, fitted.intercept_, rows, Y, standardize=True)
+    found = tr.bayesian_error(fitted.coef_, fitted.intercept_, rows, Y)
     estimate = tr.estimate_risk(RidgeClassifier(), rows, Y, method="bee")
     assert estimate.value == pytest.approx(found.value, rel=1e-12)
     assert estimate.std_error == pytest.approx(found.std_error, rel=1e-12)
-    sparse = tr.bayesian_error(
-        fitted.coef_, fitted.intercept_, csr_matrix(rows), Y, standardize=True
-    )
+    sparse = tr.bayesian_error(fitted.coef_, fitted.intercept_, csr_matrix(rows), Y)
     assert sparse.value == pytest.approx(found.value)
 
 
@@ -62,11 +60,12 @@ def test_several_classes():
     labels = [0, 0, 1, 1, 2, 2, 2]
     slopes = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]])
     starts = np.array([0.0, -1.0, -4.0])
-    found = tr.bayesian_error(slopes, starts, X, labels)
+    found = tr.bayesian_error(slopes, starts, X, labels, standardize=False)
     shares = np.array([2, 2, 3]) / 7
     assert found.value == pytest.approx(shares @ found.per_class)
-    pair = tr.bayesian_error(slopes[1] - slopes[0], -1.0, X[:4], labels[:4])
-    rest = tr.bayesian_error(slopes[2] - slopes[0], -4.0, X[:2] + X[4:], [0, 0, 2, 2, 2])
+    raw = {"standardize": False}
+    pair = tr.bayesian_error(slopes[1] - slopes[0], -1.0, X[:4], labels[:4], **raw)
+    rest = tr.bayesian_error(slopes[2] - slopes[0], -4.0, X[:2] + X[4:], [0, 0, 2, 2, 2], **raw)
     assert found.per_class[0] == pytest.approx(pair.per_class[0] + rest.per_class[0])
     assert found.std_error is None
     for ask in (found.interval, lambda: found.cdf(0.1)):
@@ -80,7 +79,7 @@ def test_several_classes():
         (([1.0], -2.5), {}, "1 features and X 2 columns"),
         (([1.0, np.nan], 0.0), {}, "finite"),
         (([[1.0, 2.0], [2.0, 1.0]], 0.0), {}, r"give 1 score\(s\)"),
-        (RULE, {"prior": "flat"}, "unknown"),
+        (RULE, {"prior": "uniform"}, "unknown"),
         (RULE, {"gamma": 1.5}, "no shares"),
         ((["a", 2.0], -2.5), {}, r"coef=\['a', 2.0\] holds no numbers"),
         (([1.0, 0.5], None), {}, "finite"),
@@ -98,4 +97,4 @@ def test_bad_rows_and_levels_are_refused():
     with pytest.raises(BadData, match="NaN"):
         tr.bayesian_error(*RULE, [*X[:-1], (np.nan, 1)], Y)
     with pytest.raises(BadData, match="between 0 and 1"):
-        tr.bayesian_error(*RULE, X, Y).interval(95)
+        tr.bayesian_error(*RULE, X, Y, standardize=False).interval(95)

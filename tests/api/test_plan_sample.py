@@ -15,9 +15,9 @@ def test_the_interval_is_the_one_that_would_be_used() -> None:
     """At the planned rows the posterior's interval has the width, with one row less it has not."""
     plan = tr.plan_sample(0.15, width=0.05)
     n = plan.n_test
-    assert plan.interval == tr.ErrorPosterior(0.15 * n, n).interval()
-    assert plan.interval.width <= 0.05 < tr.ErrorPosterior(0.15 * (n - 1), n - 1).interval().width
-    assert (n, plan.n_assured, plan.assurance) == (784, 850, 0.9)
+    assert plan.interval == tr.ErrorPosterior(117, n).interval()
+    assert plan.interval.width <= 0.05 < tr.ErrorPosterior(117, n - 1).interval().width
+    assert (n, plan.n_errors, plan.n_assured, plan.assurance) == (782, 117, 850, 0.9)
     assert plan.splits == ()
 
 
@@ -63,7 +63,7 @@ def test_errors_are_linear_in_one_over_the_rows() -> None:
 def test_with_a_single_error_tuning_gets_what_the_test_leaves() -> None:
     """The rows that the width does not take; none where it takes all, and a note says so."""
     plan = tr.plan_sample(0.15, width=0.05, n=1000)
-    assert (plan.best.n_test, plan.best.n_tuning) == (784, 216)
+    assert (plan.best.n_test, plan.best.n_tuning) == (782, 218)
     none = tr.plan_sample(0.15, width=0.05, n=300)
     assert none.best is None
     assert "none is left to tune on" in none.notes[0]
@@ -74,7 +74,7 @@ def test_it_prints_and_becomes_json() -> None:
     """Rows and interval in words, a table of splits with the best ones marked."""
     plan = tr.plan_sample(CURVE, n=180, width=0.2)
     lines = str(plan).splitlines()
-    assert lines[0].startswith(f"{plan.n_test} test rows: at the expected errors the 95 % interval")
+    assert lines[0].startswith(f"{plan.n_test} test rows: after the {plan.n_errors} errors")
     assert any(line.endswith("<- least ub") for line in lines)
     content = plan.to_dict()
     assert content["schema"] == "truerisk.sample-plan/1"

@@ -30,7 +30,7 @@ def test_json_is_one_document(call):
     """Nothing else on stdout; the seed reaches the numbers."""
     words = ("reproduce", "kearns-figure-2", "--replicates", 3, "--json")
     first, again, other = call(*words), call(*words), call(*words, "--seed", 1)
-    assert first.content["schema"] == "truerisk.reproduction/1"
+    assert first.content["schema"] == "truerisk.reproduction/2"
     assert first.content["tables"] == again.content["tables"] != other.content["tables"]
     assert other.content["seed"] == 1
 

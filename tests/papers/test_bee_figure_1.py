@@ -42,18 +42,21 @@ def test_the_report_has_errors_places_and_a_picture(draws):
 
 
 def test_what_the_document_says_is_judged():
-    """Minima in two places, one curve of 25 far off: all holds; else it does not."""
+    """Minima in two places, one curve of 40 far off: all holds; a third far off does not."""
     grid = np.arange(len(LAMBDAS))
 
     def curve(place):
         return 0.1 + 0.001 * (grid - place) ** 2
 
-    curves = np.array([curve(18 + i % 2) for i in range(24)] + [curve(30)])
-    draws = {"CV-5": curves, SHORT: np.zeros(25)}
-    draws |= {name: np.tile(curve(19), (25, 1)) for name in ("BEEp", "BEEi", "true")}
+    curves = np.array([curve(18 + i % 2) for i in range(1170)] + [curve(30)] * 30)
+    draws = {"CV-5": curves, SHORT: np.zeros(1200)}
+    draws |= {name: np.tile(curve(19), (1200, 1)) for name in ("BEEp", "BEEi", "true")}
     assert [c.verdict for c in bee_figure_1.findings(draws).claims] == ["holds"] * 3
-    draws |= {"CV-5": np.tile(curve(5), (25, 1))}
-    assert [c.verdict for c in bee_figure_1.findings(draws).claims] == ["does not hold"] * 3
+    draws |= {"CV-5": np.array([curve(5 + 8 * (i % 3 == 0)) for i in range(1200)])}
+    verdicts = [c.verdict for c in bee_figure_1.findings(draws).claims]
+    assert verdicts == ["holds", "does not hold", "does not hold"]
+    few = {name: values[:9] for name, values in draws.items()}
+    assert {c.verdict for c in bee_figure_1.findings(few).claims} == {"undecided"}
 
 
 def test_few_replicates_are_enough_to_look():

@@ -78,8 +78,8 @@ def test_a_figure_reports_every_set_and_learner():
         said = (("toy", "LR", "BEEp", "CV-5", 0), ("toy", "SVM", "CV-5", "BEEi", LAST))
         notes = ("a note.",)
 
-    draws = {key: np.tile(value, (6, 1)) for key, value in ONE.replicate(0, 0).items()}
-    draws["toy LR BEEp"] = draws["toy LR CV-5"] - 0.01 * np.arange(10, 16)[:, None]
+    draws = {key: np.tile(value, (10, 1)) for key, value in ONE.replicate(0, 0).items()}
+    draws["toy LR BEEp"] = draws["toy LR CV-5"] - 0.01 * np.arange(10, 20)[:, None]
     draws[f"toy LR {SHORT}"][0, 0] = 1
     found = Toy().findings(draws)
     assert [grid.columns for grid in found.tables] == [("n = 12", "n = 40"), ("n = 12",)]
@@ -90,4 +90,4 @@ def test_a_figure_reports_every_set_and_learner():
     ]
     assert found.claims[0].verdict == "holds"
     assert found.notes[0] == "a note."
-    assert "NOT CONVERGED: in 1 of 12 runs" in found.notes[1]
+    assert "NOT CONVERGED: in 1 of 20 runs" in found.notes[1]

@@ -13,6 +13,7 @@ from truerisk.papers.bee_report import (
     mean_grid,
     permutation_p,
     size_table,
+    spread_gap,
 )
 
 SIZES = (20, 40)
@@ -38,21 +39,31 @@ def test_the_permutation_test_counts_signs():
 
 def test_one_errs_less_where_it_does():
     """At the first size in every training set, at the second once more and once less."""
-    many = {name: np.tile(errors, (2, 1)) for name, errors in DRAWS.items()}
+    many = {name: np.tile(errors, (10, 1)) for name, errors in DRAWS.items()}
     assert less(many, "BEEp", "CV-5", 0, 20).verdict == "holds"
     assert less(many, "CV-5", "BEEp", 0, 20).verdict == "does not hold"
     undecided = less(many, "BEEp", "CV-5", 1, 40)
-    assert undecided.verdict == "not decided"
-    assert "CV-5 − BEEp = +0.0000" in undecided.evidence
+    assert undecided.verdict == "undecided"
+    assert undecided.evidence[0].startswith("CV-5 − BEEp: 0.0000 ± ")
+    assert "permutation" in undecided.evidence[1]
     draws = {f"LR {name}": errors for name, errors in many.items()}
     named = less(draws, "BEEp", "CV-5", 0, 20, learner="LR")
     assert named.text == "LR: BEEp lies below CV-5 at n = 20"
 
 
+def test_spreads_are_compared_with_the_smallest_of_others():
+    """Standard deviations 1, 2 and 3, to a bootstrap's error."""
+    one, two, three = (k * np.random.default_rng(k).normal(size=500) for k in (1, 2, 3))
+    assert spread_gap("q", one, [two, three]).verdict() == "holds"
+    assert spread_gap("q", two, [one, three]).verdict() == "does not hold"
+    found = spread_gap("q", one, [one])
+    assert (found.value, found.verdict()) == (0, "undecided")
+
+
 def test_few_training_sets_decide_nothing():
     """The same sign in all of three is chance in one of eight, however far apart they are."""
-    assert less(DRAWS, "BEEp", "CV-5", 0, 20).verdict == "not decided"
-    assert less(DRAWS, "CV-5", "BEEp", 0, 20).verdict == "not decided"
+    assert less(DRAWS, "BEEp", "CV-5", 0, 20).verdict == "undecided"
+    assert less(DRAWS, "CV-5", "BEEp", 0, 20).verdict == "undecided"
 
 
 def test_means_stand_by_size():
@@ -67,7 +78,8 @@ def test_means_stand_by_size():
 
 def test_a_reference_of_the_same_recipe_is_compared():
     """Only where it is known; the document's own numbers stand in the names."""
-    table = size_table(DRAWS, ["CV-5", "BEEp"], 1, "n = 40", {"BEEp": (0.1, 0.2333)}, 400)
+    many = {name: np.tile(errors, (4, 1)) for name, errors in DRAWS.items()}
+    table = size_table(many, ["CV-5", "BEEp"], 1, "n = 40", {"BEEp": (0.1, 0.2333)}, 400)
     assert [row.verdict for row in table.rows] == ["not printed", "agrees"]
     told = beside(DRAWS, SIZES, {"CV-5": (".27", "")})
     assert [row.name for row in told.rows] == ["CV-5, n = 20 (document: .27)"]

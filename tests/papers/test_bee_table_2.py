@@ -46,24 +46,52 @@ def draws():
     return every | {f"{_column(250)} EBIC": base + 0.3}
 
 
-def test_signs_are_judged(draws):
-    """BEEp below CV-5 everywhere, BEEi below it for few rows and above it for many: all hold."""
-    rng, base = np.random.default_rng(1), draws["CV-5"]
-    draws |= {"BEEp": base - 0.01 + 0.001 * rng.normal(size=(50, 4))}
-    draws |= {"BEEi": base + [-0.01, -0.01, 0.01, 0.01] + 0.001 * rng.normal(size=(50, 4))}
-    assert [c.verdict for c in bee_table_2.findings(draws).claims[:8]] == ["holds"] * 8
-    draws |= {"BEEp": base + 0.01, "BEEi": base}
-    verdicts = [c.verdict for c in bee_table_2.findings(draws).claims[:8]]
-    assert verdicts == ["does not hold"] * 4 + ["not decided"] * 4
+def said(draws):
+    """Every sentence with its answer."""
+    return {claim.text: claim.verdict for claim in bee_table_2.findings(draws).claims}
 
 
-def test_noise_features_are_judged(draws):
-    """Each number of them by its own column."""
-    draws[f"{_column(30)} BEEi"] = draws["CV-5"] - 0.01
-    claims = bee_table_2.findings(draws).claims[8:]
-    assert [c.verdict for c in claims] == [
-        "not decided", "holds", *["not decided"] * 4, "holds",
-    ]  # fmt: skip
-    assert claims[1].text == "30 noise features: BEEi lies below CV-5 at n = 28"
-    assert "+0.1000" in claims[-1].evidence
-    assert "+0.4000" in claims[-1].evidence
+def test_every_printed_difference_is_judged(draws):
+    """Of 32 pairs the two with equal means say nothing; equal errors here decide nothing."""
+    found = said(draws)
+    signs = [text for text in found if "(printed" in text]
+    assert len(signs) == 30
+    assert {found[text] for text in signs} == {"undecided"}
+    for text in (
+        "100 noise features: BEEp lies below CV-5 at n = 50 (printed .126 for BEEp, .130 for CV-5)",
+        "6 noise features: CV-5 lies below BEEi at n = 200 (printed .062 for BEEi, .042 for CV-5)",
+    ):
+        assert text in signs
+
+
+def test_signs_are_judged_by_their_own_column(draws):
+    """With 100 noise features BEEp errs more, with 6 less."""
+    base, noise = draws["CV-5"], 0.001 * np.random.default_rng(1).normal(size=(50, 4))
+    draws |= {"BEEp": base - 0.01 + noise, f"{_column(100)} BEEp": base + 0.01 + noise}
+    found = said(draws)
+    for text, verdict in found.items():
+        if "BEEp lies below CV-5" in text:
+            column = int(text.split()[0])
+            expected = {6: "holds", 100: "does not hold"}.get(column, "undecided")
+            assert verdict == expected, text
+
+
+def test_spreads_are_judged(draws):
+    """BEEi has the least standard deviation, BEEp the second least: both sentences hold."""
+    rng = np.random.default_rng(2)
+    shape = (200, 4)
+    many = {name: 0.1 + 0.02 * rng.normal(size=shape) for name in draws}
+    for noise in NOISE:
+        many[f"{_column(noise)} BEEi".strip()] = 0.1 + 0.002 * rng.normal(size=shape)
+        many[f"{_column(noise)} BEEp".strip()] = 0.1 + 0.006 * rng.normal(size=shape)
+    *_, least, second = bee_table_2.findings(many).claims
+    assert (len(least.quantities), least.verdict, second.verdict) == (16, "holds", "holds")
+    many["250 noise features BEEi"] = 0.1 + 0.05 * rng.normal(size=shape)
+    assert bee_table_2.findings(many).claims[-2].verdict == "does not hold"
+
+
+def test_ebic_is_judged(draws):
+    """It errs more by .3 with 250 noise features."""
+    (claim,) = [c for c in bee_table_2.findings(draws).claims if c.text.startswith("EBIC")]
+    assert claim.verdict == "holds"
+    assert claim.quantities[0].value == pytest.approx(0.3)

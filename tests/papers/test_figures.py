@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.papers.figures import Panel, Panels, Series, draw
+from truerisk.papers.figures import Panel, Panels, Series, draw, mean_line
 
 LINES = Panel("lines", "x", "y", (Series("a", np.arange(5), np.arange(5) ** 2, "k--"),))
 POINTS = np.random.default_rng(0).random((2, 60))
@@ -52,3 +52,44 @@ def test_boxes_are_drawn_and_named(tmp_path):
     _draw_panel(ax, Panel("", "", "risk", series, kind="boxes"))
     assert [label.get_text() for label in ax.get_xticklabels()] == ["first", "second"]
     assert ax.get_legend() is None
+
+
+def test_a_line_of_means_has_a_band_of_two_standard_errors():
+    """One for every line that knows its errors, and none for single curves."""
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    from matplotlib.figure import Figure as Canvas
+
+    from truerisk.papers.figures import _draw_panel
+
+    values = np.random.default_rng(0).normal(size=(100, 4))
+    line = mean_line("mean", np.arange(4), values)
+    assert line.error == pytest.approx(values.std(axis=0, ddof=1) / 10)
+    ax = Canvas().subplots()
+    _draw_panel(ax, Panel("", "", "", (line, Series("one", np.arange(4), values[0]))))
+    (band,) = ax.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.max() == pytest.approx((line.y + 2 * line.error).max())
+    assert heights.min() == pytest.approx((line.y - 2 * line.error).min())
+
+
+def test_one_replicate_has_no_band():
+    """There is no spread."""
+    assert mean_line("", np.arange(2), np.ones((1, 2))).error is None
+
+
+def test_bars_of_two_stand_side_by_side_and_are_named():
+    """In two greys, with whiskers and a legend."""
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    from matplotlib.figure import Figure as Canvas
+
+    from truerisk.papers.figures import _draw_panel
+
+    x, error = np.arange(3.0), np.full(3, 0.1)
+    both = tuple(Series(name, x, x + 1, error=error) for name in ("a1", "a2"))
+    ax = Canvas().subplots()
+    _draw_panel(ax, Panel("", "", "", both, kind="bars"))
+    bars = [patch for patch in ax.patches if patch.get_height() > 0]
+    assert len({patch.get_x() for patch in bars}) == 6
+    assert len({patch.get_facecolor() for patch in bars}) == 2
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a1", "a2"]
+    assert len(ax.collections) == 2

@@ -54,12 +54,18 @@ def test_differences_and_gains_are_the_known_ones(report):
 
 
 def test_what_is_not_confirmed_is_said(report):
-    """Gains of 20 to 80 % and a lower quantile everywhere, whatever the ties."""
-    claims = {claim.text: claim.verdict for claim in report.findings.claims}
-    refuted = [text for text, verdict in claims.items() if verdict == "does not hold"]
-    assert sum("between 20 % and 80 %" in text for text in refuted) == 2
-    assert sum("always lower for S" in text for text in refuted) == 2
-    assert any("n0 from 5 to 20" in text for text in claims)
+    """At n = 20: gains below 20 %, and S optimistic at noise .1; every size is judged."""
+    claims = {claim.text: claim for claim in report.findings.claims}
+    gains = [claim for text, claim in claims.items() if "between 20 % and 80 %" in text]
+    assert [len(claim.quantities) for claim in gains] == [9, 9]
+    assert all(gain.quantities[0].value < 0 for gain in gains)
+    assert {gain.verdict for gain in gains} <= {"undecided", "does not hold"}
+    pessimistic = claims["S is pessimistic up to noise .1"]
+    places = [q.name.split(", ", 2)[-1] for q in pessimistic.quantities]
+    assert places == [f"n = {n}, noise 0.1" for n in (20, 100, 500)]
+    assert pessimistic.verdict != "holds"
+    assert pessimistic.quantities[0].value < 0 < pessimistic.quantities[1].value
+    assert len(claims["S estimates the true risk of its choice better than LOO"].quantities) == 12
 
 
 def test_four_panels(report):

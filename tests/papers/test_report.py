@@ -9,15 +9,16 @@ import pytest
 
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import (
+    JUDGED,
     Findings,
     PaperTable,
     Report,
     Row,
-    Statement,
     mean_row,
     printed,
     signed,
 )
+from truerisk.papers.statements import Quantity, Statement
 
 LINE = Series("a", np.arange(3), np.array([0.1, np.nan, 0.3]))
 REPORT = Report(
@@ -30,7 +31,7 @@ REPORT = Report(
     seconds=1.5,
     findings=Findings(
         (PaperTable("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
-        (Statement("it falls", "holds", "it fell by 3"),),
+        (Statement("it falls", (Quantity("by", -3.0, 0.1, 20, "below"),), "since Monday"),),
         ("a word of caution.",),
         (Panels("toy", (Panel("p", "x", "y", (LINE,)),)),),
     ),
@@ -46,10 +47,15 @@ REPORT = Report(
         (Row("", 0.5, 0.1), None, "not printed"),
         (Row("", 0.5, 0.0, 0.5), 0.0, "agrees"),
         (Row("", 0.4, 0.0, 0.5), -np.inf, "differs"),
+        (Row("", 0.5, 0.1, 0.0, 0.0, 9), 5.0, "undecided"),
+        (Row("", 0.5, 0.1, 0.0, 0.0, 10), 5.0, "differs"),
     ],
 )
 def test_a_difference_is_in_standard_errors_of_both(row, difference, verdict):
-    """Both errors count; two and three of them are the limits; exact numbers must be equal."""
+    """Both errors count; two and three of them are the limits; exact numbers must be equal.
+
+    Fewer than ten replicates decide nothing.
+    """
     assert row.difference == pytest.approx(difference)
     assert row.verdict == verdict
 
@@ -65,14 +71,6 @@ def test_a_printed_mean_has_an_error_too():
     values = np.array([-1.0, 1.0] * 50)
     assert printed(values, 400, 1) == pytest.approx(np.hypot(values.std(ddof=1) / 20, 0.05))
     assert printed(np.zeros(5), 10, 3) == pytest.approx(0.0005)
-
-
-@pytest.mark.parametrize(
-    ("effect", "verdict"), [(3.0, "holds"), (-3.0, "does not hold"), (1.0, "not decided")]
-)
-def test_a_claim_is_judged_by_its_effect(effect, verdict):
-    """Two standard errors decide."""
-    assert Statement.judge("c", effect, 1.0, "e").verdict == verdict
 
 
 def test_a_signed_number():
@@ -96,7 +94,9 @@ def test_a_report_reads():
         "",
         "What the document says",
         "HOLDS: it falls",
-        "    it fell by 3",
+        "    by: -3.0000 ± 0.1000, claimed below 0",
+        "    since Monday",
+        JUDGED,
         "",
         "note: a word of caution.",
     ]
@@ -105,12 +105,15 @@ def test_a_report_reads():
 def test_a_report_is_one_json_document():
     """Plain values, the verdicts and the series included; what is not a number is a text."""
     content = json.loads(REPORT.to_json())
-    assert content["schema"] == "truerisk.reproduction/1"
+    assert content["schema"] == "truerisk.reproduction/2"
     assert (content["word"], content["replicates"], content["seed"]) == ("toy", 7, 3)
     first, second = content["tables"][0]["rows"]
     assert (first["reference"], first["verdict"]) == (0.25, "agrees within 3")
     assert second["difference"] is None
-    assert content["claims"] == [
-        {"text": "it falls", "verdict": "holds", "evidence": "it fell by 3"}
-    ]
+    (claim,) = content["claims"]
+    assert (claim["text"], claim["verdict"], claim["level"]) == ("it falls", "holds", 0.99)
+    (test,) = claim["tests"]
+    assert (test["value"], test["std_error"], test["replicates"]) == (-3.0, 0.1, 20)
+    assert (test["claimed"], test["null"], test["tolerance"]) == ("below", 0.0, 0.0)
+    assert test["verdict"] == "holds"
     assert content["figures"][0]["panels"][0]["series"][0]["y"] == [0.1, "nan", 0.3]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from truerisk.papers import reproduce
+from truerisk.papers.wallman_posterior import _held_with, _third_difference
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,19 @@ def test_what_the_document_errs_in_is_said(report):
     """The size in the posterior and the kind of cost do not hold, the reward of rows does."""
     verdicts = [claim.verdict for claim in report.findings.claims]
     assert verdicts == ["does not hold", "does not hold", "holds"]
+
+
+def test_the_bound_of_a_wrong_size_is_computed():
+    """By plain sums: with the test rows as n it holds in 95 of 100 tests, with more rows in few."""
+    from scipy.stats import beta
+
+    for n, held in ((60, 0.95), (150, 0.0561)):
+        found = [
+            beta.cdf(beta.ppf(0.95, e + 1, n - e + 1), e + 1, 60 - e + 1) for e in range(60 + 1)
+        ]
+        assert _held_with(n, 60) == pytest.approx(np.mean(found), abs=1e-9)
+        assert _held_with(n, 60) == pytest.approx(held, abs=1e-4)
+    assert _third_difference(60) == pytest.approx(0, abs=1e-9)
 
 
 def test_the_densities_are_drawn(report):

@@ -35,5 +35,5 @@ def test_the_rules_for_ties_are_said(report):
 
 
 def test_the_internal_error_flatters(report):
-    """The thesis of the document holds on 40 data sets already."""
-    assert [claim.verdict for claim in report.findings.claims] == ["holds"] * 3
+    """The thesis of the document holds on 40 data sets already; equality takes more."""
+    assert [c.verdict for c in report.findings.claims] == ["holds", "undecided", "holds"]

@@ -66,9 +66,13 @@ def bayesian_error(
     X: Any,
     y: Any,
     *,
-    prior: Literal["proper", "improper"] = "proper",
+    prior: Literal["proper", "improper", "flat", "jeffreys", "empirical"] = "proper",
     gamma: float | Sequence[float] | None = None,
-    standardize: bool = False,
+    standardize: bool = True,
+    kappa: Any = None,
+    nu: Any = None,
+    scale: Any = None,
+    mean: Any = None,
 ) -> RulePosterior:
     """The Bayesian error estimate of a linear rule from the rows it was trained on.
 
@@ -79,14 +83,19 @@ def bayesian_error(
     intercept : float or array
         One for each score.
     X, y : table of numbers and labels
-        The training rows.
-    prior : {"proper", "improper"}
-        As in `tr.methods.BayesianError`.
+        The rows that judge the rule: those it was trained on, as method="bee" has it, or others. By
+        others the interval is right where the classes are normal; by its own rows a rule of many
+        features looks too good.
+    prior : {"proper", "improper", "flat", "jeffreys", "empirical"}
+        As in `tr.methods.BayesianError`, and so are `kappa`, `nu`, `scale` and `mean`.
     gamma : float or sequence, optional
         The share of the first of two classes, or of every class; by default those of y.
-    standardize : bool, default=False
+    standardize : bool, default=True
         Measure X in units in which each feature has mean 0 and variance 1 (the rule stays what it
-        is). The proper prior assumes features of that size; `method="bee"` does it by default.
+        is). The proper prior assumes features of that size.
+    kappa, nu : float or mapping, optional
+    scale : float, array of shape (n_features, n_features), or mapping, optional
+    mean : float, array of shape (n_features,), or mapping, optional
 
     Returns
     -------
@@ -96,14 +105,15 @@ def bayesian_error(
     --------
     >>> import truerisk as tr
     >>> X = [(0, 0), (1, 2), (2, 1), (-1, 1), (3, 2), (2, 4), (4, 3)]
-    >>> b = tr.bayesian_error([1, 0.5], -2.5, X, [0, 0, 0, 0, 1, 1, 1])
+    >>> y = [0, 0, 0, 0, 1, 1, 1]
+    >>> b = tr.bayesian_error([1, 0.5], -2.5, X, y, standardize=False)
     >>> round(b.value, 6), [round(e, 6) for e in b.per_class]
     (0.152668, [0.109991, 0.209572])
     >>> print(b.interval(0.95))
     [0.0269, 0.3653]
     """
     data = Data.check(X, y, task="classification")
-    method = BayesianError(prior, gamma, standardize)
+    method = BayesianError(prior, gamma, standardize, kappa, nu, scale, mean)
     method.check(data, ZeroOne())
     rules = _given(coef, intercept, data)
     rows = ScaledRows.of(data.X, data.class_codes, standardize=standardize)
@@ -112,7 +122,7 @@ def bayesian_error(
             f"coef has {rules.coefficients.shape[2]} features and X {rows.X.shape[1]} columns."
         )
     shares = method.shares(rows, rules)
-    pairs = pairwise(rows, rules, shares, prior)
+    pairs = pairwise(rows, rules, shares, method.priors(rows, rules, data))
     log_value = float(np.logaddexp.reduce([pair.log_means() for pair in pairs])[0])
     two = len(pairs) == 1
     per_class = np.zeros(data.n_classes)

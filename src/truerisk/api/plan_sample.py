@@ -15,7 +15,12 @@ from truerisk.core import present
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.statistics.error_posterior import ErrorPosterior
-from truerisk.core.statistics.sample_size import expected_measures, rows_assured, rows_for_width
+from truerisk.core.statistics.sample_size import (
+    expected_measures,
+    rows_assured,
+    rows_for_width,
+    whole_errors,
+)
 
 __all__ = [
     "SamplePlan",
@@ -55,10 +60,10 @@ class Split:
 class SamplePlan:
     """How many test rows an interval needs, and how n rows are shared.
 
-    `n_test` rows give an interval no wider than `width` after the expected number of errors;
-    `n_assured` rows with probability `assurance`, whatever errors come. `splits` compares ways to
-    share `n` rows; `best` is the one with the least (ub), `best_by` the best by each measure. What
-    was not asked for, or cannot be known, is None, and `notes` say why.
+    `n_test` rows give an interval no wider than `width` after `n_errors`, the whole number nearest
+    to the expected; `n_assured` rows with probability `assurance`, whatever errors come. `splits`
+    compares ways to share `n` rows; `best` is the one with the least (ub), `best_by` the best by
+    each measure. What was not asked for, or cannot be known, is None, and `notes` say why.
     """
 
     error: float | Mapping[int, float]
@@ -69,6 +74,7 @@ class SamplePlan:
     n_assured: int | None = None
     assurance: float | None = None
     interval: Interval | None = None
+    n_errors: int | None = None
     n: int | None = None
     best: Split | None = None
     best_by: Mapping[str, Split] = field(default_factory=dict)
@@ -92,8 +98,8 @@ class SamplePlan:
         level = f"{100 * self.confidence_level:g} %"
         return [
             (
-                f"{self.n_test} test rows: at the expected errors the {level} interval is "
-                f"{self.interval}, no wider than {self.width:g}"
+                f"{self.n_test} test rows: after the {self.n_errors} errors expected the {level} "
+                f"interval is {self.interval}, no wider than {self.width:g}"
             ),
             (
                 f"{self.n_assured} test rows: no wider with probability {self.assurance:g}, "
@@ -176,7 +182,7 @@ def plan_sample(
     --------
     >>> import truerisk as tr
     >>> tr.plan_sample(0.15, width=0.05).n_test
-    784
+    782
     >>> plan = tr.plan_sample({30: 0.25, 60: 0.21, 150: 0.19}, n=180)
     >>> plan.best.n_tuning, plan.best.n_test
     (76, 104)
@@ -196,6 +202,7 @@ def plan_sample(
             "n_test": rows,
             "n_assured": rows_assured(expected, width, confidence_level, prior, assurance),
             "assurance": assurance,
+            "n_errors": int(whole_errors(expected, rows)),
             "interval": _interval(expected, rows, confidence_level, prior),
         }
     if n is not None:
@@ -204,7 +211,7 @@ def plan_sample(
 
 
 def _interval(error: float, n: int, level: float, prior: tuple[float, float]) -> Interval:
-    return ErrorPosterior(error * n, n, prior).interval(level)
+    return ErrorPosterior(whole_errors(error, n), n, prior).interval(level)
 
 
 def _shared(

@@ -6,6 +6,7 @@
 | `estimate.py`, `assess.py`, `audit.py`, `report.py` | commands |
 | `plan.py`, `reproduce.py`, `study.py` | more commands |
 | `compare_study.py` | `study compare` |
+| `plan.py`, `posterior.py`, `roc.py`, `compare.py`, `reproduce.py`, `study.py` | more commands |
 | `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
 | `factory.py` | a function in a user's file |
 | `pages.py` | where pages go, and the command that they repeat |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -18,7 +18,16 @@ from truerisk.core.losses import Loss, ZeroOne
 from truerisk.core.plan.builder import one_fit
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.bayesian.rule_errors import Prior, check_prior, pairwise
+from truerisk.methods.bayesian.priors import (
+    ClassPrior,
+    Prior,
+    as_tuples,
+    check_parameters,
+    check_prior,
+    class_priors,
+    refuse_singular,
+)
+from truerisk.methods.bayesian.rule_errors import RuleErrors, pairwise
 from truerisk.methods.bayesian.rule_risks import RuleRisks, risks_of
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 
@@ -28,6 +37,18 @@ _PAIRWISE = (
     "pairwise error: the errors between two classes, added over all pairs; it is not below the "
     "error and may exceed 1. For choosing only: no standard error or interval is stated."
 )
+_CHOSEN = (
+    "a rule of {} features, and {} rows that it was fitted on: these look farther apart than fresh "
+    "ones, which the interval does not count, so it is too low; `tr.bayesian_error` judges a rule "
+    "by other rows"
+)
+_PRIOR = (
+    "{:.0f} % of the scatter along the rule is the prior's: features vary less in its direction "
+    "than one by one, and the estimate is pessimistic; prior='empirical' takes its size from the "
+    "rows"
+)
+MANY = 0.5  # features per root of rows: from here on intervals were seen to cover less (docs)
+MUCH = 0.25  # of the scatter
 
 
 @dataclass(frozen=True)
@@ -37,16 +58,32 @@ class BayesianError(Method):
     .. math:: \mathrm{BEE} = \gamma\, E[\varepsilon_- \mid X, y]
         + (1 - \gamma)\, E[\varepsilon_+ \mid X, y]
 
-    in closed form from one fit on all rows. `prior="proper"` is the general covariance with an
-    inverse Wishart prior (κ = p + 2, S = I, mean 0 with weight ½), "improper" the scaled identity
-    covariance with the flat prior as the document prints it, whose estimate is grossly optimistic
-    for many more features than rows. γ is the share of the first class among the rows, or `gamma`:
-    the share of the first of two classes, or those of all classes in sorted order. The estimate
-    depends on the units of the features; with `standardize` each has mean 0 and variance 1.
+    in closed form from one fit on all rows. Covariances have an inverse Wishart prior and means a
+    normal one, Σ ~ IW(κ, S) and μ ~ N(m, Σ/ν) in each class:
+
+    ==============  =========  ===  =========================  ============================
+    prior           κ          ν    S                          m
+    ==============  =========  ===  =========================  ============================
+    ``proper``      p + 2      ½    identity                   0
+    ``empirical``   p + 2      ½    covariance within classes  mean of both classes
+    ``flat``        −(p + 2)   0    0                          none
+    ``jeffreys``    0          0    0                          none
+    ==============  =========  ===  =========================  ============================
+
+    `kappa`, `nu`, `scale` (S: a number times the identity, or a matrix) and `mean` (one number, or
+    one for each feature) replace these, each as one value or as a mapping from class labels, in the
+    units that `standardize` leaves. "improper" is the scaled identity covariance with the flat
+    prior as the document prints it: optimistic where features are many more than rows,
+    pessimistic where the rule varies less than the features do on average. γ is the share of the
+    first class among the rows, or `gamma`: the share of the first of two classes, or those of all
+    classes in sorted order. The estimate depends on the units of the features; with `standardize`
+    each has mean 0 and variance 1.
 
     The standard error is the posterior standard deviation and the interval the exact credible
-    interval. Candidates are ranked by the log of the mean. With several classes it is the pairwise
-    error, for choosing only.
+    interval. It holds as often as it says over classes drawn from the prior; for given classes it
+    is too low where the same rows chose a rule of many features, and notes say where. Candidates
+    are ranked by the log of the mean. With several classes it is the pairwise error, for choosing
+    only.
 
     References
     ----------
@@ -58,6 +95,10 @@ class BayesianError(Method):
     prior: Prior = "proper"
     gamma: float | Sequence[float] | None = None
     standardize: bool = True
+    kappa: Any = None
+    nu: Any = None
+    scale: Any = None
+    mean: Any = None
 
     target: ClassVar[Target] = "Err_XY"
     splits: ClassVar[bool] = False
@@ -67,19 +108,38 @@ class BayesianError(Method):
         check_prior(self.prior)
         check_gamma(self.gamma)
         check_flag("standardize", self.standardize)
+        check_parameters(self.prior, **self._parameters)
+        for name, value in self._parameters.items():  # arrays neither compare nor hash
+            object.__setattr__(self, name, as_tuples(value))
+
+    @property
+    def _parameters(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("kappa", "nu", "scale", "mean")}
 
     @property
     def word(self) -> str:
-        told = [] if self.gamma is None else [f"gamma={self.gamma}"]
+        told = [] if self.prior in ("proper", "improper") else [f"{self.prior} prior"]
+        told += [] if self.gamma is None else [f"gamma={self.gamma}"]
         told += [] if self.standardize else ["not standardised"]
-        name = "bee" if self.prior == "proper" else "bee-improper"
+        told += [
+            f"{name}={value}" if np.ndim(value) == 0 and not isinstance(value, Mapping) else name
+            for name, value in self._parameters.items()
+            if value is not None
+        ]
+        name = "bee-improper" if self.prior == "improper" else "bee"
         return f"{name} ({', '.join(told)})" if told else name
 
     @property
     def bias(self) -> str:
-        if self.prior == "proper":
-            return "either way: as right as its normal classes and its prior are"
-        return "optimistic for many features: the prior, as printed, counts their square as rows"
+        if self.prior != "improper":
+            return (
+                "either way: optimistic where the same rows chose a rule of many features, "
+                "pessimistic where the prior's S is much of the scatter along the rule"
+            )
+        return (
+            "either way: optimistic for many features, whose square the prior, as printed, counts "
+            "as rows; pessimistic where the rule varies less than the features on average"
+        )
 
     def check(self, data: Data, loss: Loss) -> None:
         check_rows(self.word, data, loss)
@@ -104,8 +164,11 @@ class BayesianError(Method):
     def _seen(
         self, answers: Answers, rules: LinearRules, data: Data
     ) -> tuple[LinearRules, ScaledRows]:
-        """The rules and the rows, cut to the columns that some rule uses: no other matters."""
-        few = 2 * len(rules.used) < rules.coefficients.shape[2]
+        """The rules and the rows, cut to the columns that some rule uses where no other matters."""
+        usual = self.prior in ("proper", "improper") and not any(
+            value is not None for value in self._parameters.values()
+        )
+        few = usual and 2 * len(rules.used) < rules.coefficients.shape[2]
         columns = rules.used if few else None
         rows = scaled_rows(
             answers, rules, data, self.word, standardize=self.standardize, columns=columns
@@ -124,23 +187,43 @@ class BayesianError(Method):
     def _risks(self, answers: Answers, rules: LinearRules, data: Data, terms: Terms) -> RuleRisks:
         """Those of one block of rules."""
         rules, rows = self._seen(answers, rules, data)
-        pairs = pairwise(rows, rules, self.shares(rows, rules), self.prior)
+        pairs = pairwise(rows, rules, self.shares(rows, rules), self.priors(rows, rules, data))
         logs = np.logaddexp.reduce([pair.log_means() for pair in pairs], axis=0)
         stated = pairs[0] if terms.with_errors and len(pairs) == 1 else None
-        notes = self._notes(rows, rules, logs)
+        notes = self._notes(rows, rules, logs, pairs)
         return RuleRisks(rules.candidates, logs, notes, stated, terms.confidence_level)
 
+    def priors(
+        self, rows: ScaledRows, rules: LinearRules, data: Data
+    ) -> dict[int, ClassPrior] | None:
+        """By class code; None is the improper prior, which has none of these parameters."""
+        if self.prior == "improper":
+            return None
+        p, labels = int((rows.scale > 0).sum()), data.class_labels.tolist()
+        found = class_priors(self.prior, self._parameters, labels, len(rows.scale), p)
+        found = {code: found[code] for code in rules.codes}
+        for code, one in found.items():
+            one.refuse_too_few(self.prior, rows.size(code), p)
+        if any(one.scale is None for one in found.values()):
+            refuse_singular(len(rows.codes), len(rules.codes), p)
+        return found
+
     def _notes(
-        self, rows: ScaledRows, rules: LinearRules, logs: np.ndarray
+        self, rows: ScaledRows, rules: LinearRules, logs: np.ndarray, pairs: Sequence[RuleErrors]
     ) -> list[tuple[str, ...]]:
         common = (_PAIRWISE,) if len(rules.codes) > 2 else ()
         notes: list[tuple[str, ...]] = [common] * len(logs)
         for i in np.flatnonzero(logs < np.log(1e-15)):
             notes[i] += (f"the estimate is 10^{logs[i] / np.log(10):.1f}",)
-        if self.prior == "proper":
+        n_selected = ((rules.coefficients != 0).any(axis=1) & (rows.scale > 0)).sum(axis=1)
+        if self.prior != "improper":
+            for i in np.flatnonzero(n_selected > MANY * np.sqrt(len(rows.codes))):
+                notes[i] += (_CHOSEN.format(n_selected[i], len(rows.codes)),)
+            part = np.max([pair.from_prior for pair in pairs], axis=0)
+            for i in np.flatnonzero(part > MUCH):
+                notes[i] += (_PRIOR.format(100 * part[i]),)
             return notes
         least = min(rows.size(code) for code in rules.codes)
-        n_selected = ((rules.coefficients != 0).any(axis=1) & (rows.scale > 0)).sum(axis=1)
         for i in np.flatnonzero(n_selected > least):
             told = (
                 f"{n_selected[i]} features and {least} rows in the smallest class: this prior "

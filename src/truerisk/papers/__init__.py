@@ -3,7 +3,8 @@
 Frame
     experiment.py   `Experiment`: replicates that depend on (seed, number) alone, and findings
     running.py      replicates in batches, here or on an executor; stored.py keeps them in a store
-    report.py       rows, tables, claims; as text and as JSON
+    report.py       rows and tables; as text and as JSON
+    statements.py   sentences of a document judged by tests: holds, does not hold, undecided
     figures.py      figures as data, drawn to PNG and SVG
 Shared by several
     double_cv.py    Wallman's double cross-validation of nearest neighbours

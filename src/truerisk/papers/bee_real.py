@@ -30,7 +30,8 @@ from truerisk.papers.bee_choosing import (
 from truerisk.papers.bee_report import convergence_note, error_panel, less, mean_grid
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels
-from truerisk.papers.report import Findings, MeansGrid, Statement
+from truerisk.papers.report import Findings, MeansGrid
+from truerisk.papers.statements import Statement
 
 __all__ = ["LAST", "RealSet", "RealSetsFigure", "Said"]
 

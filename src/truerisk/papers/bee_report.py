@@ -10,16 +10,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from truerisk.papers.experiment import Draws
-from truerisk.papers.figures import Panel, Series
+from truerisk.papers.figures import Panel, mean_line
 from truerisk.papers.report import (
     MeansGrid,
     PaperTable,
     Row,
-    Statement,
     mean_and_error,
     mean_row,
-    signed,
 )
+from truerisk.papers.statements import Quantity, Statement
 
 __all__ = [
     "beside",
@@ -29,10 +28,10 @@ __all__ = [
     "mean_grid",
     "permutation_p",
     "size_table",
+    "spread_gap",
 ]
 
 PERMUTATIONS = 10_000
-DECIDED = 0.05
 STYLES = {
     "CV-5": "b--",
     "CV-10": "c--",
@@ -93,24 +92,28 @@ def less(
     learner: str = "",
     text: str = "{lower} lies below {higher} at n = {n}",
 ) -> Statement:
-    """Whether one choice errs less than another at a size, with a paired permutation test.
+    """Whether one choice errs less than another at a size, over the same training sets.
 
-    Decided where the mean gap exceeds 2 standard errors and the test has p < .05 in its direction:
-    of two or four training sets nothing is.
+    The p-value of a paired permutation test, one-sided, stands beside it: the document's test.
     """
     found = [draws[f"{learner} {name}".strip()][:, place] for name in (lower, higher)]
     gaps = found[1] - found[0]
-    gap, error = mean_and_error(gaps)
-    p = permutation_p(gaps)
-    decided = min(p, permutation_p(-gaps)) < DECIDED
     head = f"{learner}: " if learner else ""
-    return Statement.judge(
+    return Statement(
         head + text.format(lower=lower, higher=higher, n=n_rows),
-        gap if decided else 0.0,
-        error,
-        f"{higher} − {lower} = {signed(gap, error)}; paired permutation test, one-sided: "
-        f"p = {p:.4f}",
+        (Quantity.mean(f"{higher} − {lower}", gaps),),
+        f"paired permutation test, one-sided: p = {permutation_p(gaps):.4f}",
     )
+
+
+def spread_gap(name: str, errors: np.ndarray, others: Sequence[np.ndarray]) -> Quantity:
+    """The standard deviation of one choice's errors, less the smallest of others'."""
+
+    def gap(every: np.ndarray) -> float:
+        first, *rest = every.std(axis=0, ddof=1)
+        return float(first - min(rest))
+
+    return Quantity.of(name, gap, np.column_stack([errors, *others]), "below")
 
 
 def permutation_p(gaps: np.ndarray) -> float:
@@ -123,7 +126,7 @@ def permutation_p(gaps: np.ndarray) -> float:
 def error_panel(draws: Draws, names: Mapping[str, str], sizes: Sequence[int], title: str) -> Panel:
     """Mean errors along the number of training rows."""
     lines = tuple(
-        Series(name, np.array(sizes), draws[key].mean(axis=0), STYLES.get(name, "k-"))
+        mean_line(name, np.array(sizes), draws[key], STYLES.get(name, "k-"))
         for name, key in names.items()
     )
     return Panel(title, "training rows", "error", lines)

@@ -14,10 +14,11 @@ from truerisk.papers.bee_choosing import (
     counting,
     machines,
 )
-from truerisk.papers.bee_report import beside, less, size_table
+from truerisk.papers.bee_report import beside, less, size_table, spread_gap
 from truerisk.papers.bee_synthetic import BAYES, draw, errors_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Findings, MeansGrid, Statement
+from truerisk.papers.report import Findings, MeansGrid
+from truerisk.papers.statements import Statement
 
 __all__ = ["BeeTable3", "bee_table_3"]
 
@@ -86,12 +87,17 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
 
 
 def _least_spread(draws: Draws) -> Statement:
-    spreads = {name: draws[name].std(axis=0, ddof=1) for name in NAMES}
-    least = [min(spreads, key=lambda name: spreads[name][j]) for j in range(len(SIZES))]
+    others = [name for name in NAMES if name != "BEEi"]
     return Statement(
         "the standard deviation of the error is always least with BEEi",
-        "holds" if set(least) == {"BEEi"} else "does not hold",
-        "least: " + ", ".join(f"{n} at n = {size}" for n, size in zip(least, SIZES, strict=True)),
+        tuple(
+            spread_gap(
+                f"that of BEEi − the least other, n = {n}",
+                draws["BEEi"][:, j],
+                [draws[name][:, j] for name in others],
+            )
+            for j, n in enumerate(SIZES)
+        ),
     )
 
 

@@ -22,9 +22,10 @@ from truerisk.papers.bee_choosing import (
     logistic,
     machines,
 )
-from truerisk.papers.bee_report import beside, convergence_note, less, mean_grid
+from truerisk.papers.bee_report import beside, convergence_note, less, mean_grid, spread_gap
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Findings, Statement
+from truerisk.papers.report import Findings
+from truerisk.papers.statements import Statement
 
 __all__ = ["BeeTable4", "bee_table_4"]
 
@@ -104,17 +105,18 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
 
 
 def _spreads(draws: Draws) -> Statement:
-    """Of 16 pairs, how many have the smaller standard deviation with a Bayesian estimate."""
-    smaller = [
-        draws[f"{word} {name}"][:, j].std() <= draws[f"{word} CV-5"][:, j].std()
-        for word in LEARNERS
-        for name in ("BEEp", "BEEi")
-        for j in range(len(SIZES))
-    ]
     return Statement(
         "the errors of choices by BEE have smaller standard deviations than those by CV-5",
-        "holds" if all(smaller) else "does not hold",
-        f"in {sum(smaller)} of {len(smaller)} cases",
+        tuple(
+            spread_gap(
+                f"{word}, {name} − CV-5, n = {n}",
+                draws[f"{word} {name}"][:, j],
+                [draws[f"{word} CV-5"][:, j]],
+            )
+            for word in LEARNERS
+            for name in ("BEEp", "BEEi")
+            for j, n in enumerate(SIZES)
+        ),
     )
 
 

@@ -19,12 +19,10 @@ from truerisk.papers.report import (
     Findings,
     PaperTable,
     Row,
-    Statement,
-    mean_and_error,
     mean_row,
     printed,
-    signed,
 )
+from truerisk.papers.statements import Quantity, Statement
 
 __all__ = ["ColonTable1", "colon_table_1", "selection_curves"]
 
@@ -192,13 +190,10 @@ def _recipe_table(draws: Draws) -> PaperTable:
 
 def _outperforms(draws: Draws, size: int, form: int) -> Statement:
     errors = draws["error"][:, GENES.index(size)]
-    gain, error = mean_and_error(errors[:, LOO] - errors[:, form])
-    return Statement.judge(
-        f"{RULES[form]} outperforms LOO with {size} genes",
-        gain,
-        error,
-        f"test error by LOO − by S = {signed(gain, error, 2)} points",
+    gain = Quantity.mean(
+        "test error by LOO − by S, points", errors[:, LOO] - errors[:, form], digits=2
     )
+    return Statement(f"{RULES[form]} outperforms LOO with {size} genes", (gain,))
 
 
 NOTES = (

@@ -1,4 +1,7 @@
-"""Figures as data, drawn by matplotlib to PNG and SVG when asked for."""
+"""Figures as data, drawn by matplotlib to PNG and SVG when asked for.
+
+A curve of means has a band, and a bar of means a whisker: two standard errors to either side.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,34 @@ import numpy as np
 
 from truerisk.core.errors import MissingExtra
 
-__all__ = ["Panel", "Panels", "Series", "draw"]
+__all__ = ["Panel", "Panels", "Series", "draw", "mean_line"]
 
 CELLS = 100  # of a count of points, along each axis
+REACH = 2.0  # standard errors that a band shows to either side
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """One line, `style` as matplotlib writes it ('-', ':', '--', 'o')."""
+    """One line, `style` as matplotlib writes it ('-', ':', '--', 'o').
+
+    `error` are the standard errors of y, where y are means.
+    """
 
     label: str
     x: np.ndarray
     y: np.ndarray
     style: str = "-"
     width: float = 1.2
+    error: np.ndarray | None = None
+
+
+def mean_line(
+    label: str, x: np.ndarray, values: np.ndarray, style: str = "-", width: float = 1.2
+) -> Series:
+    """The mean over replicates (first axis) with its standard error."""
+    n = len(values)
+    error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else None
+    return Series(label, x, values.mean(axis=0), style, width, error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +49,7 @@ class Panel:
     """Lines over one pair of axes.
 
     Or ("counts") how many points fall into each cell of a grid, ("boxes") a box per series, or
-    ("bars") a bar per x.
+    ("bars") a bar per x, those of several series side by side.
     """
 
     title: str
@@ -79,17 +96,38 @@ def _draw_panel(ax: Any, panel: Panel) -> None:
         ax.boxplot([series.y for series in panel.series])
         labels = [series.label for series in panel.series]
         ax.set_xticks(range(1, len(labels) + 1), labels, rotation=40, ha="right")
-    for series in panel.series if panel.kind != "boxes" else ():
+    elif panel.kind == "bars":
+        _draw_bars(ax, panel.series)
+    for series in panel.series if panel.kind in ("lines", "counts") else ():
         if panel.kind == "counts":
             ax.hist2d(series.x, series.y, bins=CELLS, cmap="Greys")
             ax.axvline(series.x.mean(), color="black", linewidth=0.8)
             ax.axhline(series.y.mean(), color="black", linewidth=0.8)
-        elif panel.kind == "bars":
-            ax.bar(series.x, series.y, 0.8 * float(np.ptp(series.x)) / len(series.x), color="0.5")
         else:
-            ax.plot(series.x, series.y, series.style, linewidth=series.width, label=series.label)
-    if panel.kind == "lines" and any(series.label for series in panel.series):
+            _draw_line(ax, series)
+    if panel.kind in ("lines", "bars") and any(series.label for series in panel.series):
         ax.legend(fontsize="small", frameon=False)
     ax.set_title(panel.title, fontsize="medium")
     ax.set_xlabel(panel.x_label)
     ax.set_ylabel(panel.y_label)
+
+
+def _draw_line(ax: Any, series: Series) -> None:
+    (line,) = ax.plot(
+        series.x, series.y, series.style, linewidth=series.width, label=series.label or None
+    )
+    if series.error is not None:
+        away = REACH * series.error
+        band = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}
+        ax.fill_between(series.x, series.y - away, series.y + away, **band)
+
+
+def _draw_bars(ax: Any, every: tuple[Series, ...]) -> None:
+    """Of several series side by side, from dark to light."""
+    step = 0.8 * float(np.ptp(every[0].x)) / max(len(every[0].x) - 1, 1) / len(every)
+    for place, series in enumerate(every):
+        shift = (place - (len(every) - 1) / 2) * step
+        grey = 0.35 + 0.4 * place
+        error = None if series.error is None else REACH * series.error
+        look = {"color": f"{min(grey, 0.9)}", "label": series.label or None}
+        ax.bar(series.x + shift, series.y, step, yerr=error, **look)

@@ -15,9 +15,10 @@ from truerisk.core.table.data import Data
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.papers.evaluating import answered
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.lecture import polynomials
-from truerisk.papers.report import Findings, PaperTable, Statement, mean_and_error, mean_row, signed
+from truerisk.papers.report import Findings, PaperTable, mean_row
+from truerisk.papers.statements import Quantity, Statement
 
 __all__ = ["InsaOptimism", "insa_optimism"]
 
@@ -25,6 +26,8 @@ N, N_TEST = 30, 2000
 MOST = 12
 NOISE = 0.5
 DEGREES = np.arange(1, MOST + 1)
+BEST = 4  # the degree with the least mean test error
+ROUNDING = 1e-9
 SHOWN = (1, 3, 5, 8, 12)
 LINES = 30  # training sets drawn one by one
 
@@ -93,37 +96,35 @@ def _optimism(draws: Draws) -> PaperTable:
 
 
 def _claims(draws: Draws) -> tuple[Statement, ...]:
-    training, test = draws["training"], draws["test"].mean(axis=0)
-    least = int(test.argmin())
-    falls = bool((np.diff(training, axis=1) < 1e-9).all())
-    before, before_error = mean_and_error(draws["test"][:, 0] - draws["test"][:, least])
-    after, after_error = mean_and_error(draws["test"][:, -1] - draws["test"][:, least])
-    gap, gap_error = mean_and_error((draws["test"] - training).min(axis=1))
-    everywhere = (draws["test"] - training).mean(axis=0)
+    training, test = draws["training"], draws["test"]
+    gaps = test - training
     return (
         Statement(
             "the training error decreases as the complexity grows",
-            "holds" if falls else "does not hold",
-            "in every training set, with every degree",
-        ),
-        Statement.judge(
-            "the test error first decreases",
-            before,
-            before_error,
-            f"it is least at degree {least + 1}; at degree 1 it is {signed(before, before_error)} "
-            "more",
-        ),
-        Statement.judge(
-            "and then increases: overfitting",
-            after,
-            after_error,
-            f"at degree {MOST} it is {signed(after, after_error)} above its least",
+            (
+                Quantity.exact(
+                    "largest rise from one degree to the next, over all training sets",
+                    np.diff(training, axis=1).max(),
+                    "below",
+                    ROUNDING,
+                ),
+            ),
         ),
         Statement(
-            "the training error underestimates the generalisation error",
-            "holds" if (everywhere > 0).all() else "does not hold",
-            f"on average at every degree, by {everywhere.min():.4f} or more; in a single training "
-            f"set the least gap is {signed(gap, gap_error)} on average",
+            "the test error first decreases",
+            (Quantity.mean(f"degree 1 − degree {BEST}", test[:, 0] - test[:, BEST - 1]),),
+            f"its mean is least at degree {int(test.mean(axis=0).argmin()) + 1}",
+        ),
+        Statement(
+            "and then increases: overfitting",
+            (Quantity.mean(f"degree {MOST} − degree {BEST}", test[:, -1] - test[:, BEST - 1]),),
+        ),
+        Statement(
+            "the training error underestimates the generalisation error, on average",
+            tuple(
+                Quantity.mean(f"test − training error, degree {degree}", gaps[:, degree - 1])
+                for degree in DEGREES
+            ),
         ),
     )
 
@@ -135,7 +136,7 @@ def _figure(draws: Draws) -> Panels:
         for name, colour in (("training", "C0"), ("test", "C3"))
     ]
     mean = [
-        Series(f"{name} error, mean", DEGREES, draws[name].mean(axis=0), f"{colour}-", 2.4)
+        mean_line(f"{name} error, mean", DEGREES, draws[name], f"{colour}-", 2.4)
         for name, colour in (("training", "C0"), ("test", "C3"))
     ]
     panel = Panel("", "degree of the polynomial", "squared error", (*single, *mean))

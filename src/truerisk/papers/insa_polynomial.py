@@ -12,18 +12,16 @@ from truerisk.methods.criteria import AIC, BIC, GCV, AICc, Cp
 from truerisk.methods.leave_one_out import LeaveOneOut
 from truerisk.papers.evaluating import answered, evaluated, terms_of, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.lecture import NOISE, POINTS, curve, data_of, polynomials
 from truerisk.papers.report import (
     Findings,
     PaperTable,
     Row,
-    Statement,
-    mean_and_error,
     mean_row,
     printed,
-    signed,
 )
+from truerisk.papers.statements import Quantity, Statement
 
 __all__ = ["InsaPolynomial", "insa_polynomial"]
 
@@ -32,6 +30,7 @@ LARGEST = 6  # the largest model of the criteria: it leaves 4 degrees of freedom
 DEGREES = np.arange(1, LARGEST + 1)
 R2 = {1: (0.03, 2), 2: (0.73, 2), 5: (0.874, 3), 10: (1.0, 2)}  # of the lecture, and its digits
 CHOSEN = 3
+ROUNDING = 1e-9
 CRITERIA = {"Cp": Cp(), "GCV": GCV(), "AIC": AIC(), "AICc": AICc(), "BIC": BIC()}
 EVERY = (*CRITERIA, "leave-one-out", "R²")
 
@@ -108,32 +107,46 @@ def _risks(draws: Draws) -> PaperTable:
 
 
 def _claims(draws: Draws) -> tuple[Statement, ...]:
-    r2, cp, degree = draws["R2"], draws["Cp"], draws["chosen"][:, 0]
-    grows = bool((np.diff(r2, axis=1) > -1e-9).all())
-    counts = np.bincount(degree, minlength=LARGEST + 1)
-    least = int(cp.mean(axis=0).argmin()) + 1
-    shares = 100 * counts[1:] / len(degree)
-    gap, error = mean_and_error(
-        draws["risk of the chosen"][:, EVERY.index("R²")] - draws["risk of the chosen"][:, 0]
-    )
+    r2, cp, chosen = draws["R2"], draws["Cp"], draws["chosen"][:, 0]
+    counts = np.bincount(chosen, minlength=LARGEST + 1)
+    shares = ", ".join(f"{share:.0f}" for share in 100 * counts[1:] / len(chosen))
+    others = [degree for degree in DEGREES if degree != CHOSEN]
+    here = (chosen == CHOSEN).astype(float)
+    here_cp, risk = cp[:, CHOSEN - 1], draws["risk of the chosen"]
     return (
         Statement(
             "minimising the training error selects the most complex model",
-            "holds" if grows else "does not hold",
-            f"R² grows with every degree; its mean at degree {SATURATED} is "
-            f"{r2[:, SATURATED - 1].mean():.4f}",
+            (
+                Quantity.exact(
+                    "least rise of R² from one degree to the next, over all data sets",
+                    np.diff(r2, axis=1).min(),
+                    "above",
+                    -ROUNDING,
+                ),
+            ),
+            f"its mean at degree {SATURATED} is {r2[:, SATURATED - 1].mean():.4f}",
         ),
         Statement(
-            f"Cp selects a polynomial of degree {CHOSEN}",
-            "holds" if counts.argmax() == least == CHOSEN else "does not hold",
-            f"mean Cp is least at degree {least}; over the data sets it selects degrees 1 to "
-            f"{LARGEST} in {', '.join(f'{share:.0f}' for share in shares)} %",
+            f"Cp selects a polynomial of degree {CHOSEN}: most often, and on average",
+            (
+                *(
+                    Quantity.mean(f"share of degree {CHOSEN} − of {d}", here - (chosen == d))
+                    for d in others
+                ),
+                *(
+                    Quantity.mean(f"Cp of degree {d} − of {CHOSEN}", cp[:, d - 1] - here_cp)
+                    for d in others
+                ),
+            ),
+            f"it selects degrees 1 to {LARGEST} in {shares} % of the data sets",
         ),
-        Statement.judge(
+        Statement(
             "this leads to overfitting",
-            gap,
-            error,
-            f"risk chosen by R² − risk chosen by Cp = {signed(gap, error)}",
+            (
+                Quantity.mean(
+                    "risk chosen by R² − risk chosen by Cp", risk[:, EVERY.index("R²")] - risk[:, 0]
+                ),
+            ),
         ),
     )
 
@@ -141,8 +154,8 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
 def _figure(draws: Draws) -> Panels:
     degrees = np.arange(1, SATURATED + 1)
     risk = (
-        Series("Cp", DEGREES, draws["Cp"].mean(axis=0), "C0o-"),
-        Series("risk, fresh labels", DEGREES, draws["risk"].mean(axis=0), "k-"),
+        mean_line("Cp", DEGREES, draws["Cp"], "C0o-"),
+        mean_line("risk, fresh labels", DEGREES, draws["risk"], "k-"),
         Series("Cp, first data set", DEGREES, draws["Cp"][0], "C0:"),
     )
     return Panels(
@@ -152,7 +165,7 @@ def _figure(draws: Draws) -> Panels:
                 "determination coefficient",
                 "degree",
                 "R²",
-                (Series("mean R²", degrees, draws["R2"].mean(axis=0), "ko-"),),
+                (mean_line("mean R²", degrees, draws["R2"], "ko-"),),
             ),
             Panel("Mallows' Cp", "degree", "squared risk", risk),
         ),

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from truerisk.papers.experiment import Draws, Experiment
-from truerisk.papers.figures import Panel, Panels, Series
-from truerisk.papers.kearns import DOCUMENT, kearns_trial, means, penalised
+from truerisk.papers.figures import Panel, Panels, Series, mean_line
+from truerisk.papers.kearns import DOCUMENT, kearns_trial, penalised
 from truerisk.papers.report import (
     Findings,
     PaperTable,
     Row,
-    Statement,
-    mean_and_error,
     mean_row,
-    signed,
 )
+from truerisk.papers.statements import Quantity, Statement
 
 __all__ = ["KearnsFigure2", "kearns_figure_2"]
 
@@ -25,6 +24,7 @@ N, MOST, NOISE = 100, 60, 0.2
 KS = np.arange(1, MOST + 1)
 TARGET = 10
 SHOWN = (1, 4, 10, 20, 40, 60)
+ZERO = 0.001  # what counts as zero
 N_LINES = 3  # trials drawn one by one
 
 
@@ -60,30 +60,36 @@ def _table(draws: Draws) -> PaperTable:
 
 
 def _claims(draws: Draws) -> tuple[Statement, ...]:
-    last = float(means(draws, "apparent")[-1])
-    least = int(means(draws, "criterion").argmin()) + 1
-    before, before_error = mean_and_error(
-        draws["criterion"][:, 3] - draws["criterion"][:, least - 1]
-    )
-    after, after_error = mean_and_error(
-        draws["criterion"][:, -1] - draws["criterion"][:, least - 1]
-    )
+    criterion = draws["criterion"]
+
+    def least(trials: np.ndarray) -> float:
+        return float(KS[trials.mean(axis=0).argmin()])
+
+    def rise(low: int, high: int) -> Quantity:
+        gaps = criterion[:, high - 1] - criterion[:, low - 1]
+        return Quantity.mean(f"criterion at k = {high} − at k = {low}", gaps)
+
+    def fall(low: int, high: int) -> Quantity:
+        gaps = criterion[:, low - 1] - criterion[:, high - 1]
+        return Quantity.mean(f"criterion at k = {low} − at k = {high}", gaps)
+
+    last = draws["apparent"][:, -1]
     return (
         Statement(
-            "the empirical error rate decreases to zero",
-            "holds" if last < 0.001 else "does not hold",
-            f"its mean at k = {MOST} is {last:.4f}",
+            f"the empirical error rate decreases to zero: below {ZERO} at k = {MOST}",
+            (Quantity.mean("its mean there", last, "below", ZERO),),
         ),
         Statement(
             f"the criterion decreases until k is about {TARGET}",
-            "holds" if abs(least - TARGET) <= 2 and before > 2 * before_error else "does not hold",
-            f"its mean is least at k = {least}; at k = 4 it is {signed(before, before_error)} more",
+            (
+                fall(1, 4),
+                fall(4, TARGET),
+                Quantity.of("k of its least mean", least, criterion, "near", TARGET, 2, digits=1),
+            ),
         ),
-        Statement.judge(
+        Statement(
             f"the criterion then grows for k > {TARGET}",
-            after,
-            after_error,
-            f"at k = {MOST} its mean is {signed(after, after_error)} above its least",
+            tuple(rise(low, high) for low, high in pairwise((TARGET, 20, 40, MOST))),
         ),
     )
 
@@ -99,8 +105,8 @@ def _figure(draws: Draws) -> Panels:
         )
     )
     average = (
-        Series("empirical", KS, means(draws, "apparent"), "k-"),
-        Series("empirical + S", KS, means(draws, "criterion"), "C0-"),
+        mean_line("empirical", KS, draws["apparent"], "k-"),
+        mean_line("empirical + S", KS, draws["criterion"], "C0-"),
     )
     return Panels(
         "kearns-figure-2",

@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.papers.experiment import Draws, Experiment
-from truerisk.papers.figures import Panel, Panels, Series
+from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.kearns import DOCUMENT, Trial, kearns_trial, penalised
-from truerisk.papers.report import Findings, PaperTable, Row, Statement, mean_row, signed
+from truerisk.papers.report import Findings, PaperTable, Row, mean_row
+from truerisk.papers.statements import Quantity, Side, Statement
 
 __all__ = ["KearnsFigure3", "kearns_figure_3"]
 
@@ -19,6 +20,9 @@ MOST = 60
 N0S = (5, 10, 20)
 RULES = ("oracle", "LOO", "LOO, largest k", *(f"S, n0={n0}" for n0 in N0S))
 ORACLE, LOO, LOO_LARGEST, S = 0, 1, 2, RULES.index("S, n0=10")
+TIES = {LOO: "smallest", LOO_LARGEST: "largest"}
+GAINED = (50.0, 30.0)  # from 20 to 80 per cent
+SIMILAR = 0.002  # of the true risk: half of what S gains over LOO where it gains
 DRAWN = 1  # the noise of the document's figure, as a place in NOISES
 
 # gains of S over LOO in percent by 1000 trials or more of the same recipe
@@ -101,7 +105,8 @@ def _gain_table(draws: Draws, n: int, cv: int) -> PaperTable:
         value, error = gain(draws["true"][:, SIZES.index(n), j], cv)
         # the reference has as many trials at the least, and a rounding
         spread = error * np.sqrt(len(draws["true"]) / KearnsFigure3.replicates)
-        rows.append(Row(f"noise {noise}", value, error, known, float(np.hypot(spread, 0.5))))
+        doubt = float(np.hypot(spread, 0.5))
+        rows.append(Row(f"noise {noise}", value, error, known, doubt, len(draws["true"])))
     title = f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the {ties} k"
     return PaperTable(title, "same recipe", tuple(rows), digits=1)
 
@@ -131,109 +136,113 @@ def _choice_table(draws: Draws) -> PaperTable:
 
 def _gain_claims(draws: Draws) -> tuple[Statement, ...]:
     true = draws["true"]
-    claims = []
-    for cv, ties in ((LOO, "smallest"), (LOO_LARGEST, "largest")):
-        found = {
-            (n, noise): gain(true[:, i, j], cv)
-            for i, n in enumerate(SIZES)
-            for j, noise in enumerate(NOISES[:3])
-        }
-        inside = sum(20 <= value <= 80 for value, _ in found.values())
-        worse = [key for key, (value, error) in found.items() if value < -2 * error]
-        evidence = f"{inside} of {len(found)} gains lie there; " + ", ".join(
-            f"n={n} noise {noise}: {value:.0f}" for (n, noise), (value, _) in found.items()
-        )
-        if worse:
-            evidence += ". S is worse at " + ", ".join(f"n={n}, noise {e}" for n, e in worse)
-        text = (
+    return tuple(
+        Statement(
             "up to noise .3 the gain of S over LOO lies between 20 % and 80 % "
-            f"(ties of LOO to the {ties} k)"
+            f"(ties of LOO to the {ties} k)",
+            tuple(
+                _gained(true[:, i, j], cv, f"gain, {_at(i, j)}") for i, j in _situations(NOISES[:3])
+            ),
         )
-        holds = inside == len(found)
-        claims.append(Statement(text, "holds" if holds else "does not hold", evidence))
-    return tuple(claims)
+        for cv, ties in TIES.items()
+    )
+
+
+def _gained(true: np.ndarray, cv: int, name: str) -> Quantity:
+    return Quantity(name, *gain(true, cv), len(true), "near", *GAINED, digits=1)
 
 
 def _quantile_claims(draws: Draws) -> tuple[Statement, ...]:
+    """Differences of 95 % quantiles over the same trials."""
     true = draws["true"]
     excess = true - true[..., [ORACLE]]
-    q = np.quantile(excess, 0.95, axis=0)
-    claims = []
-    for cv, ties in ((LOO, "smallest"), (LOO_LARGEST, "largest")):
-        lower = q[..., S] < q[..., cv]
-        higher = [
-            f"n={n}, noise {noise}: {q[i, j, S]:.3f} against {q[i, j, cv]:.3f}"
-            for i, n in enumerate(SIZES)
-            for j, noise in enumerate(NOISES)
-            if not lower[i, j]
-        ]
-        claims.append(
-            Statement(
-                "the 95 % quantile of the excess over the oracle is always lower for S "
-                f"(ties of LOO to the {ties} k)",
-                "does not hold" if higher else "holds",
-                f"lower in {int(lower.sum())} of {lower.size}"
-                + (f"; not at {', '.join(higher)}" if higher else ""),
-            )
+    return tuple(
+        Statement(
+            "the 95 % quantile of the excess over the oracle is always lower for S "
+            f"(ties of LOO to the {ties} k)",
+            tuple(
+                Quantity.of(
+                    f"quantile by S − by LOO, {_at(i, j)}", _quantile_gap, two, "below", digits=3
+                )
+                for i, j in _situations()
+                for two in [excess[:, i, j][:, [S, cv]]]
+            ),
         )
-    return tuple(claims)
+        for cv, ties in TIES.items()
+    )
+
+
+def _quantile_gap(two: np.ndarray) -> float:
+    ours, theirs = np.quantile(two, 0.95, axis=0)
+    return float(ours - theirs)
 
 
 def _n0_claim(draws: Draws) -> Statement:
-    """Similar: no mean true risk differs from that of n0 = 10 by more than .002."""
     true = draws["true"]
-    others = [RULES.index(f"S, n0={n0}") for n0 in N0S if n0 != 10]
-    gaps = (true[..., others] - true[..., [S]]).mean(axis=0)
-    i, j, o = np.unravel_index(np.abs(gaps).argmax(), gaps.shape)
-    one = true[:, i, j, others[o]] - true[:, i, j, S]
-    error = float(one.std(ddof=1) / np.sqrt(len(one)))
+    others = [rule for rule, word in enumerate(RULES) if word.startswith("S,") and rule != S]
     return Statement(
-        "n0 from 5 to 20 gives similar results",
-        "does not hold" if abs(gaps[i, j, o]) > 0.002 + 2 * error else "holds",
-        f"largest change of the mean true risk against n0=10: {signed(gaps[i, j, o], error)} "
-        f"({RULES[others[o]]}, n={SIZES[i]}, noise {NOISES[j]})",
+        f"n0 from 5 to 20 gives similar results: mean true risks within {SIMILAR} of n0 = 10",
+        tuple(
+            Quantity.mean(
+                f"{RULES[rule]} − n0=10, {_at(i, j)}",
+                true[:, i, j, rule] - true[:, i, j, S],
+                "near",
+                0.0,
+                SIMILAR,
+            )
+            for rule in others
+            for i, j in _situations()
+        ),
     )
 
 
 def _bias(draws: Draws) -> tuple[Statement, ...]:
-    """What S and LOO say of the rule they chose, against its true risk."""
+    """What S and LOO say of the rule they chose, against its true risk, for every n and noise."""
     bias = draws["estimate"] - draws["true"]
-    mean, n = bias.mean(axis=0), len(bias)
-    error = bias.std(axis=0, ddof=1) / np.sqrt(n)
-    at = SIZES.index(100)
 
-    def shown(rule: int) -> str:
-        pairs = zip(NOISES, mean[at, :, rule], error[at, :, rule], strict=True)
-        return "n=100: " + ", ".join(f"noise {e}: {signed(m, s, 3)}" for e, m, s in pairs)
+    def of(rule: int, i: int, j: int, claimed: Side) -> Quantity:
+        name = f"{RULES[rule]}: estimate − true risk, {_at(i, j)}"
+        return Quantity.mean(name, bias[:, i, j, rule], claimed)
 
-    optimistic = (mean[..., LOO] < 0).all()
-    signs = mean[at, 0, S] > 0 and (mean[at, 1:, S] < 0).all()
-    closer = (np.abs(mean[at, :, S]) < np.abs(mean[at, :, LOO])).all()
     return (
         Statement(
             "LOO is always optimistic about the rule that it chose",
-            "holds" if optimistic else "does not hold",
-            f"estimate − true risk, {shown(LOO)}",
+            tuple(of(LOO, i, j, "below") for i, j in _situations()),
         ),
         Statement(
-            "S is pessimistic up to noise .1 and optimistic from noise .2 on",
-            "holds" if signs else "does not hold",
-            f"estimate − true risk, {shown(S)}",
+            "S is pessimistic up to noise .1",
+            tuple(of(S, i, 0, "above") for i in range(len(SIZES))),
+        ),
+        Statement(
+            "S is optimistic from noise .2 on",
+            tuple(of(S, i, j, "below") for i, j in _situations() if j > 0),
         ),
         Statement(
             "S estimates the true risk of its choice better than LOO",
-            "holds" if closer else "does not hold",
-            "n=100, absolute bias of S below that of LOO at noise "
-            + (
-                ", ".join(
-                    str(e)
-                    for e, s, c in zip(NOISES, mean[at, :, S], mean[at, :, LOO], strict=True)
-                    if abs(s) < abs(c)
+            tuple(
+                Quantity.of(
+                    f"|bias| of S − of LOO, {_at(i, j)}",
+                    _farther,
+                    bias[:, i, j][:, [S, LOO]],
+                    "below",
                 )
-                or "none"
+                for i, j in _situations()
             ),
         ),
     )
+
+
+def _farther(two: np.ndarray) -> float:
+    ours, theirs = np.abs(two.mean(axis=0))
+    return float(ours - theirs)
+
+
+def _situations(noises: tuple[float, ...] = NOISES) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(len(SIZES)) for j in range(len(noises))]
+
+
+def _at(i: int, j: int) -> str:
+    return f"n = {SIZES[i]}, noise {NOISES[j]}"
 
 
 NOTES = (
@@ -255,26 +264,38 @@ def _figure(draws: Draws) -> Panels:
 
     def lines(values: np.ndarray, rules: tuple[int, ...]) -> tuple[Series, ...]:
         return tuple(
-            Series(RULES[rule], sizes, values[:, rule], style)
+            mean_line(RULES[rule], sizes, values[..., rule], style)
             for rule, style in zip(rules, ("C0o-", "C1s--", "C2^:")[-len(rules) :], strict=True)
         )
 
-    distance = np.abs(k - k[..., [ORACLE]]).mean(axis=0)
-    excess = np.quantile(true - true[..., [ORACLE]], 0.95, axis=0)
+    distance, excess = np.abs(k - k[..., [ORACLE]]), true - true[..., [ORACLE]]
     estimates = tuple(
-        Series(f"{RULES[rule]}, its estimate", sizes, said.mean(axis=0)[:, rule], style)
+        mean_line(f"{RULES[rule]}, its estimate", sizes, said[..., rule], style)
         for rule, style in ((LOO, "C1s-."), (S, "C2^-."))
     )
     three, two = (ORACLE, LOO, S), (LOO, S)
     panels = (
-        Panel("mean number of intervals", "n", "k", lines(k.mean(axis=0), three)),
-        Panel("mean true risk", "n", "risk", lines(true.mean(axis=0), three) + estimates),
+        Panel("mean number of intervals", "n", "k", lines(k, three)),
+        Panel("mean true risk", "n", "risk", lines(true, three) + estimates),
         Panel(
             "mean distance from the oracle's k", "n", "|k − k of the oracle|", lines(distance, two)
         ),
-        Panel("95 % quantile of the excess risk", "n", "excess", lines(excess, two)),
+        Panel("95 % quantile of the excess risk", "n", "excess", _quantiles(excess, two)),
     )
     return Panels("kearns-figure-3", panels)
+
+
+def _quantiles(excess: np.ndarray, rules: tuple[int, ...]) -> tuple[Series, ...]:
+    """Quantiles have a bootstrap's standard error."""
+    series = []
+    for rule, style in zip(rules, ("C1s--", "C2^:"), strict=True):
+        each = [
+            Quantity.of("", lambda x: float(np.quantile(x, 0.95)), excess[:, i, rule])
+            for i in range(len(SIZES))
+        ]
+        y, error = (np.array([getattr(q, a) for q in each]) for a in ("value", "std_error"))
+        series.append(Series(RULES[rule], np.array(SIZES), y, style, error=error))
+    return tuple(series)
 
 
 kearns_figure_3 = KearnsFigure3()

@@ -18,13 +18,15 @@ from truerisk.methods.parts.set_risks import split_risks
 from truerisk.methods.three_way import ThreeWay
 from truerisk.papers.evaluating import answered, evaluated, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
-from truerisk.papers.report import Findings, PaperTable, Statement, mean_and_error, mean_row, signed
+from truerisk.papers.report import Findings, PaperTable, mean_row
+from truerisk.papers.statements import Quantity, Statement
 
 __all__ = ["MehtaThreeWay", "mehta_three_way"]
 
 N, N_TEST = 100, 4000  # rows of a sample; rows that only measure the true risk
 KS = range(1, 32, 2)
 FIXED = 4  # the candidate (k = 9) whose risk is estimated without any choice
+NEAR = 0.1  # of the true risk: what counts as estimating it
 WAYS = ("three-way", "10-fold", "leave-one-out")
 
 
@@ -121,59 +123,73 @@ def _fixed(draws: Draws) -> PaperTable:
 
 
 def _claims(draws: Draws) -> tuple[Statement, ...]:
-    risk, fixed, own = draws["risk"], draws["fixed"], draws["true of fixed"]
-    flattery = mean_and_error(risk[:, 0] - draws["validation"])
-    rest = mean_and_error(draws["test"] - risk[:, 0])
-    cost = mean_and_error(risk[:, 0] - risk[:, 1])
-    loss = ((draws["test"] - risk[:, 0]) ** 2, (draws["least"][:, 1] - risk[:, 1]) ** 2)
-    spread = mean_and_error(loss[0] - loss[1])
-    deviation = (fixed - fixed.mean(axis=0)) ** 2
-    higher = mean_and_error(deviation[:, 1] - deviation[:, 0])
-    away = (fixed - own.mean()) ** 2
-    better = mean_and_error(away[:, 1] - away[:, 0])
-    nearer = mean_and_error(((fixed - own[:, None]) ** 2 - away).mean(axis=1))
-    pessimism = mean_and_error(fixed[:, 0] - fixed[:, 1])
+    return (*_on_three_parts(draws), *_on_folds(draws["fixed"], draws["true of fixed"]))
+
+
+def _on_three_parts(draws: Draws) -> tuple[Statement, ...]:
+    risk, test = draws["risk"], draws["test"]
+    squares = (test - risk[:, 0]) ** 2 - (draws["least"][:, 1] - risk[:, 1]) ** 2
+    near = NEAR * float(risk[:, 0].mean())
     return (
-        Statement.judge(
+        Statement(
             "the validation error of the selected rule is no unbiased estimate: it flatters",
-            *flattery,
-            f"true risk − validation error = {signed(*flattery)}",
+            (Quantity.mean("true risk − validation error", risk[:, 0] - draws["validation"]),),
         ),
         Statement(
-            "the test error of the refitted rule estimates its true risk",
-            "holds" if abs(rest[0]) <= 3 * rest[1] else "does not hold",
-            f"test error − true risk = {signed(*rest)}",
+            "the test error of the refitted rule estimates its true risk: within a tenth of it",
+            (Quantity.mean("test error − true risk", test - risk[:, 0], "near", 0.0, near),),
         ),
-        Statement.judge(
+        Statement(
             "divided into three parts the data may not suffice to fit the models",
-            *cost,
-            f"true risk − that of the rule 10-fold selects and fits on all rows = {signed(*cost)}",
+            (
+                Quantity.mean(
+                    "true risk − that of the rule 10-fold selects and fits on all rows",
+                    risk[:, 0] - risk[:, 1],
+                ),
+            ),
         ),
-        Statement.judge(
+        Statement(
             "nor to obtain a good estimate of the test error",
-            *spread,
-            f"squared error of the test error − that of the least 10-fold error, selection "
-            f"included = {signed(*spread, 5)}",
+            (
+                Quantity.mean(
+                    "squared error of the test error − that of the least 10-fold error, selection "
+                    "included",
+                    squares,
+                    digits=5,
+                ),
+            ),
         ),
-        Statement.judge(
+    )
+
+
+def _on_folds(fixed: np.ndarray, own: np.ndarray) -> tuple[Statement, ...]:
+    """Of k = 9, nothing being selected.
+
+    `fixed` are its 10-fold and its leave-one-out error, `own` is its true risk in each sample.
+    """
+    deviation = (fixed - fixed.mean(axis=0)) ** 2
+    away = (fixed - own.mean()) ** 2
+    nearer = ((fixed - own[:, None]) ** 2 - away).mean(axis=1)
+
+    def one(name: str, values: np.ndarray, digits: int = 5) -> tuple[Quantity, ...]:
+        return (Quantity.mean(name, values, digits=digits),)
+
+    return (
+        Statement(
             "10-fold cross-validation may be pessimistic, for its smaller training sets",
-            *pessimism,
-            f"10-fold − leave-one-out = {signed(*pessimism)}",
+            one("10-fold − true risk of the rule on all rows", fixed[:, 0] - own, 4),
         ),
-        Statement.judge(
+        Statement(
             "leave-one-out may have the higher variance",
-            *higher,
-            f"variance of leave-one-out − that of 10-fold = {signed(*higher, 5)}",
+            one("variance of leave-one-out − that of 10-fold", deviation[:, 1] - deviation[:, 0]),
         ),
-        Statement.judge(
+        Statement(
             "10-fold tends to provide the better estimate",
-            *better,
-            f"squared error of leave-one-out − that of 10-fold = {signed(*better, 5)}",
+            one("squared error of leave-one-out − that of 10-fold", away[:, 1] - away[:, 0]),
         ),
-        Statement.judge(
+        Statement(
             "both estimate the mean over training sets better than the risk of the given rule",
-            *nearer,
-            f"squared error for its own risk − that for the mean risk = {signed(*nearer, 5)}",
+            one("squared error for its own risk − that for the mean risk", nearer),
         ),
     )
 

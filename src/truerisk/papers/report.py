@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from truerisk.core.present import number, plain, seconds, text_table
 from truerisk.papers.figures import Panels
+from truerisk.papers.statements import FEWEST, LEVEL, Statement, wrapped
 
 __all__ = [
     "Findings",
@@ -19,16 +19,18 @@ __all__ = [
     "PaperTable",
     "Report",
     "Row",
-    "Statement",
     "mean_and_error",
     "mean_row",
     "printed",
     "signed",
 ]
 
-SCHEMA = "truerisk.reproduction/1"
+SCHEMA = "truerisk.reproduction/2"
 AGREES, DOUBTFUL = 2.0, 3.0  # standard errors
-WIDTH = 100
+JUDGED = (
+    f"decided at a joint level of {100 * LEVEL:g} % per sentence, from {FEWEST} replicates on; "
+    "±: one standard error"
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Row:
     """One number: ours with its Monte-Carlo standard error, and the one to compare it with.
 
     `reference_error` is the standard error of the reference, its rounding included (0: exact).
+    `replicates` are those behind our standard error, where it has such: too few decide nothing.
     """
 
     name: str
@@ -43,6 +46,7 @@ class Row:
     std_error: float
     reference: float | None = None
     reference_error: float = 0.0
+    replicates: int | None = None
 
     @property
     def difference(self) -> float | None:
@@ -60,6 +64,8 @@ class Row:
         """In words."""
         if self.difference is None:
             return "not printed"
+        if self.replicates is not None and self.replicates < FEWEST:
+            return "undecided"
         away = abs(self.difference)
         if away <= AGREES:
             return "agrees"
@@ -130,27 +136,6 @@ class MeansGrid:
 
 
 @dataclass(frozen=True)
-class Statement:
-    """A sentence of the document, whether it holds here, and the numbers that say so."""
-
-    text: str
-    verdict: Literal["holds", "does not hold", "not decided"]
-    evidence: str
-
-    @classmethod
-    def judge(cls, text: str, effect: float, std_error: float, evidence: str) -> Statement:
-        """Holds where the effect is positive by 2 standard errors, fails where negative by 2."""
-        decided = abs(effect) > AGREES * std_error
-        if not decided:
-            return cls(text, "not decided", evidence)
-        return cls(text, "holds" if effect > 0 else "does not hold", evidence)
-
-    def __str__(self) -> str:
-        head = _wrapped(f"{self.verdict.upper()}: {self.text}", "  ")
-        return f"{head}\n{_wrapped(f'    {self.evidence}', '    ')}"
-
-
-@dataclass(frozen=True)
 class Findings:
     """What an experiment makes of its replicates."""
 
@@ -179,7 +164,7 @@ class Report:
         content |= {n: getattr(self, n) for n in self.__dataclass_fields__ if n != "findings"}
         found = self.findings
         content["tables"] = [table.to_dict() for table in found.tables]
-        content["claims"] = plain(found.claims)
+        content["claims"] = [claim.to_dict() for claim in found.claims]
         content["notes"] = list(found.notes)
         content["figures"] = plain(found.figures)
         return content
@@ -199,15 +184,9 @@ class Report:
         if compared:
             parts[compared[-1]] += "\ndifference: in standard errors of both numbers together"
         if found.claims:
-            parts.append("\n".join(["What the document says", *map(str, found.claims)]))
-        parts += [_wrapped(f"note: {note}", "  ") for note in found.notes]
+            parts.append("\n".join(["What the document says", *map(str, found.claims), JUDGED]))
+        parts += [wrapped(f"note: {note}", "  ") for note in found.notes]
         return "\n\n".join(parts)
-
-
-def _wrapped(text: str, indent: str) -> str:
-    return textwrap.fill(
-        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-    )
 
 
 def mean_row(
@@ -218,7 +197,7 @@ def mean_row(
 ) -> Row:
     """The mean over replicates with its standard error."""
     error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("inf")
-    return Row(name, float(values.mean()), error, reference, reference_error)
+    return Row(name, float(values.mean()), error, reference, reference_error, len(values))
 
 
 def printed(values: np.ndarray, replicates: int, digits: int) -> float:

@@ -22,7 +22,8 @@ from truerisk.datasets.simple import make_simple
 from truerisk.papers.evaluating import answered
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series
-from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row, Statement
+from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row
+from truerisk.papers.statements import Quantity, Side, Statement
 
 __all__ = ["SITUATIONS", "WallmanCase", "WallmanFigure5", "wallman_figure_5"]
 
@@ -32,6 +33,7 @@ MEASURES = ("ub", "50 %", "q2", "err", "true")
 LEARNERS = ("3-NN", "tree", "Parzen", "Fisher")
 NEAREST = 0  # the learner that a2 fixes in advance
 TINY = 1e-3
+ALMOST_EVERY = 95  # per cent
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,7 @@ def _against(situation: WallmanCase, draws: Draws) -> PaperTable:
         for measure, share, counts in zip(MEASURES, shares, situation.counts, strict=True):
             p = counts[who] / 1000
             name, mine = f"a{who + 1}, {measure}", float(share)
-            rows.append(Row(name, 100 * mine, _error(mine, n), 100 * p, _error(p, 1000)))
+            rows.append(Row(name, 100 * mine, _error(mine, n), 100 * p, _error(p, 1000), n))
     title = f"{situation.name}: wins in per cent, against 1000 data sets of this recipe"
     return PaperTable(title, "1000 sets", tuple(rows), digits=1)
 
@@ -238,35 +240,39 @@ def _verdicts(draws: Draws) -> tuple[Statement, ...]:
         n = len(draws[f"{situation.name}: choice"])
         first, second = _shares(draws, situation)
         for measure, winner, p1, p2 in zip(MEASURES, situation.winners, first, second, strict=True):
-            effect = float(p1 - p2) if winner == "1" else float(p2 - p1)
-            error = float(np.sqrt(max(p1 + p2 - (p1 - p2) ** 2, 0) / n))
             text = f"{situation.name}, ({measure}): a{winner} has the higher score"
-            evidence = f"a1 {100 * p1:.1f} %, a2 {100 * p2:.1f} %"
-            found.append(Statement.judge(text, effect, error, evidence))
+            side: Side = "above" if winner == "1" else "below"
+            gap = Quantity("wins of a1 − wins of a2, per cent", *_gap(p1, p2, n), n, side, digits=1)
+            found.append(Statement(text, (gap,), f"a1 {100 * p1:.1f} %, a2 {100 * p2:.1f} %"))
     return tuple(found)
 
 
+def _gap(p1: float, p2: float, n: int) -> tuple[float, float]:
+    """The difference of two shares in per cent; where one is 0, too, its error is not 0."""
+    one, two = ((p * n + 1) / (n + 3) for p in (p1, p2))
+    return 100 * float(p1 - p2), 100 * float(np.sqrt((one + two - (one - two) ** 2) / n))
+
+
 def _far_below(draws: Draws) -> Statement:
-    masses = np.concatenate([draws[f"{s.name}: above ½"].ravel() for s in SITUATIONS])
-    share = float((masses < TINY).mean())
+    masses = [draws[f"{s.name}: above ½"] for s in SITUATIONS]
+    share = 100 * (np.concatenate(masses, axis=1) < TINY).mean(axis=1)
     return Statement(
-        "the mass above 50 % is in almost every case far below 1/1000",
-        "holds" if share > 0.95 else "does not hold",
-        f"below 1/1000 in {100 * share:.1f} % of the tests",
+        f"the mass above 50 % is in almost every case ({ALMOST_EVERY} %) far below 1/1000",
+        (Quantity.mean("per cent of tests below 1/1000", share, "above", ALMOST_EVERY, digits=1),),
     )
 
 
 def _figure(draws: Draws) -> Panels:
-    """Scores of a1 (left) and a2 (right) by measure."""
+    """Scores of a1 (dark) and a2 (light) by measure."""
     places = np.arange(1.0, len(MEASURES) + 1)
     panels = []
     for situation in SITUATIONS:
-        pairs = np.column_stack(_shares(draws, situation)).ravel()
-        x = np.column_stack([places - 0.2, places + 0.2]).ravel()
-        bars = Series("", x, 100 * pairs)
-        panels.append(
-            Panel(situation.name, ", ".join(MEASURES), "wins in per cent", (bars,), "bars")
+        n = len(draws[f"{situation.name}: choice"])
+        bars = tuple(
+            Series(f"a{who}", places, 100 * shares, error=np.array([_error(p, n) for p in shares]))
+            for who, shares in enumerate(_shares(draws, situation), start=1)
         )
+        panels.append(Panel(situation.name, ", ".join(MEASURES), "wins in per cent", bars, "bars"))
     return Panels("wallman-figure-5", tuple(panels), columns=3)
 
 

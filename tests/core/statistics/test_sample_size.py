@@ -12,6 +12,7 @@ from truerisk.core.statistics.sample_size import (
     expected_measures,
     rows_assured,
     rows_for_width,
+    whole_errors,
     width_at,
 )
 
@@ -20,9 +21,13 @@ CASES = [(0.15, 0.2, (1, 1)), (0.5, 0.3, (1, 1)), (0.0, 0.1, (0.5, 0.5)), (0.8, 
 
 @pytest.mark.parametrize(("error", "width", "prior"), CASES)
 def test_the_least_n_of_a_scan(error, width, prior) -> None:
-    """The first n whose posterior interval at the expected errors is narrow enough."""
+    """The first n whose interval is narrow enough after the expected errors, rounded."""
     found = rows_for_width(error, width, 0.9, prior)
-    widths = [ErrorPosterior(error * n, n, prior).interval(0.9).width for n in range(1, found + 1)]
+    counts = [int(error * n + 0.5) for n in range(1, found + 1)]
+    assert [whole_errors(error, n) for n in range(1, found + 1)] == counts
+    widths = [
+        ErrorPosterior(k, n, prior).interval(0.9).width for n, k in enumerate(counts, start=1)
+    ]
     assert widths[-1] <= width < min(widths[:-1])
 
 

@@ -8,7 +8,8 @@ from scipy.sparse import csr_matrix
 
 from truerisk.core.errors import BadData
 from truerisk.core.linear_rules import LinearRules
-from truerisk.methods.bayesian.rule_errors import RuleErrors, check_prior
+from truerisk.methods.bayesian.priors import check_prior, class_priors
+from truerisk.methods.bayesian.rule_errors import RuleErrors
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 
 RNG = np.random.default_rng(0)
@@ -44,20 +45,23 @@ def test_traces_add_the_selected_scatters():
 
 
 @pytest.mark.parametrize("standardize", [True, False])
-@pytest.mark.parametrize("prior", ["proper", "improper"])
+@pytest.mark.parametrize("prior", ["proper", "improper", "empirical"])
 def test_sparse_rows_are_as_good_as_dense(prior, standardize):
     """The same posterior means and variances, without making the rows dense."""
     rules = LinearRules(0, np.arange(3), SLOPES[:, None], STARTS[:, None])
-    found = []
+    found, n = [], X.shape[1]
+    given = dict.fromkeys(("kappa", "nu", "scale", "mean"))
+    priors = None if prior == "improper" else class_priors(prior, given, [0, 1], n, n)
     for table in (X, csr_matrix(X)):
         rows = ScaledRows.of(table, CODES, standardize=standardize)
-        errors = RuleErrors.of(rows, rules, (0, 1), (0.4, 0.6), prior)
+        errors = RuleErrors.of(rows, rules, (0, 1), (0.4, 0.6), priors)
         found.append([errors.log_means(), errors.variances])
     np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
 
 
 def test_an_unknown_prior_is_refused():
-    """It is 'proper' or 'improper'."""
-    check_prior("proper")
-    with pytest.raises(BadData, match="'flat' is unknown"):
-        check_prior("flat")
+    """There are five words."""
+    for word in ("proper", "improper", "flat", "jeffreys", "empirical"):
+        check_prior(word)
+    with pytest.raises(BadData, match="'uniform' is unknown"):
+        check_prior("uniform")

@@ -8,7 +8,14 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 
-__all__ = ["Prior", "expected_measures", "rows_assured", "rows_for_width", "width_at"]
+__all__ = [
+    "Prior",
+    "expected_measures",
+    "rows_assured",
+    "rows_for_width",
+    "whole_errors",
+    "width_at",
+]
 
 Prior = tuple[float, float]
 MOST_ROWS = 10**8
@@ -25,22 +32,38 @@ def width_at(errors: Any, n: Any, level: float, prior: Prior) -> Any:
     return (betaincinv(a, b, 1 - tail) - betaincinv(a, b, tail))[()]
 
 
+def whole_errors(error: float, n: Any) -> Any:
+    """The whole number of errors nearest to error·n."""
+    return np.floor(error * np.asarray(n, dtype=float) + 0.5).astype(np.int64)[()]
+
+
 def rows_for_width(error: float, width: float, level: float, prior: Prior) -> int:
-    """The least n whose interval, after the expected errors·n errors, is no wider than `width`."""
+    """The least n whose interval, after the `whole_errors` of n, is no wider than `width`."""
 
-    def fits(n: int) -> bool:
-        return bool(width_at(error * n, n, level, prior) <= width)
+    def least(more: float) -> int:
+        """After error·n errors and so many more; the width falls with n."""
 
-    if not fits(MOST_ROWS):
-        raise Refusal(f"an interval of width {width:g} needs more than {MOST_ROWS:.0e} test rows.")
-    high = 1
-    while not fits(high):
-        high *= 2
-    low = high // 2  # does not fit, or is 0; the width falls with n
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+        def fits(n: int) -> bool:
+            errors = np.clip(error * n + more, 0, n)
+            return bool(width_at(errors, n, level, prior) <= width)
+
+        if not fits(MOST_ROWS):
+            raise Refusal(
+                f"an interval of width {width:g} needs more than {MOST_ROWS:.0e} test rows."
+            )
+        high = 1
+        while not fits(high):
+            high *= 2
+        low = high // 2  # does not fit, or is 0
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fits(middle) else (middle, high)
+        return high
+
+    ends = least(-0.5), least(0.5)  # the whole number lies between
+    n = np.arange(min(ends), max(ends) + 1)
+    widths = width_at(whole_errors(error, n), n, level, prior)
+    return int(n[(widths <= width).argmax()])
 
 
 def rows_assured(error: float, width: float, level: float, prior: Prior, assurance: float) -> int:

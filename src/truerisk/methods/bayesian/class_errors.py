@@ -14,7 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["ClassErrors", "improper", "proper", "proper_of_both"]
+__all__ = ["ClassErrors", "Scored", "improper", "moments", "posterior", "proper"]
 
 _NEGLIGIBLE = 41.5  # e^-41.5 is 1e-18: the integrand beyond adds nothing to a double
 
@@ -86,30 +86,60 @@ class ClassErrors:
         return np.asarray(np.maximum(both - np.exp(2 * self._tail), 0.0))
 
 
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """What rows of one class and its prior say of every rule: all that its posterior rests on.
+
+    `n` rows have scores of this mean and scatter. The prior weighs `nu` rows at score `centre`, and
+    adds βᵀSβ to the scatter; `excess` is κ − p.
+    """
+
+    n: np.ndarray
+    means: np.ndarray
+    scatters: np.ndarray
+    excess: np.ndarray
+    nu: np.ndarray
+    centre: np.ndarray
+    prior_scatter: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        scores: np.ndarray,
+        intercepts: np.ndarray,
+        squares: np.ndarray,
+        *,
+        excess: float = 2.0,
+        nu: float = 0.5,
+    ) -> Scored:
+        """`scores[r, i]` is g of rule r at row i; S is the identity and m is 0 unless replaced.
+
+        `squares` are the squared lengths of the coefficients.
+        """
+        every = np.ones(len(scores))
+        means, scatters = moments(scores)
+        n = every * scores.shape[1]
+        return cls(n, means, scatters, every * excess, every * nu, intercepts, squares)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scored]) -> Scored:
+        """One class after the other."""
+        return cls(*(np.concatenate([getattr(e, f.name) for e in parts]) for f in fields(cls)))
+
+
 def proper(
     scores: np.ndarray, intercepts: np.ndarray, squares: np.ndarray, sign: int
 ) -> ClassErrors:
     """General covariance, inverse Wishart with κ = p + 2 and S = I, mean 0 with weight 1/2.
 
-    `scores[r, i]` is g of rule r at row i of the class, `squares` are the squared lengths of the
-    coefficients. βᵀS*β needs no matrix: it is the scatter of the scores, the length of β, and the
-    pull of the mean to 0.
+    βᵀS*β needs no matrix: it is the scatter of the scores, the length of β, and the pull of the
+    mean to 0.
     """
-    n, signs = np.full((2, len(scores)), [[scores.shape[1]], [sign]], dtype=np.float64)
-    return _proper(n, signs, *_moments(scores), intercepts, squares)
+    scored = Scored.of(scores, intercepts, squares)
+    return posterior(scored, np.full(len(scores), float(sign)), intercepts, squares)
 
 
-def proper_of_both(
-    scores: tuple[np.ndarray, np.ndarray], intercepts: np.ndarray, squares: np.ndarray
-) -> ClassErrors:
-    """`proper` of the rows of two classes, joined: those of class −1, then those of class +1."""
-    n = np.repeat([float(s.shape[1]) for s in scores], len(intercepts))
-    signs = np.repeat([-1.0, 1.0], len(intercepts))
-    means, scatters = np.concatenate([_moments(s) for s in scores], axis=1)
-    return _proper(n, signs, means, scatters, np.tile(intercepts, 2), np.tile(squares, 2))
-
-
-def _moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and scatter of every rule's scores."""
     means = scores.mean(axis=1)
     gaps = scores - means[:, None]
@@ -117,19 +147,16 @@ def _moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return means, gaps.sum(axis=1)
 
 
-def _proper(
-    n: np.ndarray,
-    sign: np.ndarray,
-    means: np.ndarray,
-    scatters: np.ndarray,
-    intercepts: np.ndarray,
-    squares: np.ndarray,
+def posterior(
+    seen: Scored, sign: np.ndarray, intercepts: np.ndarray, squares: np.ndarray
 ) -> ClassErrors:
-    """The posterior from moments of scores, one entry per rule."""
-    slopes, nu = means - intercepts, n + 0.5
-    b = (scatters + squares + 0.5 * n / nu * slopes**2) / 2
-    margin = sign * (intercepts + slopes * n / nu)
-    return _with_constants(ClassErrors((n + 3) / 2, b, nu, margin), intercepts, squares, sign)
+    """The posterior under a general covariance, one entry per rule."""
+    nu = seen.n + seen.nu
+    away = seen.means - seen.centre
+    b = (seen.scatters + seen.prior_scatter + seen.nu * seen.n / nu * away**2) / 2
+    margin = sign * (seen.centre + away * seen.n / nu)
+    alpha = (seen.n + seen.excess + 1) / 2
+    return _with_constants(ClassErrors(alpha, b, nu, margin), intercepts, squares, sign)
 
 
 def improper(

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.linear_rules import LinearRules
-from truerisk.methods.bayesian.class_errors import ClassErrors, improper, proper_of_both
+from truerisk.methods.bayesian.class_errors import ClassErrors, Scored, improper, moments, posterior
 from truerisk.methods.bayesian.error_law import ErrorLaw, ScoreLaw
+from truerisk.methods.bayesian.priors import ClassPrior
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
 
-__all__ = ["Credible", "Prior", "RuleErrors", "check_prior", "pairwise"]
+__all__ = ["Credible", "RuleErrors", "pairwise"]
 
-Prior = Literal["proper", "improper"]
+Priors = Mapping[int, ClassPrior] | None  # by class code; None is the improper one
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,7 @@ class RuleErrors:
 
     shares: tuple[float, float]
     both: ClassErrors  # those of the first class, then those of the second
+    from_prior: np.ndarray  # of βᵀS*β, the share that S is, where it is larger
 
     @classmethod
     def of(
@@ -35,11 +36,13 @@ class RuleErrors:
         rules: LinearRules,
         pair: tuple[int, int],
         shares: tuple[float, float],
-        prior: Prior,
+        priors: Priors,
     ) -> RuleErrors:
         """Of every rule, from the training rows of two classes given by their codes."""
         lines = _Lines.of(rows, *rules.between(*pair))
-        return cls(shares, (_proper if prior == "proper" else _improper)(rows, lines, pair))
+        if priors is None:
+            return cls(shares, _improper(rows, lines, pair), np.zeros(len(lines.starts)))
+        return cls(shares, *_normal(rows, lines, pair, priors))
 
     @cached_property
     def classes(self) -> tuple[ClassErrors, ClassErrors]:
@@ -90,18 +93,12 @@ class Credible:
         return Interval(low, high, "credible", self.confidence_level)
 
 
-def check_prior(prior: str) -> None:
-    """Refuse an unknown prior."""
-    if prior not in ("proper", "improper"):
-        raise BadArgument(f"prior={prior!r} is unknown: it is 'proper' or 'improper'.")
-
-
 def pairwise(
-    rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], prior: Prior
+    rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], priors: Priors
 ) -> list[RuleErrors]:
     """Of every pair of classes; the sum over pairs is the pairwise error of the document."""
     return [
-        RuleErrors.of(rows, rules, (k, m), (shares[k], shares[m]), prior)
+        RuleErrors.of(rows, rules, (k, m), (shares[k], shares[m]), priors)
         for k, m in rules.class_pairs()
     ]
 
@@ -123,9 +120,37 @@ class _Lines:
         return cls(slopes, intercepts, scaled, rows.intercepts(slopes, intercepts), squares)
 
 
-def _proper(rows: ScaledRows, lines: _Lines, pair: tuple[int, int]) -> ClassErrors:
-    first, second = (rows.scores(lines.slopes, lines.intercepts, code) for code in pair)
-    return proper_of_both((first, second), lines.starts, lines.squares)
+def _normal(
+    rows: ScaledRows, lines: _Lines, pair: tuple[int, int], priors: Mapping[int, ClassPrior]
+) -> tuple[ClassErrors, np.ndarray]:
+    """Posteriors under a general covariance, and how much of the scatter is the prior's."""
+    scores = [rows.scores(lines.slopes, lines.intercepts, code) for code in pair]
+    seen = Scored.joined(
+        [_scored(scores, place, lines, priors[code]) for place, code in enumerate(pair)]
+    )
+    signs = np.repeat([-1.0, 1.0], len(lines.starts))
+    found = posterior(seen, signs, np.tile(lines.starts, 2), np.tile(lines.squares, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(found.b > 0, seen.prior_scatter / (2 * found.b), 0.0)
+    return found, part.reshape(2, -1).max(axis=0)
+
+
+def _scored(scores: Sequence[np.ndarray], place: int, lines: _Lines, prior: ClassPrior) -> Scored:
+    """One class, with S and m of the prior or, where those are None, of both classes together."""
+    seen = Scored.of(scores[place], lines.starts, lines.squares, excess=prior.excess, nu=prior.nu)
+    if prior.is_usual:
+        return seen
+    centre, scatter = (
+        prior.centre(lines.scaled, lines.starts),
+        prior.scatter(lines.scaled, lines.squares),
+    )
+    n = sum(one.shape[1] for one in scores)
+    if prior.mean is None:
+        centre = np.concatenate(list(scores), axis=1).mean(axis=1)
+    if prior.scale is None:
+        within = sum(moments(one)[1] for one in scores)
+        scatter = np.asarray(within) / max(n - len(scores), 1)
+    return replace(seen, centre=centre, prior_scatter=scatter)
 
 
 def _improper(rows: ScaledRows, lines: _Lines, pair: tuple[int, int]) -> ClassErrors:

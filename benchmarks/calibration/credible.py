@@ -1,0 +1,91 @@
+"""How often the credible interval of the Bayesian error estimate holds, for given normal classes.
+
+python -m benchmarks.calibration.credible --sets 200
+
+The rule is logistic regression. It is judged by the rows that it was fitted on, or by as many
+others; in standard units, in those of the problem, or with the prior `empirical`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+import truerisk as tr
+from truerisk.core.errors import Refusal, TrueRiskWarning
+
+__all__ = ["COLUMNS", "PROBLEMS", "Held", "coverage", "main"]
+
+FRESH = 40_000
+OTHERS = 10**6  # seeds of rows that no rule was fitted on begin here
+PROBLEMS: Mapping[str, tuple[Any, int, float]] = {
+    "simple, n = 50": (tr.datasets.make_simple, 50, 1.0),
+    "difficult, n = 50": (tr.datasets.make_difficult, 50, 1.0),
+    "sparse, n = 28": (tr.datasets.make_sparse_gaussian, 28, 0.1),
+    "sparse, n = 100": (tr.datasets.make_sparse_gaussian, 100, 0.1),
+    "sparse, n = 400": (tr.datasets.make_sparse_gaussian, 400, 0.1),
+}
+COLUMNS: Mapping[str, tuple[bool, dict[str, Any]]] = {
+    "own rows": (True, {}),
+    "other rows": (False, {}),
+    "raw units, own rows": (True, {"standardize": False}),
+    "empirical, own rows": (True, {"prior": "empirical"}),
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """Of 95 % intervals, the shares that hold the truth, lie above it, and lie below it."""
+
+    inside: float
+    above: float
+    below: float
+
+    def __str__(self) -> str:
+        return f"{100 * self.inside:.0f} (+{100 * self.above:.0f} −{100 * self.below:.0f})"
+
+
+def coverage(name: str, n_sets: int) -> dict[str, Held | None]:
+    """Of every column; None where the prior has no posterior from so few rows."""
+    problem, n_rows, cost = PROBLEMS[name]
+    fresh, labels = problem(FRESH, random_state=2 * OTHERS)
+    model, found = LogisticRegression(C=cost), {column: [] for column in COLUMNS}
+    for seed in range(n_sets):
+        own, other = (problem(n_rows, random_state=at) for at in (seed, OTHERS + seed))
+        model.fit(*own)
+        truth = np.mean(model.predict(fresh) != labels)
+        for column, (by_own, options) in COLUMNS.items():
+            rows = own if by_own else other
+            shares = {"gamma": 0.5}  # fresh rows are of either class alike
+            try:
+                post = tr.bayesian_error(model.coef_, model.intercept_, *rows, **shares, **options)
+            except Refusal:
+                continue
+            interval = post.interval()
+            found[column].append((truth in interval, interval.low > truth, interval.high < truth))
+    return {
+        column: Held(*map(float, np.mean(told, axis=0))) if told else None
+        for column, told in found.items()
+    }
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Print a row per problem."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=200)
+    given = parser.parse_args(arguments)
+    warnings.simplefilter("ignore", TrueRiskWarning)
+    print("| | " + " | ".join(COLUMNS) + " |")
+    for name in PROBLEMS:
+        held = coverage(name, given.sets)
+        print(f"| {name} | " + " | ".join(map(str, held.values())) + " |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""`truerisk compare`: two stored estimates, paired on the same rows of the same splits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from truerisk.core.errors import BadData
+
+if TYPE_CHECKING:
+    from truerisk.core.results import RiskEstimate
+
+__all__ = ["compare"]
+
+
+@click.command()
+@click.argument("first", metavar="A.json", type=click.Path(path_type=Path))
+@click.argument("second", metavar="B.json", type=click.Path(path_type=Path))
+@click.option(
+    "--test",
+    default="nadeau-bengio",
+    show_default=True,
+    metavar="WORD",
+    help="nadeau-bengio, bayes, mcnemar or 5x2.",
+)
+@click.option(
+    "--rope",
+    type=float,
+    help="For bayes: risks that differ by no more are the same.  [default: 0.01]",
+)
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def compare(
+    first: Path, second: Path, test: str, rope: float | None, level: float, as_json: bool
+) -> int:
+    """Compare two estimates that `estimate --json` wrote, made on the same splits.
+
+    \b
+    truerisk estimate data.csv --target y --model knn --json > a.json
+    truerisk estimate data.csv --target y --model lda --json > b.json
+    truerisk compare a.json b.json
+    """  # noqa: D301 - \b is for click
+    from truerisk.api.compare import compare as compared
+
+    a, b = _estimate(first), _estimate(second)
+    given = {} if rope is None else {"rope": rope}
+    found = compared(a, b, test=test, confidence_level=level, **given)
+    click.echo(found.to_json() if as_json else str(found))
+    return 0
+
+
+def _estimate(path: Path) -> RiskEstimate:
+    """The estimate that a file holds."""
+    from truerisk.core.results import RiskEstimate
+    from truerisk.report.json_values import parse
+
+    try:
+        return RiskEstimate.from_dict(parse(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise BadData(f"{path.name} cannot be read: {error.strerror or error}.") from None
+    except (BadData, UnicodeDecodeError) as error:
+        raise BadData(f"{path.name}: {error}") from None

@@ -1,0 +1,83 @@
+"""`truerisk posterior`: what the errors of a test say about the true error."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from truerisk.core.statistics.error_posterior import ErrorPosterior
+
+__all__ = ["posterior"]
+
+SCHEMA = "truerisk.posterior/1"
+
+
+@click.command()
+@click.option("--errors", type=click.IntRange(0), required=True, metavar="E", help="Wrong answers.")
+@click.option(
+    "--rows", type=click.IntRange(1), required=True, metavar="N", help="Rows that were tested."
+)
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Of the interval and of the bound.",
+)
+@click.option(
+    "--prior",
+    type=(float, float),
+    default=(1.0, 1.0),
+    show_default=True,
+    metavar="A B",
+    help="Beta(A, B) of the error before the test.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def posterior(
+    errors: int, rows: int, level: float, prior: tuple[float, float], as_json: bool
+) -> int:
+    """Say what E errors in N test rows tell about the true error of the tested rule.
+
+    \b
+    truerisk posterior --errors 6 --rows 60
+    truerisk posterior --errors 0 --rows 60 --level .9 --prior .5 .5
+    """  # noqa: D301 - \b is for click
+    from truerisk.core.statistics.error_posterior import ErrorPosterior
+
+    found = ErrorPosterior(errors, rows, prior)
+    click.echo(json.dumps(_content(found, level)) if as_json else _text(found, level))
+    return 0
+
+
+def _content(found: ErrorPosterior, level: float) -> dict[str, Any]:
+    low, high = (getattr(found.interval(level), end) for end in ("low", "high"))
+    return {
+        "schema": SCHEMA,
+        "errors": found.errors,
+        "n": found.n,
+        "prior": list(found.prior),
+        "mean": found.mean,
+        "std": found.std,
+        "confidence_level": level,
+        "interval": {"low": low, "high": high},
+        "measures": found.measures(level)._asdict(),
+    }
+
+
+def _text(found: ErrorPosterior, level: float) -> str:
+    measures, share = found.measures(level), f"{100 * level:g} %"
+    a, b = found.prior
+    lines = {
+        "mean": f"{found.mean:.4f}",
+        f"{share} interval": str(found.interval(level)),
+        f"{share} bound (ub)": f"{measures.ub:.4f}",
+        "P(error > ½) (50 %)": f"{measures.above_half:.4g}",
+        "E[error²] (q2)": f"{measures.q2:.4f}",
+        "share of errors (err)": f"{measures.err:.4f}",
+    }
+    wide = max(map(len, lines))
+    head = f"{found.errors:g} errors in {found.n:g} test rows, prior Beta({a:g}, {b:g})"
+    return "\n".join([head, *(f"{name:<{wide}}  {value}" for name, value in lines.items())])

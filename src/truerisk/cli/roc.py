@@ -1,0 +1,133 @@
+"""`truerisk roc`: the ROC curve of a column of scores, and what a threshold does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from truerisk.cli.output import say
+from truerisk.cli.source import Source, read_source, source_options
+from truerisk.core.errors import BadData
+
+if TYPE_CHECKING:
+    from truerisk.core.statistics.operating_points import OperatingPoint
+    from truerisk.core.statistics.roc import RocCurve
+
+__all__ = ["roc"]
+
+RATES = ("sensitivity", "specificity", "precision")
+
+
+@click.command()
+@source_options
+@click.option(
+    "--score",
+    "columns",
+    metavar="COL",
+    multiple=True,
+    required=True,
+    help="The column of scores; a second one is compared with it.",
+)
+@click.option("--positive", metavar="LABEL", help="The class that scores speak for.")
+@click.option("--threshold", type=float, metavar="T", help="Call rows positive from T on.")
+@click.option("--cost", type=(float, float), metavar="FP FN", help="Costs of the two errors.")
+@click.option("--prevalence", type=float, help="With --cost: the share of positives in use.")
+@click.option("--sensitivity", type=float, help="Demand it.")
+@click.option("--specificity", type=float, help="Demand it.")
+@click.option("--precision", type=float, help="Demand it.")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Of the interval.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def roc(
+    columns: tuple[str, ...],
+    positive: str | None,
+    threshold: float | None,
+    cost: tuple[float, float] | None,
+    prevalence: float | None,
+    level: float,
+    as_json: bool,
+    sensitivity: float | None,
+    specificity: float | None,
+    precision: float | None,
+    **where: Any,
+) -> int:
+    """Say how well a column of FILE ranks the classes of another, and what thresholds do.
+
+    \b
+    truerisk roc patients.csv --target relapse --score marker
+    truerisk roc patients.csv --target relapse --score marker --cost 1 5
+    """  # noqa: D301 - \b is for click
+    if len(columns) > 2:
+        raise click.UsageError("two --score are compared at most.")
+    if prevalence is not None and cost is None:
+        raise click.UsageError("--prevalence goes with --cost FP FN.")
+    demanded = dict(zip(RATES, (sensitivity, specificity, precision), strict=True))
+    source = read_source(**where)
+    for note in source.notes:
+        if note.startswith("target"):  # the others are of features, and nothing is fitted here
+            say(f"note: {note}")
+    curves = [_curve(source, column, positive, level) for column in columns]
+    points = _points(curves[0], threshold, cost, prevalence, demanded)
+    click.echo(_json(curves, points, level) if as_json else _text(columns, curves, points, level))
+    return 0
+
+
+def _curve(source: Source, column: str, positive: str | None, level: float) -> RocCurve:
+    from truerisk.core.statistics.roc import RocCurve
+
+    if column not in source.columns:
+        known = ", ".join(source.columns)
+        raise BadData(f"--score {column} is no column beside the target; there are {known}.")
+    place = source.columns.index(column)
+    if place not in source.layout["numeric"]:
+        raise BadData(f"--score {column} is a column of text: scores are numbers.")
+    options = {"confidence_level": level, "groups": source.groups, "method": column}
+    return RocCurve.of(source.y, source.X[:, place], positive=_label(source, positive), **options)
+
+
+def _label(source: Source, positive: str | None) -> Any:
+    """The class that is written so."""
+    if positive is None:
+        return None
+    for label in source.y:
+        if str(label) == positive:
+            return label
+    raise BadData(f"--positive {positive} is no class of the target.")
+
+
+def _points(
+    curve: RocCurve,
+    threshold: float | None,
+    cost: tuple[float, float] | None,
+    prevalence: float | None,
+    demanded: dict[str, float | None],
+) -> list[OperatingPoint]:
+    found = [] if threshold is None else [curve.at(threshold)]
+    if cost is not None:
+        found.append(curve.at_cost(*cost, prevalence=prevalence))
+    return [*found, *(curve.at_rate(**{n: r}) for n, r in demanded.items() if r is not None)]
+
+
+def _text(
+    columns: tuple[str, ...], curves: list[RocCurve], points: list[OperatingPoint], level: float
+) -> str:
+    first = curves[0]
+    lines = [f"positive: {first.positive}"]
+    lines += [str(curve) for curve in curves]
+    lines += [str(point) for point in points]
+    if len(curves) == 2:
+        lines.append(f"{columns[0]} − {columns[1]}: {first.minus(curves[1], level)}")
+    lines += [f"note: {note}" for curve in curves for note in curve.notes]
+    return "\n".join(lines)
+
+
+def _json(curves: list[RocCurve], points: list[OperatingPoint], level: float) -> str:
+    from truerisk.core.present import plain
+
+    content = curves[0].to_dict()
+    content["points"] = [point.to_dict() for point in points]
+    if len(curves) == 2:
+        content["other"] = curves[1].to_dict()
+        content["difference"] = plain(curves[0].minus(curves[1], level))
+    return json.dumps(content, allow_nan=False)

@@ -1,0 +1,190 @@
+r"""Priors of the Bayesian error estimator: normal means and inverse Wishart covariances, per class.
+
+.. math:: \Sigma_c \sim \mathrm{IW}(\kappa, S), \qquad \mu_c \mid \Sigma_c \sim N(m, \Sigma_c / \nu)
+
+The density of the covariance is proportional to
+:math:`|\Sigma|^{-(\kappa + p + 1)/2} e^{-\mathrm{tr}(S \Sigma^{-1})/2}`. A word gives all four;
+each can be given by itself, as one value or as a mapping from class labels to values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from truerisk.core.arguments import is_number, shown
+from truerisk.core.errors import BadArgument, BadData, Refusal
+
+__all__ = [
+    "ClassPrior",
+    "Prior",
+    "as_tuples",
+    "check_parameters",
+    "check_prior",
+    "class_priors",
+    "refuse_singular",
+]
+
+Prior = Literal["proper", "improper", "flat", "jeffreys", "empirical"]
+PRIORS = get_args(Prior)
+FLAT_NU, PROPER_NU = 0.0, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPrior:
+    """What is believed of one class; a scale or mean of None is that of the rows themselves.
+
+    `excess` is κ − p: it is the same for all features and for some of them, since a block of an
+    inverse Wishart matrix is one whose κ is smaller by the features left out.
+    """
+
+    excess: float
+    nu: float
+    scale: float | np.ndarray | None
+    mean: float | np.ndarray | None
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether neither the number of features nor their order matters."""
+        if isinstance(self.scale, np.ndarray) or isinstance(self.mean, np.ndarray):
+            return False
+        return (self.nu, self.excess, self.scale, self.mean) == (PROPER_NU, 2, 1, 0)
+
+    def scatter(self, slopes: np.ndarray, squares: np.ndarray) -> np.ndarray:
+        """βᵀSβ of every rule."""
+        if isinstance(self.scale, np.ndarray):
+            return np.asarray(np.einsum("ri,ij,rj->r", slopes, self.scale, slopes))
+        return np.asarray(squares * float(self.scale or 0.0))
+
+    def centre(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
+        """The score of every rule at m."""
+        if isinstance(self.mean, np.ndarray):
+            return np.asarray(intercepts + slopes @ self.mean)
+        return np.asarray(intercepts + float(self.mean or 0.0) * slopes.sum(axis=1))
+
+    def refuse_too_few(self, word: str, n: int, p: int) -> None:
+        """Refuse where the posterior of the covariance has no finite mass."""
+        least = max(int(np.floor(-self.excess)), 1)  # α = (n + κ − p + 1)/2 must be positive
+        if self.scale is not None and not np.any(self.scale):
+            least = max(least, p + (self.nu == 0))  # S is 0: the scatter itself must have full rank
+        if n < least:
+            raise Refusal(
+                f"prior '{word}' has no posterior from {n} rows of a class and {p} features: "
+                f"{least} rows are the fewest. The prior 'proper' needs one."
+            )
+
+
+def check_prior(prior: str) -> None:
+    """Refuse an unknown prior."""
+    if prior not in PRIORS:
+        words = ", ".join(f"'{word}'" for word in PRIORS)
+        raise BadArgument(f"prior={prior!r} is unknown: it is one of {words}.")
+
+
+def check_parameters(prior: str, **given: Any) -> None:
+    """Refuse what no class can have; sizes are checked when the rows are there."""
+    told = {name: value for name, value in given.items() if value is not None}
+    if prior == "improper" and told:
+        raise BadArgument(
+            f"prior='improper' is one form without parameters, and {', '.join(told)} is given: "
+            "take 'proper', whose parameters they are."
+        )
+    for name, value in told.items():
+        for one in value.values() if isinstance(value, Mapping) else [value]:
+            _check(name, one)
+
+
+def as_tuples(value: Any) -> Any:
+    """An array as nested tuples, also inside a mapping; anything else as it is."""
+    if isinstance(value, Mapping):
+        return {label: as_tuples(one) for label, one in value.items()}
+    if np.ndim(value) == 0:
+        return value
+    return tuple(as_tuples(one) for one in np.asarray(value).tolist())
+
+
+def _check(name: str, value: Any) -> None:
+    if name in ("kappa", "nu"):
+        if not is_number(value) or not np.isfinite(value) or (name == "nu" and value < 0):
+            what = "a number" if name == "kappa" else "a number of rows, 0 or more"
+            raise BadArgument(f"{name}={shown(value)} is not {what}, nor one for each class.")
+        return
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        array = np.array(np.nan)
+    most = 2 if name == "scale" else 1
+    sound = np.isfinite(array).all() and array.ndim in (0, most) and not isinstance(value, bool)
+    if sound and name == "scale":
+        sound = bool(array >= 0) if array.ndim == 0 else _is_covariance(array)
+    if not sound:
+        what = (
+            "a number from 0 on, or a symmetric matrix whose eigenvalues are above 0"
+            if name == "scale"
+            else "a number, or one for each feature"
+        )
+        raise BadArgument(f"{name}={shown(value)} is not {what}.")
+
+
+def _is_covariance(matrix: np.ndarray) -> bool:
+    if matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T):
+        return False
+    values = np.linalg.eigvalsh(matrix)
+    return bool(values.min() > 1e-12 * abs(values).max())
+
+
+def refuse_singular(n: int, n_classes: int, p: int) -> None:
+    """Refuse a covariance of the rows themselves that has no full rank."""
+    if n - n_classes < p:
+        raise Refusal(
+            f"prior 'empirical' takes the covariance within the classes for S, and that of {n} "
+            f"rows in {n_classes} classes has no full rank for {p} features: use 'proper'."
+        )
+
+
+def class_priors(
+    prior: str, given: Mapping[str, Any], labels: Sequence[Any], n_columns: int, p: int
+) -> dict[int, ClassPrior]:
+    """By class code; `p` features have a spread, of `n_columns` in all."""
+    return {
+        code: _one(prior, {name: _of(name, value, label) for name, value in given.items()}, p)
+        for code, label in enumerate(_sized(given, labels, n_columns))
+    }
+
+
+def _sized(given: Mapping[str, Any], labels: Sequence[Any], n_columns: int) -> Sequence[Any]:
+    """The labels, once every mapping has all of them and every array fits the table."""
+    for name, value in given.items():
+        every = value if isinstance(value, Mapping) else dict.fromkeys(labels, value)
+        if isinstance(value, Mapping) and set(value) != set(labels):
+            raise BadData(
+                f"{name} has values for {shown(list(value))}, and the classes are "
+                f"{shown(list(labels))}: give one for each class."
+            )
+        for one in every.values():
+            if np.ndim(one) and np.shape(one)[0] != n_columns:
+                raise BadData(f"{name} is for {np.shape(one)[0]} features; X has {n_columns}.")
+    return labels
+
+
+def _of(name: str, value: Any, label: Any) -> Any:
+    if isinstance(value, Mapping):
+        value = value[label]
+    if value is None or np.ndim(value) == 0:
+        return value
+    return np.asarray(value, dtype=np.float64)
+
+
+def _one(prior: str, given: Mapping[str, Any], p: int) -> ClassPrior:
+    flat = prior in ("flat", "jeffreys")
+    usual: dict[str, Any] = {
+        "kappa": {"flat": -(p + 2), "jeffreys": 0}.get(prior, p + 2),
+        "nu": FLAT_NU if flat else PROPER_NU,
+        "scale": 0.0 if flat else None if prior == "empirical" else 1.0,
+        "mean": None if prior == "empirical" else 0.0,
+    }
+    told = {name: usual[name] if value is None else value for name, value in given.items()}
+    return ClassPrior(told["kappa"] - p, told["nu"], told["scale"], told["mean"])

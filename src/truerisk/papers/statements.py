@@ -1,0 +1,215 @@
+"""Sentences of a document, judged by tests: what is claimed, how sure ours is, and the answer.
+
+A sentence claims where one or several quantities lie. Each has its estimate with a standard error
+over replicates. A sentence holds where every quantity lies where it is claimed, at a joint level of
+99 per cent (Student's t, Bonferroni), and does not hold where one of them lies elsewhere at that
+level. Anything else is undecided, and so is everything that fewer than ten replicates say.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+__all__ = ["FEWEST", "LEVEL", "Quantity", "Side", "Statement", "wrapped"]
+
+LEVEL = 0.99
+FEWEST = 10  # replicates: of nine signs at random all agree once in 256
+SAMPLES = 200  # of the bootstrap, for quantities that are no means
+SHOWN = 4  # quantities of a sentence that are printed one by one, whatever they say
+WIDTH = 100
+
+Verdict = Literal["holds", "does not hold", "undecided"]
+Side = Literal["above", "below", "near"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """An estimate, and where a sentence claims that its truth lies.
+
+    That is above `null`, below it, or within `tolerance` of it. `replicates` are those behind the
+    standard error; None is a number without chance, which decides as it stands.
+    """
+
+    name: str
+    value: float
+    std_error: float
+    replicates: int | None
+    claimed: Side = "above"
+    null: float = 0.0
+    tolerance: float = 0.0
+    digits: int = 4
+
+    @classmethod
+    def mean(
+        cls,
+        name: str,
+        values: np.ndarray,
+        claimed: Side = "above",
+        null: float = 0.0,
+        tolerance: float = 0.0,
+        *,
+        digits: int = 4,
+    ) -> Quantity:
+        """The mean of one value per replicate."""
+        n = len(values)
+        error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
+        return cls(name, float(np.mean(values)), error, n, claimed, null, tolerance, digits)
+
+    @classmethod
+    def share(
+        cls,
+        name: str,
+        hits: np.ndarray,
+        claimed: Side = "above",
+        null: float = 0.0,
+        tolerance: float = 0.0,
+    ) -> Quantity:
+        """A share in per cent; of 0 or 100, too, the error is not 0 (Agresti and Coull)."""
+        n, share = len(hits), float(np.mean(hits))
+        middle = (share * n + 2) / (n + 4)
+        error = 100 * float(np.sqrt(middle * (1 - middle) / n))
+        return cls(name, 100 * share, error, n, claimed, null, tolerance, 1)
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        statistic: Callable[[np.ndarray], float],
+        values: np.ndarray,
+        claimed: Side = "above",
+        null: float = 0.0,
+        tolerance: float = 0.0,
+        *,
+        digits: int = 4,
+    ) -> Quantity:
+        """Any statistic of the replicates (first axis), with its bootstrap standard error."""
+        n, rng = len(values), np.random.default_rng(0)
+        with np.errstate(invalid="ignore", divide="ignore"):  # a sample of few may hold one alone
+            drawn = [statistic(values[rng.integers(n, size=n)]) for _ in range(SAMPLES)]
+        error = float(np.nanstd(drawn, ddof=1)) if n > 1 else float("inf")
+        return cls(name, float(statistic(values)), error, n, claimed, null, tolerance, digits)
+
+    @classmethod
+    def exact(
+        cls,
+        name: str,
+        value: float,
+        claimed: Side = "above",
+        null: float = 0.0,
+        tolerance: float = 0.0,
+        *,
+        digits: int = 4,
+    ) -> Quantity:
+        """A number without chance."""
+        return cls(name, float(value), 0.0, None, claimed, null, tolerance, digits)
+
+    @property
+    def where(self) -> str:
+        """What is claimed, in words."""
+        null, wide = (f"{x:.4g}" for x in (self.null, self.tolerance))
+        if self.claimed != "near":
+            return f"{self.claimed} {null}"
+        if self.null == 0:
+            return f"within {wide} of 0"
+        return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
+
+    def verdict(self, level: float = LEVEL) -> Verdict:
+        """Whether the interval at this level lies where it is claimed, elsewhere, or on both."""
+        low, high = self.interval(level)
+        if self.claimed == "near":
+            inside = low >= self.null - self.tolerance and high <= self.null + self.tolerance
+            outside = high < self.null - self.tolerance or low > self.null + self.tolerance
+        elif self.claimed == "above":
+            inside, outside = low > self.null, high < self.null
+        else:
+            inside, outside = high < self.null, low > self.null
+        if self.replicates is None:
+            outside = not inside
+        return "holds" if inside else "does not hold" if outside else "undecided"
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """Student's t; everything where there are too few replicates."""
+        if self.replicates is None:
+            return self.value, self.value
+        if self.replicates < FEWEST or not np.isfinite([self.value, self.std_error]).all():
+            return -np.inf, np.inf
+        from scipy.special import stdtrit
+
+        reach = float(stdtrit(self.replicates - 1, (1 + level) / 2)) * self.std_error
+        return self.value - reach, self.value + reach
+
+    def __str__(self) -> str:
+        value = f"{self.value:.{self.digits}f}"
+        error = f" ± {self.std_error:.{self.digits}f}" if self.replicates is not None else ""
+        return f"{self.name}: {value}{error}, claimed {self.where}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "digits"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of the document, the quantities that it claims something of, and the answer."""
+
+    text: str
+    quantities: tuple[Quantity, ...]
+    remark: str = ""
+
+    @property
+    def level(self) -> float:
+        """Of each interval, so that all of them together have 99 per cent."""
+        return 1 - (1 - LEVEL) / len(self.quantities)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Of every quantity."""
+        return tuple(quantity.verdict(self.level) for quantity in self.quantities)
+
+    @property
+    def verdict(self) -> Verdict:
+        """One that does not hold refutes the sentence; all of them together confirm it."""
+        found = set(self.verdicts)
+        if "does not hold" in found:
+            return "does not hold"
+        return "holds" if found == {"holds"} else "undecided"
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """A line per quantity; of many, those that hold are counted."""
+        several = len(self.quantities) > 1
+        lines, n_held = [], 0
+        for quantity, verdict in zip(self.quantities, self.verdicts, strict=True):
+            if len(self.quantities) > SHOWN and verdict == "holds":
+                n_held += 1
+                continue
+            lines.append(f"{quantity}" + (f": {verdict}" if several else ""))
+        if n_held:
+            every = f"{n_held} of {len(self.quantities)} numbers"
+            lines.append(f"{every} lie where they are claimed ({self.quantities[0].where}, …)")
+        return (*lines, *([self.remark] if self.remark else []))
+
+    def __str__(self) -> str:
+        head = wrapped(f"{self.verdict.upper()}: {self.text}", "  ")
+        return "\n".join([head, *(wrapped(f"    {line}", "      ") for line in self.evidence)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, the numbers and what is claimed of each included."""
+        tests = [
+            {**quantity.to_dict(), "verdict": verdict}
+            for quantity, verdict in zip(self.quantities, self.verdicts, strict=True)
+        ]
+        told = {"text": self.text, "verdict": self.verdict, "level": LEVEL, "tests": tests}
+        return {**told, "evidence": "; ".join(self.evidence)}
+
+
+def wrapped(text: str, indent: str) -> str:
+    """Lines of at most 100 characters; a word is never broken."""
+    return textwrap.fill(
+        text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
