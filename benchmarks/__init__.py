@@ -12,5 +12,6 @@
 | `machine.py` | one BLAS thread, and the facts about this machine |
 | `drop_in.py` | scikit-learn's tests of GridSearchCV, run on HonestSearchCV |
 | `racing.py` | `python -m benchmarks.racing`: how often a race chooses what all folds choose |
+| `learning_curves.py` | `python -m benchmarks.learning_curves`: whether their band covers |
 | `__main__.py` | the command line |
 """

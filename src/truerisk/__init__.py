@@ -22,6 +22,7 @@ _WHERE = {
     "Comparison": "truerisk.api.comparing.result",
     "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
+    "LearningCurve": "truerisk.core.learning_curve",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
     "Study": "truerisk.api.study",
@@ -31,6 +32,7 @@ _WHERE = {
     "bayesian_error": "truerisk.api.bayesian_error",
     "compare": "truerisk.api.compare",
     "estimate_risk": "truerisk.api.estimate",
+    "learning_curve": "truerisk.api.learning_curve",
     "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
 }
@@ -51,6 +53,7 @@ __all__ = [
     "Comparison",
     "ErrorPosterior",
     "HonestSearchCV",
+    "LearningCurve",
     "RiskCurve",
     "RiskEstimate",
     "RocCurve",
@@ -64,6 +67,7 @@ __all__ = [
     "engines",
     "estimate_risk",
     "intervals",
+    "learning_curve",
     "losses",
     "methods",
     "models",
@@ -89,10 +93,12 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
+    from truerisk.api.learning_curve import learning_curve as learning_curve
     from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.study import Study as Study
     from truerisk.core import losses as losses
+    from truerisk.core.learning_curve import LearningCurve as LearningCurve
     from truerisk.core.results import RiskCurve as RiskCurve
     from truerisk.core.results import RiskEstimate as RiskEstimate
     from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior

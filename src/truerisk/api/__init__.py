@@ -9,9 +9,11 @@
 | `compare.py` | `compare`: paired tests of two rules |
 | `bayesian_error.py` | `bayesian_error` of a linear rule given by its coefficients |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |
+| `learning_curve.py` | `learning_curve`: fewer rows, and more |
 | `study.py` | `Study`: many replicates in a store |
 | `skore_check.py` | the audit as a check of skore reports |
 | `road/` | from what a user gave to an evaluation |
 | `findings/` | checks of tables and splits |
 | `assessing/`, `searching/`, `auditing/`, `comparing/`, `studying/` | what the verbs are made of |
+| `learning/` | what a learning curve is made of |
 """

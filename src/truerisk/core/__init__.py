@@ -14,6 +14,7 @@
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `evaluation.py` | what a method found |
 | `results.py`, `breakdown.py`, `interval.py` | frozen results |
+| `learning_curve.py` | risks at several numbers of training rows |
 | `answered_rows.py` | what was answered about every row |
 | `ties.py` | what counts as the same risk |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |

@@ -47,6 +47,9 @@ displays = Registry(
         "page": Line("truerisk.report.assessment_page:draw_page", "an assessment as one HTML page"),
         "audit-page": Line("truerisk.report.audit_page:draw_audit", "an audit as one HTML page"),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
+        "learning-curve": Line(
+            "truerisk.plots.learning_curve:draw_learning_curve", "risk against training rows"
+        ),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
         "ladder": Line("truerisk.plots.assessment:draw_ladder", "apparent, selected, honest risks"),

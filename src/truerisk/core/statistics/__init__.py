@@ -8,5 +8,6 @@
 | `calibration.py` | whether probabilities mean what they say |
 | `error_posterior.py` | `ErrorPosterior`: the Beta posterior of an error rate |
 | `sample_size.py` | test rows for a width of its interval |
+| `power_law.py` | the law of a learning curve, and how sure it is |
 | `five_numbers.py` | the numbers of a box plot |
 """
