@@ -146,6 +146,21 @@ def test_groups_and_weights_reach_every_size() -> None:
     assert found.covariance[1, 1] == pytest.approx(1.8 * 25 / 24 * (units**2).sum())
 
 
+def test_the_usual_sizes_hold_a_group_for_every_inner_fold() -> None:
+    """A search over groups has enough of them in its smallest training set."""
+    search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, select_by="5-fold")
+    found = tr.learning_curve(search, X, Y, groups=np.arange(100) // 3)
+    assert found.sizes[0] == pytest.approx(21, abs=2)
+    assert found.law is not None
+
+
+def test_without_an_error_little_is_known() -> None:
+    """A rule that is never wrong in 100 rows may have a risk of 4 %, at every size."""
+    found = tr.learning_curve(KNeighborsClassifier(1), Y[:, None] * 9.0 + X[:, :1] / 99, Y)
+    assert found.values.tolist() == [0.0] * len(found)
+    assert 0.03 < found.at(90).interval.high < 0.05
+
+
 def test_a_store_makes_no_fit_twice(tmp_path, monkeypatch) -> None:
     """A curve that was cut off finds its fits again: a forest that cannot be fitted is not."""
     model = RandomForestClassifier(3, random_state=0)

@@ -19,28 +19,32 @@ def influences(losses: np.ndarray) -> np.ndarray:
 
 def test_it_is_that_of_means_enlarged() -> None:
     """1.8 times the covariance of the losses over the number of rows."""
-    found = joint_covariance(influences(LOSSES), None, ZeroOne())
+    found = joint_covariance(influences(LOSSES), LOSSES.mean(axis=1), None, ZeroOne())
     assert found == pytest.approx(1.8 * np.cov(LOSSES) / 40)
 
 
 def test_groups_are_added_up_first() -> None:
     """Rows of a group are one unit: the losses of copies count once."""
     twice = np.repeat(LOSSES, 2, axis=1)
-    found = joint_covariance(influences(twice), np.repeat(np.arange(40), 2), ZeroOne())
+    found = joint_covariance(
+        influences(twice), twice.mean(axis=1), np.repeat(np.arange(40), 2), ZeroOne()
+    )
     assert found == pytest.approx(1.8 * np.cov(LOSSES) / 40)
 
 
-def test_no_error_has_the_variance_of_half_an_error() -> None:
-    """A size without an error is not perfectly known, where the loss has a bound."""
+def test_few_errors_have_the_variance_of_two() -> None:
+    """Sizes without an error are not perfectly known, and not each by itself: of errors alone."""
     none = LOSSES.copy()
-    none[1] = 0
-    half = 0.5 / 41
-    found = joint_covariance(influences(none), None, ZeroOne())
-    assert found[1, 1] == pytest.approx(1.8 * half * (1 - half) / 40)
-    assert found[1, 0] == 0
-    assert joint_covariance(influences(none), None, Squared()) is None
+    none[1:] = 0
+    two = 2 / 44
+    found = joint_covariance(influences(none), none.mean(axis=1), None, ZeroOne())
+    assert found[1:, 1:] == pytest.approx(np.full((2, 2), 1.8 * two * (1 - two) / 40))
+    assert found[0].tolist() == pytest.approx([1.8 * none[0].var(ddof=1) / 40, 0, 0])
+    assert joint_covariance(influences(none), none.mean(axis=1), None, Squared()) is None
 
 
 def test_one_group_has_no_variance() -> None:
     """A single unit says nothing of a spread."""
-    assert joint_covariance(influences(LOSSES), np.zeros(40), ZeroOne()) is None
+    assert (
+        joint_covariance(influences(LOSSES), LOSSES.mean(axis=1), np.zeros(40), ZeroOne()) is None
+    )

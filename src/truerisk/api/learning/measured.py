@@ -66,7 +66,7 @@ def measure(learner: TestedLearner, sizes: Sequence[int]) -> Measured:
             f"sizes {sizes[at]} and {sizes[at + 1]} are fitted on as many rows, {rows[at]:.4g} on "
             "average, since groups stay whole: give sizes further apart."
         )
-    covariance, why = _covariance(learner, found)
+    covariance, why = _covariance(learner, found, estimates)
     return Measured(rows, tuple(estimates), covariance, why)
 
 
@@ -79,7 +79,7 @@ def _estimate(computed: Computed) -> RiskEstimate:
 
 
 def _covariance(
-    learner: TestedLearner, found: Sequence[Computed]
+    learner: TestedLearner, found: Sequence[Computed], estimates: Sequence[RiskEstimate]
 ) -> tuple[np.ndarray | None, str | None]:
     loss, data = found[0].problem.loss, learner.problem.data
     average = learner.method.average_of(loss)
@@ -88,7 +88,8 @@ def _covariance(
     every = [influences_by_row(one.answers, data, loss, average) for one in found]
     influences = np.stack([lines[0] for _, lines in every])
     groups = None if data.groups is None else data.groups[every[0][0]]
-    covariance = joint_covariance(influences, groups, loss)
+    values = np.array([one.value for one in estimates], dtype=float)
+    covariance = joint_covariance(influences, values, groups, loss)
     return (
         covariance,
         None if covariance is not None else "at some size all rows have the same loss",

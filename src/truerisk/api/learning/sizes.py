@@ -69,5 +69,6 @@ def fewest_rows(data: Data, tuned: int) -> int:
         rarest = np.bincount(data.class_codes, minlength=data.n_classes).min()
         least = max(least, -(-(3 if tuned else 2) * data.n_rows // int(max(1, rarest))))
     if data.groups is not None:
-        least = max(least, -(-2 * data.n_rows // len(np.unique(data.groups))))
+        n_groups = len(np.unique(data.groups))
+        least = max(least, -(-(tuned + 2) * data.n_rows // n_groups))  # folds hold whole groups
     return int(least)
