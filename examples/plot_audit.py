@@ -33,7 +33,9 @@ cases = {
     "labels of no meaning": audit(X, rng.permutation(y)),
 }
 for name, found in cases.items():
-    print(name, "-", ", ".join(f"{f.severity}: {f.code}" for f in found.findings) or "nothing found")
+    print(
+        name, "-", ", ".join(f"{f.severity}: {f.code}" for f in found.findings) or "nothing found"
+    )
 
 # %%
 figure, axes = plt.subplots(figsize=(6.4, 2.8), layout="constrained")

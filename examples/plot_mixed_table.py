@@ -37,7 +37,9 @@ print(found)
 figure, axes = plt.subplots(figsize=(6.4, 2.6), layout="constrained")
 for place, (name, learner) in enumerate(found.learners.items()):
     honest, selected = learner.risk, learner.selected
-    axes.plot([honest.interval.low, honest.interval.high], [place, place], color="C0", alpha=0.4, lw=5)
+    axes.plot(
+        [honest.interval.low, honest.interval.high], [place, place], color="C0", alpha=0.4, lw=5
+    )
     axes.plot(honest.value, place, "o", color="C0", label="honest" if place == 0 else None)
     axes.plot(selected.value, place, "o", color="C1", label="best score" if place == 0 else None)
 axes.set_yticks(range(len(found.learners)), list(found.learners))

@@ -94,6 +94,10 @@ def assessed(learners: Any, y: Any = Y, **options: Any) -> Any:
     return tr.assess(learners, X, y, **{"methods": ["2-fold"], "outer": "2-fold", **options})
 
 
+def learned(model: Any = KNN, **options: Any) -> Any:
+    return tr.learning_curve(model, X, Y, **{"method": "4-fold", **options})
+
+
 CALLS: Mapping[str, Callable[[], Any]] = {
     "X is a text": lambda: risk(X="data.csv"),
     "X has one dimension": lambda: risk(X=X[:, 0]),
@@ -209,6 +213,21 @@ CALLS: Mapping[str, Callable[[], Any]] = {
         {"knn": [1, 2], "lda": [2, 3]}, control="knm"
     ),
     "one-se over ordered splits": lambda: curve(GRID, rule="1-se", method=TimeSeriesSplit(3)),
+    "too few sizes of a learning curve": lambda: learned(sizes=[5, 10]),
+    "sizes beyond the rows": lambda: learned(sizes=[5, 8, 12, 25]),
+    "sizes as shares": lambda: learned(sizes=[0.1, 0.3, 0.6, 1.0]),
+    "rows too few for a learning curve": lambda: learned(method="5-fold"),
+    "a learning curve over time": lambda: learned(method=TimeSeriesSplit(3)),
+    "a learning curve by the bootstrap": lambda: learned(method=".632"),
+    "a class missing in small subsamples": lambda: strictly(lambda: learned(sizes=[1, 5, 8, 12])),
+    "fits that fail with few rows": lambda: learned(KNeighborsClassifier(9), sizes=[5, 9, 12, 15]),
+    "a size beyond the reach of a learning curve": lambda: learned(sizes=[6, 8, 11, 15]).at(65),
+    "a learning curve of a search with its own seed": lambda: learned(
+        tr.HonestSearchCV(KNN, GRID), random_state=3
+    ),
+    "a learning curve that plans no test": lambda: tr.plan_sample(
+        learned(GaussianNB(), sizes=[4, 7, 11, 15], loss="brier"), n=40
+    ),
     "a path by SVC": lambda: risk(SVC(), engine="logistic-path"),
 }
 

@@ -58,3 +58,13 @@ def options_are_named() -> None:
     tr.estimate_risk(TREE, X, y, "10-fold")  # type: ignore[call-arg]
     tr.estimate_risk(TREE, X, y, metod="10-fold")  # type: ignore[call-arg]
     tr.estimate_risk(TREE, X, y, confidence_level="0.95")  # type: ignore[arg-type]
+
+
+def a_learning_curve() -> None:
+    """Says what to expect of a number of rows, and plans a test."""
+    curve = tr.learning_curve(TREE, X, y, sizes=[1, 2, 3])
+    assert_type(curve, tr.LearningCurve)
+    assert_type(curve.at(400).value, float)
+    assert_type(curve.at(400).interval, Interval)
+    tr.plan_sample(curve, n=400)
+    tr.learning_curve(TREE, X, y, random=1)  # type: ignore[call-arg]

@@ -24,6 +24,7 @@ _WHERE = {
     "HonestSearchCV": "truerisk.api.search",
     "ManyComparison": "truerisk.study.comparison.result",
     "PermutationTest": "truerisk.api.permutation_test",
+    "LearningCurve": "truerisk.core.learning_curve",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
     "Study": "truerisk.api.study",
@@ -35,6 +36,7 @@ _WHERE = {
     "compare_many": "truerisk.api.compare_many",
     "estimate_risk": "truerisk.api.estimate",
     "permutation_test": "truerisk.api.permutation_test",
+    "learning_curve": "truerisk.api.learning_curve",
     "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
     "show_versions": "truerisk.api.show_versions",
@@ -56,6 +58,7 @@ __all__ = [
     "Comparison",
     "ErrorPosterior",
     "HonestSearchCV",
+    "LearningCurve",
     "ManyComparison",
     "PermutationTest",
     "RiskCurve",
@@ -72,6 +75,7 @@ __all__ = [
     "engines",
     "estimate_risk",
     "intervals",
+    "learning_curve",
     "losses",
     "methods",
     "models",
@@ -100,6 +104,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
+    from truerisk.api.learning_curve import learning_curve as learning_curve
     from truerisk.api.permutation_test import PermutationTest as PermutationTest
     from truerisk.api.permutation_test import permutation_test as permutation_test
     from truerisk.api.plan_sample import plan_sample as plan_sample
@@ -107,6 +112,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.show_versions import show_versions as show_versions
     from truerisk.api.study import Study as Study
     from truerisk.core import losses as losses
+    from truerisk.core.learning_curve import LearningCurve as LearningCurve
     from truerisk.core.results import RiskCurve as RiskCurve
     from truerisk.core.results import RiskEstimate as RiskEstimate
     from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadData, Refusal, UnknownName
@@ -109,3 +113,40 @@ def test_what_cannot_be_planned_is_refused(error, options, kind, message) -> Non
     """Each with what is wrong or what to give."""
     with pytest.raises(kind, match=message):
         tr.plan_sample(error, **options)
+
+
+def a_learning_curve(loss: str = "zero-one") -> tr.LearningCurve:
+    """That of three nearest neighbours on a hundred rows."""
+    X, y = tr.datasets.make_difficult(100, random_state=0)
+    return tr.learning_curve(KNeighborsClassifier(3), X, y, loss=loss, sizes=[12, 24, 45, 90])
+
+
+def test_a_learning_curve_says_what_to_expect() -> None:
+    """Of all rows, with its band at the level asked for; the law gives the error of each split."""
+    curve = a_learning_curve()
+    plan = tr.plan_sample(curve, n=300, confidence_level=0.9)
+    assert plan.expected == replace(curve, confidence_level=0.9).at(300)
+    assert str(plan).splitlines()[0] == str(plan.expected)
+    assert json.loads(plan.to_json())["expected"]["n_train"] == 300
+    assert [plan.splits[0].n_tuning, plan.splits[-1].n_tuning] == [12, 299]
+    third = plan.splits[100]
+    assert third.error == pytest.approx(curve.law.mean(third.n_tuning), rel=0.01)
+    width = tr.plan_sample(curve, width=0.1)
+    assert width.expected is None
+    assert width.error[90] == curve.law.mean(90)
+    assert width.n_test == tr.plan_sample(curve.law.mean(90), width=0.1).n_test
+
+
+def test_beyond_its_reach_a_curve_shares_what_it_knows() -> None:
+    """With more rows than four times the measured no more are tuned on, and none is expected."""
+    plan = tr.plan_sample(a_learning_curve(), n=1000)
+    assert plan.expected is None
+    assert plan.splits[-1].n_tuning == 360
+
+
+def test_curves_that_plan_nothing_are_refused() -> None:
+    """One of another loss, and one without a law."""
+    with pytest.raises(Refusal, match="is in 'auc', and tests are planned for the share of errors"):
+        tr.plan_sample(a_learning_curve("auc"), n=300)
+    with pytest.raises(Refusal, match="no law to plan by: it rises"):
+        tr.plan_sample(replace(a_learning_curve(), lacking="it rises"), n=300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import truerisk as tr
@@ -34,6 +35,10 @@ def test_rows_shared_by_a_learning_curve(call):
         (["--error", "30:.1", "--error", "30:.2", "--rows", "90"], 2, "same number"),
         (["--error", "1.5", "--width", ".1"], 2, "share between 0 and 1"),
         (["--error", ".1", "--rows", "90"], 1, "nothing says what tuning gains"),
+        (["--dataset", "iris", "--error", ".1", "--rows", "90"], 2, "give one"),
+        (["--dataset", "iris"], 2, "--model is missing"),
+        (["--model", "knn"], 2, "give a FILE with --target"),
+        (["--dataset", "iris", "--model", "kn"], 2, "kn"),
     ],
 )
 def test_what_cannot_be_planned(call, arguments, code, message):
@@ -42,3 +47,20 @@ def test_what_cannot_be_planned(call, arguments, code, message):
     assert said.code == code
     assert message in said.err
     assert said.out == ""
+
+
+def test_the_learning_curve_of_a_table(call, tmp_path):
+    """A search over the word's grid, tuned at every size; with --rows what to expect and share."""
+    X, y = tr.datasets.make_difficult(120, random_state=0)
+    table = np.column_stack([X, y])
+    path = tmp_path / "pilot.csv"
+    np.savetxt(path, table, delimiter=",", header="a,b,y", comments="", fmt="%.6f")
+    options = [str(path), "--target", "y", "--model", "lda", "--seed", "2"]
+    said = call("plan", *options, "--rows", "300", "--json")
+    assert said.code == 0
+    curve = tr.LearningCurve.from_dict(said.content["curve"])
+    assert curve.sizes[-1] == 108
+    assert said.content["expected"]["value"] == curve.at(300).value
+    assert [split["n_tuning"] for split in said.content["splits"]][-1] == 299
+    alone = call("plan", *options)
+    assert alone.out.strip() == str(curve)

@@ -12,9 +12,11 @@
 | `show_versions.py` | `show_versions`: versions, and engines that are off |
 | `permutation_test.py` | `permutation_test`: whether a procedure learns anything |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |
+| `learning_curve.py` | `learning_curve`: fewer rows, and more |
 | `study.py` | `Study`: many replicates in a store |
 | `skore_check.py` | the audit as a check of skore reports |
 | `road/` | from what a user gave to an evaluation |
 | `findings/` | checks of tables and splits |
 | `assessing/`, `searching/`, `auditing/`, `comparing/`, `permuting/`, `studying/` | their parts |
+| `learning/` | what a learning curve is made of |
 """

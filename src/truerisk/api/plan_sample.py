@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Real
 from operator import attrgetter
 from typing import Any
@@ -12,8 +13,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.arguments import is_count
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
+from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
 from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.sample_size import (
     expected_measures,
@@ -29,6 +32,8 @@ __all__ = [
 ]
 
 MOST_SPLITS = 400
+CURVE_SIZES = 48  # at which the law of a learning curve is read
+ERROR = "zero-one"  # the loss that counts errors
 SCHEMA = "truerisk.sample-plan/1"
 MEASURES = ("ub", "above_half", "q2", "err")
 
@@ -64,6 +69,7 @@ class SamplePlan:
     to the expected; `n_assured` rows with probability `assurance`, whatever errors come. `splits`
     compares ways to share `n` rows; `best` is the one with the least (ub), `best_by` the best by
     each measure. What was not asked for, or cannot be known, is None, and `notes` say why.
+    `expected` is what a learning curve says of training on all `n` rows.
     """
 
     error: float | Mapping[int, float]
@@ -80,6 +86,7 @@ class SamplePlan:
     best_by: Mapping[str, Split] = field(default_factory=dict)
     splits: tuple[Split, ...] = ()
     notes: tuple[str, ...] = ()
+    expected: ExpectedRisk | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
@@ -89,8 +96,11 @@ class SamplePlan:
         return json.dumps(self.to_dict(), allow_nan=False)
 
     def __str__(self) -> str:
-        parts = [*self._of_width(), *self._of_sharing()]
+        parts = [*self._of_rows(), *self._of_width(), *self._of_sharing()]
         return "\n".join(parts + [f"note: {note}" for note in self.notes])
+
+    def _of_rows(self) -> list[str]:
+        return [] if self.expected is None else [str(self.expected)]
 
     def _of_width(self) -> list[str]:
         if self.n_test is None:
@@ -121,7 +131,7 @@ class SamplePlan:
 
     def _repr_html_(self) -> str:
         head = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
-        caption = "; ".join([*self._of_width(), *self.notes]) or "Sample plan"
+        caption = "; ".join([*self._of_rows(), *self._of_width(), *self.notes]) or "Sample plan"
         rows = [[*_cells(split), self._marks(split)] for split in _shown(self)]
         return present.html_table(caption, head, rows)
 
@@ -144,7 +154,7 @@ def _shown(plan: SamplePlan) -> list[Split]:
 
 
 def plan_sample(
-    error: float | Mapping[int, float],
+    error: float | Mapping[int, float] | LearningCurve,
     *,
     width: float | None = None,
     n: int | None = None,
@@ -159,9 +169,10 @@ def plan_sample(
 
     Parameters
     ----------
-    error : float, or dict of training rows to errors
+    error : float, dict of training rows to errors, or LearningCurve
         The error to expect. A dict says how it falls with the rows that tune and train the rule;
-        between its sizes the error is taken to be linear in 1/rows, beyond them it is unknown.
+        between its sizes the error is taken to be linear in 1/rows, beyond them it is unknown. A
+        learning curve of errors says it by its law, up to four times the rows it was measured with.
     width : float, optional
         Of the interval that is wanted: how many test rows does it need?
     n : int, optional
@@ -187,6 +198,9 @@ def plan_sample(
     >>> plan.best.n_tuning, plan.best.n_test
     (76, 104)
     """
+    curve = error if isinstance(error, LearningCurve) else None
+    if isinstance(error, LearningCurve):
+        error = _errors_of(error, n)
     _check(error, width, n, confidence_level, assurance)
     ErrorPosterior(0, 0, prior)  # refuses what is no prior
     found: dict[str, Any] = {
@@ -205,9 +219,27 @@ def plan_sample(
             "n_errors": int(whole_errors(expected, rows)),
             "interval": _interval(expected, rows, confidence_level, prior),
         }
+    if curve is not None and n is not None and n <= FURTHEST * curve.sizes[-1]:
+        found["expected"] = replace(curve, confidence_level=confidence_level).at(n)
     if n is not None:
         found |= _shared(error, n, confidence_level, prior, found.get("n_test"))
     return SamplePlan(**found)
+
+
+def _errors_of(curve: LearningCurve, n: Any) -> dict[int, float]:
+    """The errors of a curve's law, up to all rows but one, where rows are shared."""
+    if curve.estimates[-1].loss != ERROR:
+        raise Refusal(
+            f"this learning curve is in '{curve.estimates[-1].loss}', and tests are planned for "
+            f"the share of errors: make it with loss='{ERROR}'."
+        )
+    if curve.law is None:
+        raise Refusal(f"this learning curve has no law to plan by: {curve.lacking}")
+    low, high = math.ceil(curve.sizes[0]), math.floor(curve.sizes[-1])
+    if is_count(n):
+        high = max(low, min(int(n) - 1, math.floor(FURTHEST * curve.sizes[-1])))
+    sizes = sorted({round(size) for size in np.geomspace(low, high, CURVE_SIZES)})
+    return {size: min(1.0, curve.law.mean(size)) for size in sizes}
 
 
 def _interval(error: float, n: int, level: float, prior: tuple[float, float]) -> Interval:

@@ -13,28 +13,20 @@ from truerisk.api.assessing.as_given import AsGiven, as_given
 from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
-from truerisk.api.road.problem import Problem, problem_on
-from truerisk.api.road.provenance import as_seed
+from truerisk.api.road.problem import Problem
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.searching.cv_results import cv_results
-from truerisk.api.searching.failed_fits import counted, engine_for, own_warning
+from truerisk.api.searching.failed_fits import counted, own_warning
 from truerisk.api.searching.given_search import found_by_search
-from truerisk.api.searching.grid_search_words import Worded, compared_by, worded
+from truerisk.api.searching.grid_search_words import compared_by, worded
 from truerisk.api.searching.missing_result import Missing
-from truerisk.api.searching.own_score import (
-    OwnScore,
-    Scorer,
-    makes_predictions,
-    on,
-    on_each,
-)
+from truerisk.api.searching.posed import posed
 from truerisk.api.searching.race_options import check_race
-from truerisk.api.searching.refit_rule import check_chooser, check_refit, chosen_by
-from truerisk.api.searching.routing import Routed, route
+from truerisk.api.searching.refit_rule import check_refit, chosen_by
+from truerisk.api.searching.routing import route
 from truerisk.api.searching.saying import check_verbose, say_fits
 from truerisk.api.searching.scoring import LossScorer
-from truerisk.api.searching.settings import family_of
-from truerisk.api.searching.several_scores import are_several, by_function, told_by_name
+from truerisk.api.searching.several_scores import told_by_name
 from truerisk.api.searching.stored_search import Fits, StoredSearch, check_store, opened
 from truerisk.api.searching.time_limit import Tried, check_time_limit, tried_in_time
 from truerisk.api.searching.train_scores import computed_with_train_scores
@@ -46,7 +38,6 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import refuse_no_estimator
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
-from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
 
 __all__ = ["HonestSearchCV"]
@@ -237,7 +228,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 setattr(self, name, one)
             return self
         asked = worded(self, y)
-        problem = self._posed(X, y, asked, routed)
+        problem, self.multimetric_ = posed(self, X, y, asked, routed)
         select_by = as_grid_search_averages(compared_by(self, y))
         check_race(select_by, self.error_score, return_train_score=self.return_train_score)
         testing = None
@@ -264,36 +255,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             self._refit(problem)
         self.n_splits_ = selected.evaluation.plan.n_questions
         return self
-
-    def _posed(self, X: Any, y: Any, asked: Worded, routed: Routed) -> Problem:
-        """The checked data, and what was asked for on them."""
-        seed = as_seed(self.random_state)  # of a Generator once: it would draw another each time
-        family = family_of(self, seed)
-        scored = isinstance(asked.loss, OwnScore | Scorer) and not makes_predictions(self.estimator)
-        weights = {"sample_weight": routed.sample_weight}
-        task: Task = "other" if scored else family.task
-        own = family.takes_y_as_given
-        data = Data.check(X, y, task=task, groups=routed.groups, as_given=own, **weights)
-        loss, scores = asked.loss, asked.scores
-        if isinstance(loss, Scorer) and (several := by_function(loss.function, data)):
-            check_chooser(self.refit, several, self.outer)
-            scores = {name: Scorer(one) for name, one in several.items()}
-            loss = scores.get(self.refit) or next(iter(scores.values()))
-        self.multimetric_ = scores is not asked.scores or are_several(self.scoring)
-        return problem_on(
-            data,
-            family,
-            loss=on(loss, data),
-            scores=on_each(scores, data),
-            rule=self.rule,
-            fit_params=routed.fit,
-            interval=self.interval,
-            confidence_level=self.confidence_level,
-            engine=engine_for(self.engine, self.error_score, self.outer),
-            executor=asked.executor,
-            random_state=seed,
-            **weights,
-        )
 
     def _counting_failures(self) -> AbstractContextManager[None]:
         """Where failing fits have a score, one warning at the end speaks of all of them."""

@@ -1,12 +1,21 @@
-"""`truerisk plan`: how many test rows, and how tuning and testing share what there is."""
+"""`truerisk plan`: how many rows to train on and to test, and how tuning and testing share them."""
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import click
+
+from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.workers import executor_of, worker_options
 
 __all__ = ["plan"]
 
 Known = tuple[int | None, float]
+TEN_FOLDS, FIVE_FOLDS = "10-fold", "5-fold"
+MANY_ROWS = 2000  # above which five folds do, as in `assess`
 
 
 def _read(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[Known]:
@@ -24,14 +33,17 @@ def _read(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -
 
 
 @click.command()
+@source_options
 @click.option(
     "--error",
     "errors",
     callback=_read,
     multiple=True,
-    required=True,
     metavar="[ROWS:]ERROR",
     help="The error to expect; with ROWS, after training on so many. Repeat for a learning curve.",
+)
+@click.option(
+    "--model", metavar="WORD", help="Measure the learning curve of this learner, tuned, on FILE."
 )
 @click.option("--width", type=float, help="Width of the interval that is wanted.")
 @click.option("--rows", type=int, metavar="N", help="Rows that tuning and testing share.")
@@ -43,37 +55,86 @@ def _read(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -
     show_default=True,
     help="Probability with which the interval shall be no wider.",
 )
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@worker_options
 def plan(
     errors: list[Known],
+    model: str | None,
     width: float | None,
     rows: int | None,
     level: float,
     assurance: float,
+    seed: int,
     as_json: bool,
+    jobs: int | None,
+    executor: str | None,
+    **where: Any,
 ) -> int:
     """Plan a test: how many rows for an interval of a width, how tuning and testing share N rows.
 
     \b
     truerisk plan --error .15 --width .05
     truerisk plan --error 30:.25 --error 60:.21 --error 150:.19 --rows 180
+    truerisk plan pilot.csv --target y --model knn --rows 400
     """  # noqa: D301 - \b is for click
     from truerisk.api.plan_sample import plan_sample
 
-    if width is None and rows is None:
+    pilot = model is not None or any(given is not None for given in where.values())
+    if pilot and errors:
+        raise click.UsageError("--error says what a learning curve on FILE would find: give one.")
+    if not pilot and not errors:
+        raise click.UsageError("Missing option '--error', or FILE with --target and --model.")
+    if not pilot and width is None and rows is None:
         raise click.UsageError("say what to plan: --width, --rows, or both.")
+    asked = {"width": width, "n": rows, "confidence_level": level, "assurance": assurance}
+    if not pilot:
+        found = plan_sample(_given(errors), **asked)  # type: ignore[arg-type]
+        click.echo(found.to_json() if as_json else str(found))
+        return 0
+    curve = _measured(model, read_source(**where), level, seed, executor_of(jobs, executor))
+    content, parts = {"curve": curve.to_dict()}, [str(curve)]
+    if width is not None or rows is not None:
+        found = plan_sample(curve, **asked)  # type: ignore[arg-type]
+        content, parts = {**content, **found.to_dict()}, [*parts, str(found)]
+    click.echo(json.dumps(content, allow_nan=False) if as_json else "\n\n".join(parts))
+    return 0
+
+
+def _given(errors: list[Known]) -> Any:
+    """One error, or errors by the rows that were trained on."""
     sizes = [size for size, _ in errors]
     if len(errors) > 1 and None in sizes:
         raise click.UsageError("several --error are a learning curve: write each as ROWS:ERROR.")
     if len(set(sizes)) < len(sizes):
         raise click.UsageError("two --error are of the same number of training rows.")
     curve = {size: error for size, error in errors if size is not None}
-    found = plan_sample(
-        curve or errors[0][1],
-        width=width,
-        n=rows,
+    return curve or errors[0][1]
+
+
+def _measured(model: str | None, source: Source, level: float, seed: int, executor: Any) -> Any:
+    """The learning curve of a learner on a table, tuned by settings that its smallest size has."""
+    if model is None:
+        raise click.UsageError("--model is missing: the learning curve of which learner?")
+    for note in source.notes:
+        say(f"note: {note}")
+    from truerisk.api.learning.sizes import WIDEST
+    from truerisk.api.learning_curve import learning_curve
+    from truerisk.api.search import HonestSearchCV
+    from truerisk.models.learners import learner
+
+    n_rows = len(source.y)
+    folds = TEN_FOLDS if n_rows <= MANY_ROWS else FIVE_FOLDS
+    smallest = max(2 * int(folds.partition("-")[0]), n_rows // (2 * WIDEST))
+    layout = {"n_rows": smallest, "n_classes": source.n_classes, **source.layout}
+    estimator, grid = learner(model, source.task, **layout)
+    search = HonestSearchCV(
+        estimator,
+        grid,
+        select_by=folds,
         confidence_level=level,
-        assurance=assurance,
+        executor=executor,
+        random_state=seed,
     )
-    click.echo(found.to_json() if as_json else str(found))
-    return 0
+    with worded_warnings(), shown_progress():
+        return learning_curve(search, source.X, source.y, groups=source.groups)

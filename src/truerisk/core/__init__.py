@@ -15,6 +15,7 @@
 | `evaluation.py` | what a method found |
 | `results.py`, `breakdown.py`, `interval.py` | frozen results |
 | `displays.py` | pictures of results, by the room that draws them |
+| `learning_curve.py` | risks at several numbers of training rows |
 | `answered_rows.py` | what was answered about every row |
 | `best_set.py` | which of several candidates may be the best |
 | `ties.py` | what counts as the same risk |

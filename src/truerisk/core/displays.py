@@ -25,6 +25,9 @@ displays = Registry(
             "average ranks, and which of them lie too close to be told apart",
         ),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
+        "learning-curve": Line(
+            "truerisk.plots.learning_curve:draw_learning_curve", "risk against training rows"
+        ),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
         "ladder": Line("truerisk.plots.assessment:draw_ladder", "apparent, selected, honest risks"),

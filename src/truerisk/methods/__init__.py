@@ -9,6 +9,7 @@
 | `approximate_leave_one_out.py` | leave-one-out to first order, from one fit |
 | `holdout.py` | hold-out and Monte-Carlo |
 | `splitter.py` | any scikit-learn splitter, given splits |
+| `subsampled.py` | the test sets of a method, with smaller training sets |
 | `swapping.py` | the apparent risk plus what following every label costs |
 | `complete.py`, `exact_out_of_bag.py` | all training sets of a size; all bootstrap samples |
 | `bootstrap.py` | naive, leave-one-out, .632, .632+, optimism |
@@ -69,6 +70,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.racing import Racing as Racing
     from truerisk.methods.splitter import GivenSplits as GivenSplits
     from truerisk.methods.splitter import Splitter as Splitter
+    from truerisk.methods.subsampled import Subsampled as Subsampled
     from truerisk.methods.swapping import Swapping as Swapping
     from truerisk.methods.three_way import ThreeWay as ThreeWay
     from truerisk.methods.words import as_method as as_method
@@ -80,6 +82,7 @@ _WITHOUT_WORD = {
     "BolsteredBySampling": "bolstered_sampling",
     "GivenSplits": "splitter",
     "Splitter": "splitter",
+    "Subsampled": "subsampled",
 }
 
 __all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]

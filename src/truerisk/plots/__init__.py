@@ -4,6 +4,7 @@
 |---|---|
 | `path.py` | the coefficients of a path against λ |
 | `curve.py` | a risk curve with error bars, or several together; the chosen candidates |
+| `learning_curve.py` | risk against training rows, the law and its band |
 | `calibration.py` | observed shares over the probabilities given |
 | `assessment.py` | optimism ladder, random splits, stability of settings |
 | `posterior.py` | posterior densities of an error |

@@ -4,7 +4,8 @@
 |---|---|
 | `folds.py` | fold numbers of all rows, stratified by class or keeping groups together |
 | `held_out.py` | one held-out part of a given share |
+| `subsamples.py` | smaller training sets, nested in one another |
 | `samples.py` | bootstrap samples: how often each row is drawn |
 
-Both take the data and a generator, and return row labels; plans are made of them by the methods.
+All take the data and a generator, and return row labels; plans are made of them by the methods.
 """

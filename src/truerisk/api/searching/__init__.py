@@ -9,6 +9,7 @@
 | `grid_search_words.py` | GridSearchCV's `cv`, `scoring` and `n_jobs` in our own words |
 | `missing_result.py` | what stands for a result that was not asked for |
 | `own_score.py` | scores whose best is not known: an estimator's own, or a function of the user |
+| `posed.py` | a search and its rows as a problem |
 | `race_options.py` | what a search by a race cannot tell besides |
 | `refit_rule.py` | `refit` as a function that chooses from `cv_results_` |
 | `routing.py` | groups, weights and fit parameters: who gets what |

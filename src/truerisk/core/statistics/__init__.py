@@ -12,5 +12,6 @@
 | `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |
 | `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
 | `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
+| `power_law.py` | the law of a learning curve, and how sure it is |
 | `five_numbers.py` | the numbers of a box plot |
 """

@@ -2,6 +2,7 @@
 
 | file | what it holds |
 |---|---|
+| `joint_covariance.py` | how the errors of risks of the same rows go together |
 | `averages.py` | from answers to mean losses and their standard errors |
 | `set_risks.py` | losses of rows and of whole test sets, from answers |
 | `paired_losses.py` | losses of several candidates on the same rows |

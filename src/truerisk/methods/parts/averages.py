@@ -47,6 +47,7 @@ __all__ = [
     "average_weights",
     "check_average",
     "failure_notes",
+    "influences_by_row",
     "means_by_row",
     "tested_by_average",
     "tested_with",
@@ -166,6 +167,23 @@ def _losses(
     by_split, values = of_sets(answers, data, loss, average)
     weights = position_weights(data, answers.plan)
     return losses_by_influence(answers, data, loss, values, weights), by_split, values
+
+
+def influences_by_row(
+    answers: Answers, data: Data, loss: Loss, average: Average
+) -> tuple[np.ndarray, np.ndarray]:
+    """The tested rows, ascending, and what each adds to the error of every candidate's risk.
+
+    That is its mean loss minus the risk, times its share: the sum of their squares is the variance
+    of the risk of independent rows, and that of their products, of two risks on the same rows,
+    their covariance.
+    """
+    losses, _, values = _losses(answers, data, loss, average)
+    weights, total = average_weights(data, answers.plan, average)
+    if loss.per_row:
+        values = losses @ weights / total
+    rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
+    return rows, (per_row - values[:, None]) * shares
 
 
 def tested_with(

@@ -7,8 +7,9 @@ from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any
 
 from truerisk.core import present
-from truerisk.core.displays import displays, frame_of
+from truerisk.core.displays import displays
 from truerisk.core.errors import UnknownName
+from truerisk.core.results import frame_of
 from truerisk.core.statistics.hierarchical import Hierarchical
 from truerisk.core.statistics.ranks import Friedman
 from truerisk.core.version import __version__

@@ -1,0 +1,38 @@
+"""
+How many rows?
+==============
+
+Would more rows help? ``tr.learning_curve`` measures the risk of the whole search with fewer rows
+than there are, and carries it on with a band, here to four times as many. Every size tests the same
+rows, and settings are chosen anew in every training set.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+
+X, y = tr.datasets.make_difficult(100, random_state=0)
+search = tr.HonestSearchCV(
+    KNeighborsClassifier(), {"n_neighbors": [1, 3, 5, 7]}, select_by="5-fold"
+)
+curve = tr.learning_curve(search, X, y)
+ax = curve.plot(to=320)
+
+# %%
+# The band is that of the mean risk over training sets. 100 rows say little of 320; whether it was
+# right, new rows tell: here they cost nothing.
+
+print(curve.at(320))
+search.set_params(outer=None).fit(*tr.datasets.make_difficult(320, random_state=1))
+more, truth = tr.datasets.make_difficult(10_000, random_state=2)
+risk = float((search.predict(more) != truth).mean())
+ax.plot(320, risk, "k*", markersize=10)
+print(f"one search on 320 new rows: {risk:.4f}")
+
+# %%
+# A plan of a test reads the errors from the curve: what to expect of 320 rows, and how tuning and
+# testing would share them.
+
+print(tr.plan_sample(curve, n=320))
+plt.show()

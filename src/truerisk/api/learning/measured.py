@@ -1,0 +1,127 @@
+"""The risk at each size, by the same folds, and how the errors of all of them go together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.api.learning.tested_learner import TestedLearner
+from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
+from truerisk.api.searching.stored_search import opened
+from truerisk.core.errors import (
+    BadData,
+    DuplicateRowsWarning,
+    FittedPartWarning,
+    GroupLeakWarning,
+    Refusal,
+    TrueRiskWarning,
+    named,
+)
+from truerisk.core.progress import stage
+from truerisk.core.results import RiskEstimate
+from truerisk.methods.parts.averages import influences_by_row
+from truerisk.methods.parts.joint_covariance import joint_covariance
+
+__all__ = ["Measured", "measure"]
+
+OF_THE_ROWS = (DuplicateRowsWarning, GroupLeakWarning, FittedPartWarning)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Mean training rows, risk and papers at each size; `why` there is no covariance, if none."""
+
+    sizes: np.ndarray
+    estimates: tuple[RiskEstimate, ...]
+    covariance: np.ndarray | None
+    why: str | None
+
+
+def measure(learner: TestedLearner, sizes: Sequence[int]) -> Measured:
+    """Every size by itself, the smallest first: what cannot be fitted is known early."""
+    found: list[Computed] = []
+    estimates: list[RiskEstimate] = []
+    with opened(learner.store, learner.problem) as stored:
+        for size in sizes:
+            last = size == sizes[-1]
+            with (
+                named(f"with {size} training rows (see sizes=)"),
+                stage(f"{size} rows"),
+                _said_once(last),
+            ):
+                _warn_of_missing_classes(learner, size)
+                problem, method = learner.at(size)
+                one = compute(problem, method, keeper=stored.as_keeper)
+                found.append(one)
+                estimates.append(_estimate(one))
+        stored.warn_of_another()
+    rows = np.array([one.answers.plan.train_sizes[one.answers.plan.fit].mean() for one in found])
+    if (np.diff(rows) <= 0).any():
+        at = int(np.flatnonzero(np.diff(rows) <= 0)[0])
+        raise BadData(
+            f"sizes {sizes[at]} and {sizes[at + 1]} are fitted on as many rows, {rows[at]:.4g} on "
+            "average, since groups stay whole: give sizes further apart."
+        )
+    covariance, why = _covariance(learner, found, estimates)
+    return Measured(rows, tuple(estimates), covariance, why)
+
+
+def _estimate(computed: Computed) -> RiskEstimate:
+    estimate = procedure_of(computed) or curve_of(computed)[0]
+    if estimate.value is None or not np.isfinite(estimate.value):
+        said = next((note for note in estimate.notes if "failed" in note), "some fits failed.")
+        raise Refusal(f"{said} sizes= leaves small sizes out.")
+    return estimate
+
+
+def _covariance(
+    learner: TestedLearner, found: Sequence[Computed], estimates: Sequence[RiskEstimate]
+) -> tuple[np.ndarray | None, str | None]:
+    loss, data = found[0].problem.loss, learner.problem.data
+    average = learner.method.average_of(loss)
+    if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
+        return None, f"loss '{loss.word}' does not tell what each row does to it"
+    every = [influences_by_row(one.answers, data, loss, average) for one in found]
+    influences = np.stack([lines[0] for _, lines in every])
+    groups = None if data.groups is None else data.groups[every[0][0]]
+    values = np.array([one.value for one in estimates], dtype=float)
+    covariance = joint_covariance(influences, values, groups, loss)
+    return (
+        covariance,
+        None if covariance is not None else "at some size all rows have the same loss",
+    )
+
+
+@contextmanager
+def _said_once(last: bool) -> Iterator[None]:
+    """What is said of the rows is said with the largest size, and not with each."""
+    with warnings.catch_warnings():
+        if not last:
+            for category in OF_THE_ROWS:
+                warnings.simplefilter("ignore", category)
+        yield
+
+
+def _warn_of_missing_classes(learner: TestedLearner, size: int) -> None:
+    """Say how many fits see no row of a class: they never answer it, or fail."""
+    data = learner.problem.data
+    if data.codes is None:
+        return
+    plan = learner.cut(size)
+    classes = np.arange(data.n_classes)
+    held = np.array(
+        [np.isin(classes, data.codes_of(plan.train_rows(fit)[0])) for fit in range(plan.n_fits)]
+    )
+    lacking = (~held).sum(axis=0)
+    if lacking.any():
+        worst = int(lacking.argmax())
+        warnings.warn(
+            f"with {size} training rows {lacking[worst]} of {plan.n_fits} fits see no row of class "
+            f"{data.label(worst)!r}: give sizes= from more rows on.",
+            TrueRiskWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,200 @@
+"""`LearningCurve`: the risk at several numbers of training rows, and what to expect at others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.arguments import is_number, shown
+from truerisk.core.displays import displays
+from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.results import RiskEstimate, frame_of
+from truerisk.core.statistics.power_law import PowerLaw
+
+__all__ = ["ExpectedRisk", "LearningCurve"]
+
+SCHEMA = "truerisk.learning-curve/1"
+FURTHEST = 4.0  # times the largest size: how far the band was checked (docs/learning-curves.md)
+
+
+@dataclass(frozen=True)
+class ExpectedRisk:
+    """The risk to expect of a learner that is trained on `n_train` rows.
+
+    `extrapolated` says that there were fewer. `perfect` as in `RiskEstimate`: of a score, the
+    score of a rule without error.
+    """
+
+    n_train: float
+    value: float
+    interval: Interval
+    extrapolated: bool
+    perfect: float | None = None
+
+    @property
+    def score(self) -> float | None:
+        """The value as a score, larger is better; None for a pure loss."""
+        return None if self.perfect is None else self.perfect - self.value
+
+    @property
+    def score_interval(self) -> Interval | None:
+        """The interval of the score."""
+        return None if self.perfect is None else self.interval.below(self.perfect)
+
+    def __str__(self) -> str:
+        value, interval = self.value, self.interval
+        if self.perfect is not None:
+            value, interval = self.perfect - value, interval.below(self.perfect)
+        return f"with {self.n_train:g} rows expect {present.risk(value)} {interval}"
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Risks at several numbers of training rows, and the law a + b n^−c that they follow.
+
+    `sizes` are the rows that the fits were trained on, on average; `estimates` the risks there, of
+    the same tested rows, with the `covariance` of their errors (None where `lacking` says why).
+    `law` is None where it does not fit or has no covariance, and `lacking` then says why: the
+    curve has no band, and is not carried on.
+    """
+
+    sizes: np.ndarray
+    estimates: tuple[RiskEstimate, ...]
+    covariance: np.ndarray | None
+    confidence_level: float
+    lower: float | None = 0.0
+    upper: float | None = None
+    lacking: str | None = None
+
+    @cached_property
+    def values(self) -> np.ndarray:
+        """The risk at each size."""
+        return np.array([one.value for one in self.estimates], dtype=float)
+
+    @cached_property
+    def law(self) -> PowerLaw | None:
+        """What the risks follow, with its uncertainty."""
+        if self.covariance is None or self.lacking is not None:
+            return None
+        return PowerLaw(self.sizes, self.values, self.covariance, self.lower)
+
+    def at(self, n: float) -> ExpectedRisk:
+        """The risk to expect with `n` training rows, up to four times as many as were measured.
+
+        Its interval is the band of the law at `n`, for the mean risk over training sets.
+        """
+        if not is_number(n) or not n > 0:
+            raise BadArgument(f"curve.at({shown(n)}): give a number of training rows.")
+        if self.law is None:
+            raise Refusal(f"the learning curve has no law to read a risk from: {self.lacking}")
+        low, high = float(self.sizes[0]), float(self.sizes[-1])
+        if not low <= n <= FURTHEST * high:
+            raise Refusal(
+                f"curve.at({n:g}): the curve was measured from {low:g} to {high:g} training rows, "
+                f"and is carried on to {FURTHEST * high:g} at most."
+            )
+        ends = self.law.interval(float(n), self.confidence_level)
+        least, most = self._least, np.inf if self.upper is None else self.upper
+        ends = max(least, ends[0]), min(most, ends[1])
+        interval = Interval(float(ends[0]), float(ends[1]), "power-law", self.confidence_level)
+        perfect = self.estimates[-1].perfect
+        return ExpectedRisk(n, min(most, self.law.mean(float(n))), interval, n > high, perfect)
+
+    @property
+    def _least(self) -> float:
+        return -np.inf if self.lower is None else self.lower
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def frame(self) -> Any:
+        """A line for each size: rows, risk, standard error, interval, and the band of the law."""
+        band = [None if self.law is None else self.at(size) for size in self.sizes]
+        estimates = self.estimates
+        return frame_of(
+            {
+                "n_train": self.sizes.tolist(),
+                "risk": [e.value for e in estimates],
+                "std_error": [e.std_error for e in estimates],
+                "low": [e.interval and e.interval.low for e in estimates],
+                "high": [e.interval and e.interval.high for e in estimates],
+                "law": [b and b.value for b in band],
+                "law_low": [b and b.interval.low for b in band],
+                "law_high": [b and b.interval.high for b in band],
+                "n_fits": [e.n_fits for e in estimates],
+            }
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the risks, the law and its band (needs matplotlib); `to` says how many rows far."""
+        return displays.load("learning-curve")(self, ax=ax, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        law = self.law
+        return {
+            "schema": SCHEMA,
+            "sizes": present.plain(self.sizes),
+            "estimates": [one.to_dict() for one in self.estimates],
+            "covariance": present.plain(self.covariance),
+            "confidence_level": self.confidence_level,
+            "lower": self.lower,
+            "upper": self.upper,
+            "lacking": self.lacking,
+            "law": None if law is None else {"a": law.a, "b": law.b, "c": law.c},
+        }
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> LearningCurve:
+        """The curve that `to_dict` wrote."""
+        if not hasattr(content, "get") or content.get("schema") != SCHEMA:
+            raise BadData(f"this is not a stored learning curve: its schema is not '{SCHEMA}'.")
+        plain = ("confidence_level", "lower", "upper", "lacking")
+        needed = (*plain, "sizes", "estimates", "covariance")
+        if absent := [name for name in needed if name not in content]:
+            raise BadData(f"this stored learning curve lacks {', '.join(absent)}: it was cut.")
+        covariance = content["covariance"]
+        return cls(
+            sizes=np.array(content["sizes"], dtype=float),
+            estimates=tuple(RiskEstimate.from_dict(one) for one in content["estimates"]),
+            covariance=None if covariance is None else np.array(covariance, dtype=float),
+            **{name: content[name] for name in plain},
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([present.text_table(self._head, self._rows()), *self._said()])
+
+    def _repr_html_(self) -> str:
+        return present.html_table("; ".join(self._said()), self._head, self._rows())
+
+    @property
+    def _head(self) -> list[str]:
+        what = self.estimates[-1]
+        score = f"{present.clean(what.loss, 40)} (larger is better)"
+        return ["training rows", "risk" if what.perfect is None else score, "interval", "law"]
+
+    def _rows(self) -> list[list[str]]:
+        rows = []
+        for size, estimate in zip(self.sizes, self.estimates, strict=True):
+            own, band = estimate.own_scale, "–"
+            if self.law is not None:
+                band = str(self.at(float(size))).partition(" expect ")[2]
+            value = "–" if own.value is None else present.risk(own.value)
+            rows.append([f"{size:g}", value, str(own.interval or "–"), band])
+        return rows
+
+    def _said(self) -> list[str]:
+        if self.law is None:
+            return [f"note: {self.lacking}"]
+        law, further = self.law, self.at(round(2 * float(self.sizes[-1])))
+        return [f"best fit {law.a:.4g} + {law.b:.4g} n^-{law.c:.3g}; {further}"]

@@ -1,0 +1,114 @@
+"""A method whose training sets are cut to a size: the risk that a learner has with fewer rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.arguments import check_count
+from truerisk.core.contracts import Method, Streams, Target
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.interval import Basis
+from truerisk.core.losses import Loss
+from truerisk.core.plan.builder import PlanBuilder
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import Average, Averaged
+from truerisk.resampling.subsamples import draw_order, subsamples
+
+__all__ = ["Subsampled"]
+
+MOST_DRAWS = 10
+
+
+@dataclass(frozen=True)
+class Subsampled(Averaged):
+    """The test sets of another method, asked of fits on `n_train` of its training rows.
+
+    The rows of a training set are put in one order, the same for all sizes, so that what a smaller
+    `n_train` sees is among what a larger one sees. `draws` disjoint subsamples are taken of each,
+    by default as many as there are, 10 at most: the fewer rows a fit has, the more its risk depends
+    on which they are. Classes keep their shares; groups stay whole and fill a subsample as nearly
+    as they can. A training set of no more than `n_train` rows is taken as it is.
+    """
+
+    n_train: int
+    of: Any = "10-fold"
+    draws: int | None = None
+
+    target: ClassVar[Target] = "Err"
+
+    def __post_init__(self) -> None:
+        check_count("n_train", self.n_train)
+        if self.draws is not None:
+            check_count("draws", self.draws)
+
+    @property
+    def method(self) -> Averaged:
+        """The method that tests, and whose training sets are cut."""
+        from truerisk.methods.words import as_method
+
+        method = as_method(self.of)
+        if not isinstance(method, Averaged) or type(method).evaluate is not Method.evaluate:
+            raise Refusal(
+                f"the training sets of '{method.word}' cannot be cut to a size: use a method that "
+                "holds rows out, such as '10-fold' or '5x10-fold'."
+            )
+        return method
+
+    @property
+    def word(self) -> str:
+        return f"{self.n_train} rows of {self.method.word}"
+
+    @property
+    def bias(self) -> str:
+        return f"of {self.n_train} training rows, and pessimistic for more"
+
+    @property
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        """What the method gives that tests."""
+        return self.method.gives
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        whole = self.method.plan(data, streams)
+        sizes = whole.train_sizes
+        if self.n_train >= sizes.max():
+            return whole
+        most = MOST_DRAWS if self.draws is None else self.draws
+        parts = self._subsamples(whole, data, streams.get("subsamples"), most)
+        fewest = min(len(found) for found in parts)  # every row is tested equally often
+        if self.draws is not None and self.draws > fewest:
+            raise BadData(
+                f"draws={self.draws}: {sizes.min()} training rows hold {fewest} disjoint "
+                f"subsamples of {self.n_train}."
+            )
+        builder = PlanBuilder(data.n_rows)
+        for draw in range(fewest):
+            for q in range(whole.n_questions):
+                train = builder.block(parts[whole.fit[q]][draw])
+                builder.ask(
+                    (train, ()),
+                    (builder.block(whole.test_rows(q)[0]), ()),
+                    repeat=int(whole.repeat[q]) * fewest + draw,
+                    fold=int(whole.fold[q]),
+                )
+        return builder.build()
+
+    def _subsamples(
+        self, whole: Plan, data: Data, rng: np.random.Generator, most: int
+    ) -> list[list[np.ndarray]]:
+        """Those of each training set; what is small enough is its only one."""
+        found = []
+        for fit in range(whole.n_fits):
+            rows, counts = whole.train_rows(fit)
+            if counts is not None:
+                raise Refusal(f"'{self.method.word}' draws rows repeatedly: use '10-fold'.")
+            order = draw_order(data, rows, rng)  # drawn in any case: it is one for all sizes
+            small = len(rows) <= self.n_train
+            found.append([rows] if small else subsamples(order, data.groups, self.n_train, most))
+        return found
+
+    def average_of(self, loss: Loss) -> Average:
+        return self.method.average_of(loss)

@@ -1,0 +1,80 @@
+"""A learning curve: measured risks with their intervals, the law and its band, carried on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import BadArgument, MissingExtra
+from truerisk.core.learning_curve import FURTHEST, LearningCurve
+
+__all__ = ["draw_learning_curve"]
+
+POINTS = 48
+
+
+def draw_learning_curve(
+    curve: LearningCurve,
+    *,
+    ax: Any = None,
+    label: str | None = None,
+    to: float | None = None,
+) -> Any:
+    """Draw the curve and return its axes.
+
+    `to` is the number of training rows up to which the law is carried on, by default twice the
+    largest that was measured; that part is dashed. A score is drawn as a score.
+    """
+    ax = _axes(ax)
+    own = [one.own_scale for one in curve.estimates]
+    values = np.array([one.value for one in own], dtype=float)
+    ends = np.array(
+        [
+            (v, v) if one.interval is None else (one.interval.low, one.interval.high)
+            for v, one in zip(values, own, strict=True)
+        ]
+    )
+    bars = np.abs(ends.T - values)
+    points = ax.errorbar(
+        curve.sizes, values, yerr=bars, fmt="o", markersize=4, elinewidth=0.8, capsize=2,
+        label=label or curve.estimates[-1].loss,
+    )  # fmt: skip
+    if curve.law is not None:
+        _draw_law(ax, curve, points.lines[0].get_color(), to)
+    ax.set_xscale("log")
+    places = curve.sizes if to is None else np.append(curve.sizes, to)
+    ax.set_xticks(places, [f"{place:g}" for place in places])
+    ax.minorticks_off()
+    ax.set_xlabel("training rows")
+    loss, better = curve.estimates[-1].loss, own[-1].better
+    ax.set_ylabel(f"risk ({loss})" if better == "lower" else f"{loss} ({better} is better)")
+    return ax
+
+
+def _draw_law(ax: Any, curve: LearningCurve, colour: Any, to: float | None) -> None:
+    """The law and its band; dashed where no fit had so many rows."""
+    last = float(curve.sizes[-1])
+    end = 2 * last if to is None else float(to)
+    if not last <= end <= FURTHEST * last:
+        raise BadArgument(
+            f"to={end:g}: the curve was measured up to {last:g} training rows, and is carried on "
+            f"to {FURTHEST * last:g} at most."
+        )
+    grid = np.union1d(np.geomspace(curve.sizes[0], end, POINTS), [last])
+    read = [curve.at(float(n)) for n in grid]
+    line = np.array([one.value if one.score is None else one.score for one in read])
+    band = [one.interval if one.score_interval is None else one.score_interval for one in read]
+    for part, style in ((grid <= last, "-"), (grid >= last, "--")):
+        ax.plot(grid[part], line[part], style, linewidth=1.2, color=colour)
+    low, high = [one.low for one in band], [one.high for one in band]
+    ax.fill_between(grid, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
+def _axes(ax: Any) -> Any:
+    """The given axes, or those of a new figure."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
+    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax

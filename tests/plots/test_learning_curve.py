@@ -1,0 +1,70 @@
+"""A learning curve is drawn as it is: the risks, the law, its band, and where it is carried on."""
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument
+
+X, Y = tr.datasets.make_difficult(100, random_state=0)
+
+
+@pytest.fixture
+def axes():
+    _, ax = plt.subplots()
+    yield ax
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return tr.learning_curve(GaussianNB(), X, Y, sizes=[12, 24, 45, 90])
+
+
+def test_points_law_and_band(curve, axes):
+    """Measured risks as points; the law through all sizes and twice as far; its band around it."""
+    assert curve.plot(ax=axes) is axes
+    points, *_, inside, beyond = axes.lines
+    np.testing.assert_array_equal(points.get_xdata(), curve.sizes)
+    np.testing.assert_array_equal(points.get_ydata(), curve.values)
+    assert (inside.get_linestyle(), beyond.get_linestyle()) == ("-", "--")
+    x, y = inside.get_data()
+    assert y == pytest.approx([curve.at(n).value for n in x])
+    assert (x[-1], beyond.get_xdata()[0], beyond.get_xdata()[-1]) == pytest.approx((90, 90, 180))
+    band = axes.collections[-1].get_paths()[0].vertices
+    assert band[:, 1].max() == pytest.approx(curve.at(12).interval.high)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("training rows", "risk (zero-one)")
+
+
+def test_how_far_can_be_said(curve, axes):
+    """Up to four times the rows, and no further."""
+    curve.plot(ax=axes, to=360)
+    assert axes.lines[-1].get_xdata()[-1] == pytest.approx(360)
+    with pytest.raises(BadArgument, match="to=361: .* carried on to 360 at most"):
+        curve.plot(ax=axes, to=361)
+
+
+def test_a_score_is_drawn_as_a_score(axes):
+    """AUC rises, and its axis says that larger is better."""
+    auc = tr.learning_curve(GaussianNB(), X, Y, loss="auc", sizes=[12, 24, 45, 90])
+    auc.plot(ax=axes)
+    assert axes.lines[0].get_ydata() == pytest.approx(1 - auc.values)
+    assert axes.lines[-1].get_ydata()[-1] == pytest.approx(auc.at(180).score)
+    assert "larger is better" in axes.get_ylabel()
+
+
+def test_without_a_law_there_are_points_alone(axes):
+    """No band is made up."""
+
+    def first(model, X, y):
+        return float(model.predict(X[:1])[0] == y[0])
+
+    bare = tr.learning_curve(GaussianNB(), X, Y, loss=first, sizes=[12, 24, 45, 90])
+    bare.plot(ax=axes)
+    assert not [one for one in axes.lines if one.get_linestyle() == "--"]
