@@ -192,6 +192,13 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "comparison of other rows": lambda: tr.compare(
         risk(method="2-fold"), risk(GaussianNB(), X[:10], Y[:10], method="2-fold")
     ),
+    "difference on other splits": lambda: risk() - risk(GaussianNB(), random_state=1),
+    "comparison of a search of scikit-learn": lambda: tr.compare(GridSearchCV(KNN, GRID), risk()),
+    "comparison in a score that was not asked": lambda: tr.compare(risk(), risk(), score="auc"),
+    "comparison of losses by pairs": lambda: tr.compare(Y, Y, test="paired-cv"),
+    "comparison by halves of folds": lambda: tr.compare(risk(), risk(), test="sharp"),
+    "comparison of losses by halves": lambda: tr.compare(Y, Y, test="sharp"),
+    "difference of an unknown learner": lambda: assessed({"mine": KNN}).difference("mine", "nine"),
     "one-se over ordered splits": lambda: curve(GRID, rule="1-se", method=TimeSeriesSplit(3)),
     "a path by SVC": lambda: risk(SVC(), engine="logistic-path"),
 }

@@ -19,7 +19,7 @@ follow()
 _WHERE = {
     "Assessment": "truerisk.api.assess",
     "Audit": "truerisk.api.audit",
-    "Comparison": "truerisk.api.comparing.result",
+    "Comparison": "truerisk.core.comparison",
     "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
     "RiskCurve": "truerisk.core.results",
@@ -86,13 +86,13 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.audit import audit as audit
     from truerisk.api.bayesian_error import bayesian_error as bayesian_error
     from truerisk.api.compare import compare as compare
-    from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
     from truerisk.api.plan_sample import plan_sample as plan_sample
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.study import Study as Study
     from truerisk.core import losses as losses
+    from truerisk.core.comparison import Comparison as Comparison
     from truerisk.core.results import RiskCurve as RiskCurve
     from truerisk.core.results import RiskEstimate as RiskEstimate
     from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior

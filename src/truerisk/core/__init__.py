@@ -14,7 +14,8 @@
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `evaluation.py` | what a method found |
 | `results.py`, `breakdown.py`, `interval.py` | frozen results |
-| `answered_rows.py` | what was answered about every row |
+| `answered_rows.py`, `influences.py` | what was answered about every row; what it does to a value |
+| `comparison.py` | a difference of two risks, and how sure it is |
 | `ties.py` | what counts as the same risk |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
 | `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from truerisk.core.interval import Interval
 from truerisk.core.present import (
     SELECTED_SCORE,
     clean,
     honest_risk,
     number,
     tested_by,
-    unsigned,
 )
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
@@ -211,18 +211,29 @@ def _differences(document: Document) -> FigureTable | None:
     if not document.differences:
         return None
     best = document.best.honest.value
+    known = [one.rope for one in document.differences if one.rope is not None]
+    rope = f" by more than {known[0]:g}" if known else ""
     rows = [
         [
             clean(one.learner, 60),
             signed_text(one.mean, best),
-            unsigned(one.std_error, best),
+            _between(one.interval, best),
+            "–" if one.probability is None else f"{one.probability:.3f}",
             "by more than its noise" if one.exceeds_noise else "cannot be told apart",
         ]
         for one in document.differences
     ]
+    likely = f"probability that it is worse{rope}"
     return FigureTable.of(
-        ("learner", "risk above the best", "standard error", "these rows say"), rows
+        ("learner", "risk above the best", "interval", likely, "these rows say"), rows
     )
+
+
+def _between(interval: Interval | None, best: float | None) -> str:
+    """The ends of the interval of a difference."""
+    if interval is None:
+        return "none"
+    return f"{signed_text(interval.low, best)} to {signed_text(interval.high, best)}"
 
 
 # ---------------------------------------------------------------- sections

@@ -91,12 +91,19 @@ class LearnerRecord:
 
 @dataclass(frozen=True)
 class Difference:
-    """Mean paired difference of the losses of a learner and the best one."""
+    """Paired difference of the risks of a learner and the best one, as far as it is known.
+
+    `probability` is that of the best one being better by more than `rope`. Pages of earlier
+    versions say neither that nor the interval.
+    """
 
     learner: str
     mean: float
-    std_error: float
+    std_error: float | None
     exceeds_noise: bool
+    interval: Interval | None
+    probability: float | None
+    rope: float | None
 
     @classmethod
     def read(cls, found: JsonValue) -> Difference:
@@ -106,8 +113,11 @@ class Difference:
         return cls(
             found["learner"].text(),
             found["mean"].number(),
-            found["std_error"].number(),
+            found["std_error"].maybe(JsonValue.number),
             exceeds.value,
+            found.get("interval").maybe(read_interval),
+            found.get("probability").maybe(JsonValue.share),
+            found.get("rope").maybe(JsonValue.number),
         )
 
 

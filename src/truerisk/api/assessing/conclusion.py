@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.core.comparison import Comparison
 from truerisk.core.present import clean, number, params_text, signed, unsigned
 from truerisk.core.results import RiskEstimate
 
@@ -108,28 +109,33 @@ def _sure(risk: RiskEstimate, *, why: bool = True) -> str:
 
 def _others(found: TestedLearners) -> str:
     """Which learners these rows cannot tell from the best, or how far behind the next one is."""
-    level = found.problem.confidence_level
-    differences = {
+    known = {
         name: found.difference(name, found.best)
         for name in found.ranking
         if name != found.best and found.risks[name].value is not None
     }
-    known = {name: paired for name, paired in differences.items() if paired is not None}
+    known = {name: one for name, one in known.items() if one.test != "none"}
     if not known:
         return ""
-    alike = {name: paired for name, paired in known.items() if not paired.exceeds_noise(level)}
+    alike = {name: one for name, one in known.items() if not one.exceeds_noise}
     if alike:
         listed = ", ".join(
-            f"{clean(name, _NAME)} (risk {signed(paired.mean, _best(found))}, "
-            f"paired standard error {unsigned(paired.std_error, _best(found))})"
-            for name, paired in alike.items()
+            f"{clean(name, _NAME)} (risk {signed(one.value, _best(found))}, {_within(found, one)})"
+            for name, one in alike.items()
         )
         return f"These rows cannot tell it from {listed}."
-    name, paired = next(iter(known.items()))
-    size, error = unsigned(paired.mean, _best(found)), unsigned(paired.std_error, _best(found))
-    return (
-        f"It is ahead of the next, {clean(name, _NAME)}, by {size} (paired standard error {error})."
-    )
+    name, one = next(iter(known.items()))
+    size = unsigned(one.value, _best(found))
+    return f"It is ahead of the next, {clean(name, _NAME)}, by {size} ({_within(found, one)})."
+
+
+def _within(found: TestedLearners, difference: Comparison) -> str:
+    """'95 % interval -0.0111 to +0.0191': of the difference."""
+    interval = difference.interval
+    if interval is None:
+        return "no interval"
+    low, high = (signed(end, _best(found)) for end in (interval.low, interval.high))
+    return f"{100 * interval.confidence_level:g} % interval {low} to {high}"
 
 
 def _whole_choice(found: TestedLearners) -> str:
