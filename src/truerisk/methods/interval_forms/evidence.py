@@ -130,12 +130,15 @@ class RowEvidence(Evidence):
         variances, m = variances_of_means(self.losses, self.weights, self.values, self.groups)
         return variances.tolist(), m
 
-    def influences(self, c: int) -> Influences | None:
-        """What each row does to the value of candidate c; None of repeated and of failed tests."""
+    def influences(self, c: int, losses: np.ndarray | None) -> Influences | None:
+        """What each row does to the value of candidate c; None of repeated and of failed tests.
+
+        `losses` are its losses where they are kept elsewhere, so that they are held once.
+        """
         if self.repeatedly or not np.isfinite(self.values[c]):
             return None
         return Influences(
-            losses=self.losses[c],
+            losses=self.losses[c] if losses is None else losses,
             rows=self.rows,
             weights=self.weights,
             groups=self.groups,

@@ -154,7 +154,9 @@ def tested_by_average(
     found = tested_with(sure, answers, values, by_split, *told)
     if unsure is not None or not loss.tells_influences:
         return found
-    return [replace(one, influences=evidence.influences(c)) for c, one in enumerate(found)]
+    return [
+        replace(one, influences=evidence.influences(c, one.losses)) for c, one in enumerate(found)
+    ]
 
 
 def _losses(
