@@ -97,7 +97,8 @@ def difference(
     """What a − b is, by the test that their splits justify: `a - b` of two estimates.
 
     "paired-cv" where both were tested by pairs, else "bayes" on the splits, else "paired-cv" with
-    the factor of one drawing. Where no formula is known, the value alone, and a note says why;
+    the factor of one drawing, also where the splits do not add up to the values (weights, folds of
+    unequal size). Where no formula is known, the value alone, and a note says why;
     estimates of different data, splits or losses are refused.
     """
     refuse_unlike(a, b)
@@ -105,21 +106,39 @@ def difference(
     assert b.value is not None
     if confidence_level is None:
         confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
-    reasons = []
+    asked = Tolerance(float(rope), confidence_level)
+    value, reasons, others = a.value - b.value, [], []
     for word in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
         try:
-            return compare(a, b, test=word, rope=rope, confidence_level=confidence_level)
+            found = compare(a, b, test=word, rope=rope, confidence_level=confidence_level)
         except Refusal as refusal:
             reasons.append(str(refusal))
+            continue
+        if np.isclose(found.value, value, rtol=1e-9, atol=1e-12 * max(abs(a.value), abs(b.value))):
+            return found
+        others.append(found)
+    if others:
+        return _about(others[0], value, asked)
     n_rows = a.n_rows if a.losses is None else len(a.losses)
     return Comparison(
         "none",
-        a.value - b.value,
+        value,
         n_rows,
         a.loss,
         notes=tuple(reasons[:1]),
         is_score=a.perfect is not None,
     )
+
+
+def _about(found: Comparison, value: float, asked: Tolerance) -> Comparison:
+    """The posterior of the splits about the difference of the values, where these weigh rows."""
+    told = replace(found, difference=value).noting(
+        "the value weighs all rows; its error is that of the splits, which count alike."
+    )
+    if found.std_error is None or found.df is None:
+        return told
+    told = told.by_t(found.std_error, found.df, asked, "posterior")
+    return replace(told, statistic=None, p_value=None)
 
 
 def of_score(estimate: RiskEstimate, score: str | None) -> RiskEstimate:

@@ -114,7 +114,7 @@ class RiskEstimate:
     perfect: float | None = None
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
     answered: AnsweredRows | None = field(default=None, repr=False)
-    influences: Influences | None = field(default=None, repr=False)
+    influences: Influences | None = field(default=None, repr=False, compare=False)
 
     @property
     def own_scale(self) -> OwnScale:

@@ -157,6 +157,27 @@ def test_without_pairs_the_factor_is_that_of_one_drawing():
     assert "no models without a further fold" in found.assumed[0]
 
 
+@pytest.mark.parametrize(
+    ("options", "test"),
+    [
+        ({"method": "5-fold"}, "paired-cv"),
+        ({"method": "6-fold", "sample_weight": WEIGHTS}, "paired-cv"),
+        ({"method": "2x5-fold", "sample_weight": WEIGHTS}, "bayes"),
+    ],
+)
+def test_the_value_is_the_difference_of_the_values(options, test):
+    """Also where splits weigh rows otherwise: unequal folds, and weights."""
+    a, b = estimates(GaussianNB(), GaussianNB(var_smoothing=1.0), **options)
+    found = a - b
+    assert (found.test, found.value) == (test, pytest.approx(a.value - b.value))
+    assert (found.interval.low + found.interval.high) / 2 == pytest.approx(found.value)
+    splits = tr.compare(a, b, test="bayes")
+    assert splits.value != pytest.approx(found.value)
+    if test == "bayes":
+        assert found.std_error == splits.std_error
+        assert "weighs all rows" in found.notes[0]
+
+
 def search(model, grid=None, **options):
     given = {"select_by": "5-fold", "scores": ("auc",), **options}
     return tr.HonestSearchCV(model, grid, **given).fit(X, Y)
