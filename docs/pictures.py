@@ -68,56 +68,56 @@ def picture(found: np.ndarray) -> str:
     best, honest, truth = (found[:, column].mean() for column in (0, 1, 4))
     held = int(((found[:, 2] <= found[:, 4]) & (found[:, 4] <= found[:, 3])).sum())
     said = (
-        f"In {len(found)} searches the best score promises {best:.0%} errors on average, the honest "
-        f"risk {honest:.0%}, and the models make {truth:.0%}; {held} of the intervals hold the truth."
+        f"In {len(found)} searches the best score promises {best:.0%} errors on average, the "
+        f"honest risk {honest:.0%}, and the models make {truth:.0%}; {held} of the intervals hold "
+        "the truth."
     )
+    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}"'
+    head = f'<svg class="searches" xmlns="http://www.w3.org/2000/svg" {size}>'
+    marks = [_marks(LEFT + step * (place + 0.5), *row) for place, row in enumerate(found)]
+    foot = f"{len(found)} searches, each on 60 patients and 200 genes; {held} of {len(found)} "
     parts = [
-        f'<svg class="searches" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-        f'role="img" aria-label="{said}"><style>{STYLE}</style>'
+        f"{head}<style>{STYLE}</style>",
+        *(_grid(share) for share in (0, 0.2, 0.4, 0.6, 0.8)),
+        *marks,
+        *_legend(best, honest, truth),
+        f'<text class="soft" x="{LEFT}" y="{HEIGHT - 10}">{foot}intervals hold the truth</text>',
+        "</svg>",
     ]
-    for share in (0, 0.2, 0.4, 0.6, 0.8):
-        parts.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{_y(share)}" y2="{_y(share)}"/>'
-            f'<text class="soft" x="{LEFT - 8}" y="{_y(share) + 4}" text-anchor="end">'
-            f"{share:.0%}</text>"
-        )
-    for number, (lowest, middle, low, high, true) in enumerate(found):
-        x = round(LEFT + step * (number + 0.5), 1)
-        parts.append(
-            f'<line class="bar" x1="{x}" x2="{x}" y1="{_y(low)}" y2="{_y(min(high, MOST))}"/>'
-            f'<circle class="honest" cx="{x}" cy="{_y(middle)}" r="4"/>'
-            f'<line class="truth" x1="{x - 6:.1f}" x2="{x + 6:.1f}" y1="{_y(true)}" y2="{_y(true)}"/>'
-            f'<circle class="best" cx="{x}" cy="{_y(lowest)}" r="4"/>'
-        )
-    parts.append(_legend(best, honest, truth))
-    parts.append(
-        f'<text class="soft" x="{LEFT}" y="{HEIGHT - 10}">{len(found)} searches, each on 60 patients '
-        f"and 200 genes; {held} of {len(found)} intervals hold the truth</text></svg>"
-    )
     return "\n".join(parts) + "\n"
 
 
-def _legend(best: float, honest: float, truth: float) -> str:
-    x, lines = LEFT, []
-    for mark, words in (
-        ('<circle class="best" cx="{x}" cy="{y}" r="5"/>', f"the best score, mean {best:.0%}"),
-        (
-            '<line class="bar" x1="{x}" x2="{x}" y1="{low}" y2="{high}"/>'
-            '<circle class="honest" cx="{x}" cy="{y}" r="4"/>',
-            f"the honest risk and its interval, mean {honest:.0%}",
-        ),
-        (
-            '<line class="truth" x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>',
-            f"errors on 10,000 further patients, mean {truth:.0%}",
-        ),
-    ):
-        places = {"x": x + 6, "y": 14, "low": 4, "high": 24, "left": x, "right": x + 12}
-        row = len(lines)
-        lines.append(
-            f'<g transform="translate(0 {row * 17 - 2})">{mark.format(**places)}'
-            f'<text x="{x + 18}" y="18">{words}</text></g>'
-        )
-    return "\n".join(lines)
+def _grid(share: float) -> str:
+    y, text = _y(share), f'<text class="soft" x="{LEFT - 8}"'
+    return (
+        f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
+        f'{text} y="{y + 4}" text-anchor="end">{share:.0%}</text>'
+    )
+
+
+def _marks(x: float, best: float, honest: float, low: float, high: float, truth: float) -> str:
+    return (
+        f'<line class="bar" x1="{x:.1f}" x2="{x:.1f}" y1="{_y(low)}" y2="{_y(min(high, MOST))}"/>'
+        f'<circle class="honest" cx="{x:.1f}" cy="{_y(honest)}" r="4"/>'
+        f'<path class="truth" d="M{x - 6:.1f} {_y(truth)}h12"/>'
+        f'<circle class="best" cx="{x:.1f}" cy="{_y(best)}" r="4"/>'
+    )
+
+
+def _legend(best: float, honest: float, truth: float) -> list[str]:
+    circle = '<circle class="{}" cx="6" cy="14" r="5"/>'
+    line = '<path class="truth" d="M0 14h12"/>'
+    bar = '<line class="bar" x1="6" x2="6" y1="4" y2="24"/>'
+    lines = {
+        f"the best score, mean {best:.0%}": circle.format("best"),
+        f"the honest risk and its interval, mean {honest:.0%}": bar + circle.format("honest"),
+        f"errors on 10,000 further patients, mean {truth:.0%}": line,
+    }
+    return [
+        f'<g transform="translate({LEFT} {row * 17 - 2})">{mark}'
+        f'<text x="18" y="18">{words}</text></g>'
+        for row, (words, mark) in enumerate(lines.items())
+    ]
 
 
 def _y(share: float) -> float:

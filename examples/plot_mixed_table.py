@@ -35,7 +35,7 @@ print(found)
 # What was minimised, and what to expect, with its interval:
 
 figure, axes = plt.subplots(figsize=(6.4, 2.6), layout="constrained")
-for place, (name, learner) in enumerate(found.learners.items()):
+for place, learner in enumerate(found.learners.values()):
     honest, selected = learner.risk, learner.selected
     axes.plot(
         [honest.interval.low, honest.interval.high], [place, place], color="C0", alpha=0.4, lw=5

@@ -212,6 +212,13 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "data sets, a control that is not there": lambda: tr.compare_many(
         {"knn": [1, 2], "lda": [2, 3]}, control="knm"
     ),
+    "difference on other splits": lambda: risk() - risk(GaussianNB(), random_state=1),
+    "comparison of a search of scikit-learn": lambda: tr.compare(GridSearchCV(KNN, GRID), risk()),
+    "comparison in a score that was not asked": lambda: tr.compare(risk(), risk(), score="auc"),
+    "comparison of losses by pairs": lambda: tr.compare(Y, Y, test="paired-cv"),
+    "comparison by halves of folds": lambda: tr.compare(risk(), risk(), test="sharp"),
+    "comparison of losses by halves": lambda: tr.compare(Y, Y, test="sharp"),
+    "difference of an unknown learner": lambda: assessed({"mine": KNN}).difference("mine", "nine"),
     "one-se over ordered splits": lambda: curve(GRID, rule="1-se", method=TimeSeriesSplit(3)),
     "too few sizes of a learning curve": lambda: learned(sizes=[5, 10]),
     "sizes beyond the rows": lambda: learned(sizes=[5, 8, 12, 25]),

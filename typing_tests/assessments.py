@@ -47,6 +47,10 @@ def a_comparison() -> None:
     compared = tr.compare(found.risks["knn"], found.risks["knn"], test="bayes")
     assert_type(compared, tr.Comparison)
     assert_type(compared.difference, float)
+    assert_type(found.difference("knn", "lda", score="auc"), tr.Comparison)
+    assert_type(found.risks["knn"] - found.risks["lda"], tr.Comparison)
+    assert_type(compared.value, float)
+    assert_type(compared.probability, float | None)
     assert_type(compared.p_value, float | None)
     assert_type(compared.probabilities, dict[str, float] | None)
     tr.compare(found.risks["knn"], found.risks["knn"], tset="bayes")  # type: ignore[call-arg]

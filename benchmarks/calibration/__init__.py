@@ -16,6 +16,7 @@ and interval is asked how wrong it is. Bias, error, coverage and width come with
 | `store.py` | results in a store of studies; a run goes on where the last one ended |
 | `summary.py` | bias, RMSE, coverage and width with their errors |
 | `by_loss.py` | every loss by itself, and what falls short |
+| `differences.py`, `duels.py` | pairs of learners, a command of its own; what tests say of them |
 | `picture.py` | the coverage of every interval as a picture |
 | `__main__.py` | the command line |
 """

@@ -19,7 +19,7 @@ follow()
 _WHERE = {
     "Assessment": "truerisk.api.assess",
     "Audit": "truerisk.api.audit",
-    "Comparison": "truerisk.api.comparing.result",
+    "Comparison": "truerisk.core.comparison",
     "ErrorPosterior": "truerisk.core.statistics.error_posterior",
     "HonestSearchCV": "truerisk.api.search",
     "ManyComparison": "truerisk.study.comparison.result",
@@ -101,7 +101,6 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.bayesian_error import bayesian_error as bayesian_error
     from truerisk.api.compare import compare as compare
     from truerisk.api.compare_many import compare_many as compare_many
-    from truerisk.api.comparing.result import Comparison as Comparison
     from truerisk.api.estimate import estimate_risk as estimate_risk
     from truerisk.api.estimate import risk_curve as risk_curve
     from truerisk.api.learning_curve import learning_curve as learning_curve
@@ -112,6 +111,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.show_versions import show_versions as show_versions
     from truerisk.api.study import Study as Study
     from truerisk.core import losses as losses
+    from truerisk.core.comparison import Comparison as Comparison
     from truerisk.core.learning_curve import LearningCurve as LearningCurve
     from truerisk.core.results import RiskCurve as RiskCurve
     from truerisk.core.results import RiskEstimate as RiskEstimate

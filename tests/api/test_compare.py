@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.api.comparing.contract import registry
@@ -12,15 +13,29 @@ from truerisk.core.errors import UnknownName
 A, B = np.random.default_rng(0).random((2, 10))
 
 
+def given(word):
+    """What a test takes: risks of splits, losses of rows, risks in halves, or estimates."""
+    if word == "paired-cv":
+        X, y = tr.datasets.make_simple(40, random_state=0)
+        models = KNeighborsClassifier(1), KNeighborsClassifier(9)
+        return [tr.estimate_risk(model, X, y, method=tr.methods.Pairs()) for model in models], {}
+    if word == "mcnemar":
+        return (A > 0.5, B > 0.5), {}
+    if word == "sharp":
+        return (A.reshape(5, 2), B.reshape(5, 2)), {}
+    return (A, B), {"n_train": 50, "n_test": 50}
+
+
 @pytest.mark.parametrize("word", registry)
 def test_every_word_names_its_result(word) -> None:
     """The result carries the word of its test and a difference a − b."""
-    rows = (A > 0.5, B > 0.5) if word == "mcnemar" else (A, B)
-    sizes = {} if word == "mcnemar" else {"n_train": 50, "n_test": 50}
-    found = tr.compare(*rows, test=word, **sizes)
+    pair, sizes = given(word)
+    found = tr.compare(*pair, test=word, **sizes)
     assert found.test == word
-    difference = np.mean(np.subtract(*np.array(rows, dtype=float)))
+    values = [getattr(one, "value", one) for one in pair]
+    difference = np.mean(np.subtract(*np.array(values, dtype=float)))
     assert found.difference == pytest.approx(difference)
+    assert found.value == found.difference
     assert found.assumed
 
 

@@ -57,7 +57,10 @@ def test_an_assessment_draws_no_conclusion_from_noise():
     models = {"knn": (KNN, GRID), "bayes": GaussianNB()}
     found = tr.assess(models, X, Y, methods=["3-fold"], outer=FORWARD)
     assert found.choice.interval is None
-    assert found.difference("knn", "bayes") is None
+    difference = found.difference("knn", "bayes")
+    assert difference.value == found.risks["knn"].value - found.risks["bayes"].value
+    assert (difference.interval, difference.probability) == (None, None)
+    assert "forward in time" in difference.notes[0]
     assert found.gain() is None
     assert found.roc.interval is None
     assert found.roc.notes[-1] == ORDERED

@@ -140,6 +140,15 @@ def test_differences_are_as_precise_as_the_risks():
     assert "%" not in row.partition("selected:")[0]
 
 
+def test_differences_of_earlier_versions_are_drawn(content):
+    """They had a mean, a standard error and whether it exceeds its noise; the rest is lacking."""
+    old = {"learner": "tree", "mean": 0.1, "std_error": 0.04, "exceeds_noise": True}
+    new = {**old, "interval": None, "probability": None, "rope": None, "std_error": None}
+    for written in (old, new):
+        page = plain(draw_page({**content, "differences": [written]}))
+        assert re.search(r"\+0\.1000\s*none\s*–\s*by more than its noise", page)
+
+
 def test_a_page_needs_no_rows(found):
     """What is drawn is recorded without the losses of rows; the JSON has them."""
     light, whole = recorded(found, found.findings, rows=False), found.to_dict()

@@ -1,45 +1,55 @@
-"""`compare`: two rules by their losses on the same rows of the same splits."""
+"""`compare`: two learners on the same rows of the same splits; `difference`, what `a - b` means."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from truerisk.api.comparing.contract import PairedTest, Tolerance, registry
-from truerisk.api.comparing.pairing import pair
-from truerisk.api.comparing.result import Comparison
-from truerisk.core.errors import UnknownName
+from truerisk.api.comparing.pairing import pair, refuse_unlike
+from truerisk.core.comparison import Comparison
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.registry import closest
+from truerisk.core.results import RiskEstimate
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["ROPE", "Comparison", "compare", "difference", "of_score"]
 
 ROPE = 0.01
+WITH_ROPE = ("paired-cv", "bayes")
 
 
 def compare(
     a_losses: Any,
     b_losses: Any,
     *,
-    test: str = "nadeau-bengio",
+    test: str | None = None,
+    score: str | None = None,
     rope: float = ROPE,
     folds: Any = None,
     n_train: Any = None,
     n_test: Any = None,
     confidence_level: float = 0.95,
 ) -> Comparison:
-    """Compare two rules by their losses on the same rows of the same splits.
+    """Compare two learners, or rules, on the same rows of the same splits.
 
     Parameters
     ----------
-    a_losses, b_losses : RiskEstimate, or array of losses
-        Two estimates made on the same splits (the same method and seed, or two of the ``risks`` of
-        an assessment) carry all that is needed. Else losses: ``(n,)`` of rows, with `folds`; or a
-        list of losses per split, or ``(J,)`` risks of J splits, with `n_train` and `n_test`.
-    test : str
-        "nadeau-bengio", "bayes", "mcnemar" or "5x2".
+    a_losses, b_losses : HonestSearchCV, RiskEstimate, or array of losses
+        Two searches that were fitted on the same rows, or two estimates made on the same splits
+        (the same method and seed, or two of the ``risks`` of an assessment), carry all that is
+        needed. Else losses: ``(n,)`` of rows, with `folds`; or a list of losses per split, or
+        ``(J,)`` risks of J splits, with `n_train` and `n_test`; or ``(J, 2)`` risks in halves.
+    test : str, optional
+        "paired-cv", "nadeau-bengio", "bayes", "sharp", "mcnemar" or "5x2". By default "paired-cv"
+        where both were tested by pairs of folds, else "nadeau-bengio".
+    score : str, optional
+        One of the further ``scores`` of the searches or estimates, such as "auc", in place of the
+        loss.
     rope : float
-        For "bayes": risks that differ by no more are practically the same.
+        For "paired-cv" and "bayes": risks that differ by no more are practically the same.
     folds : array ``(n,)`` or ``(repeats, n)``, optional
         The fold that tested each row; all other rows trained.
     n_train, n_test : int or one per split, optional
@@ -51,8 +61,8 @@ def compare(
     Returns
     -------
     Comparison
-        ``difference`` (a − b: negative favours a), ``p_value`` or the probabilities ``better``,
-        ``equivalent``, ``worse``, and what was ``assumed``.
+        ``value`` (a − b: negative favours a), ``interval``, ``p_value``, the probabilities
+        ``better``, ``equivalent``, ``worse``, and what was ``assumed``.
 
     Examples
     --------
@@ -65,14 +75,108 @@ def compare(
     >>> {word: round(p, 3) for word, p in c.probabilities.items()}
     {'better': 0.015, 'equivalent': 0.007, 'worse': 0.978}
     """
+    a, b = (_told(one, score) for one in (a_losses, b_losses))
+    word = _usual(a, b) if test is None else test
     if not (isinstance(rope, Real) and 0 <= rope < np.inf):
         raise UnknownName(f"rope={rope}: it is half the width of a region, 0 or more.")
-    if rope != ROPE and test != "bayes":
-        raise UnknownName(f"rope={rope} belongs to test='bayes'; '{test}' has no such region.")
+    if rope != ROPE and word not in WITH_ROPE:
+        raise UnknownName(
+            f"rope={rope} belongs to test='bayes' or 'paired-cv'; '{word}' has no such region."
+        )
     if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
         raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
-    chosen: PairedTest = registry.load(test)()
-    pairs = pair(
-        a_losses, b_losses, folds=folds, n_train=n_train, n_test=n_test, per_split=chosen.per_split
+    chosen: PairedTest = registry.load(word)()
+    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, basis=chosen.works_on)
+    found = chosen.of(pairs, Tolerance(float(rope), confidence_level))
+    return replace(found, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
+
+
+def difference(
+    a: RiskEstimate, b: RiskEstimate, *, rope: float = ROPE, confidence_level: float | None = None
+) -> Comparison:
+    """What a − b is, by the test that their splits justify: `a - b` of two estimates.
+
+    "paired-cv" where both were tested by pairs, else "bayes" on the splits, else "paired-cv" with
+    the factor of one drawing, also where the splits do not add up to the values (weights, folds of
+    unequal size). Where no formula is known, the value alone, and a note says why;
+    estimates of different data, splits or losses are refused.
+    """
+    refuse_unlike(a, b)
+    assert a.value is not None
+    assert b.value is not None
+    if confidence_level is None:
+        confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
+    asked = Tolerance(float(rope), confidence_level)
+    value, reasons, others = a.value - b.value, [], []
+    for word in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
+        try:
+            found = compare(a, b, test=word, rope=rope, confidence_level=confidence_level)
+        except Refusal as refusal:
+            reasons.append(str(refusal))
+            continue
+        if np.isclose(found.value, value, rtol=1e-9, atol=1e-12 * max(abs(a.value), abs(b.value))):
+            return found
+        others.append(found)
+    if others:
+        return _about(others[0], value, asked)
+    n_rows = a.n_rows if a.losses is None else len(a.losses)
+    return Comparison(
+        "none",
+        value,
+        n_rows,
+        a.loss,
+        notes=tuple(reasons[:1]),
+        is_score=a.perfect is not None,
     )
-    return chosen.of(pairs, Tolerance(float(rope), confidence_level))
+
+
+def _about(found: Comparison, value: float, asked: Tolerance) -> Comparison:
+    """The posterior of the splits about the difference of the values, where these weigh rows."""
+    told = replace(found, difference=value).noting(
+        "the value weighs all rows; its error is that of the splits, which count alike."
+    )
+    if found.std_error is None or found.df is None:
+        return told
+    told = told.by_t(found.std_error, found.df, asked, "posterior")
+    return replace(told, statistic=None, p_value=None)
+
+
+def of_score(estimate: RiskEstimate, score: str | None) -> RiskEstimate:
+    """The estimate of the loss itself, or of one of the further scores of the same fits."""
+    if score is None or score == estimate.loss:
+        return estimate
+    if score not in estimate.scores:
+        known = [estimate.loss, *estimate.scores]
+        raise UnknownName(
+            f"score={score!r} was not asked of these fits{closest(score, known) or '.'} "
+            f"Known: {', '.join(known)}."
+        )
+    return estimate.scores[score]
+
+
+def _told(given: Any, score: str | None) -> Any:
+    """The honest risk of a search; estimates and losses as they are."""
+    if hasattr(type(given), "risk_"):
+        given = given.risk_
+    elif hasattr(given, "fit"):
+        raise BadArgument(
+            f"{type(given).__name__} keeps no losses of rows that were held out: compare two "
+            "HonestSearchCV, two estimates, or losses."
+        )
+    if isinstance(given, RiskEstimate):
+        return of_score(given, score)
+    if score is not None:
+        raise UnknownName("score= names a further score of searches or estimates, not of losses.")
+    return given
+
+
+def _in_pairs(a: Any, b: Any) -> bool:
+    """Whether both are estimates that were tested by models without a further fold as well."""
+    return all(
+        isinstance(one, RiskEstimate) and one.influences is not None and one.influences.in_pairs
+        for one in (a, b)
+    )
+
+
+def _usual(a: Any, b: Any) -> str:
+    return "paired-cv" if _in_pairs(a, b) else "nadeau-bengio"

@@ -42,11 +42,12 @@ def compare(
     truerisk estimate data.csv --target y --model lda --json > b.json
     truerisk compare a.json b.json
     """  # noqa: D301 - \b is for click
+    from truerisk.api.compare import ROPE
     from truerisk.api.compare import compare as compared
 
     a, b = _estimate(first), _estimate(second)
-    given = {} if rope is None else {"rope": rope}
-    found = compared(a, b, test=test, confidence_level=level, **given)
+    region = ROPE if rope is None else rope
+    found = compared(a, b, test=test, rope=region, confidence_level=level)
     click.echo(found.to_json() if as_json else str(found))
     return 0
 

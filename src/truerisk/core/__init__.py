@@ -16,7 +16,8 @@
 | `results.py`, `breakdown.py`, `interval.py` | frozen results |
 | `displays.py` | pictures of results, by the room that draws them |
 | `learning_curve.py` | risks at several numbers of training rows |
-| `answered_rows.py` | what was answered about every row |
+| `answered_rows.py`, `influences.py` | what was answered about every row; what it does to a value |
+| `comparison.py` | a difference of two risks, and how sure it is |
 | `best_set.py` | which of several candidates may be the best |
 | `ties.py` | what counts as the same risk |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |

@@ -9,6 +9,7 @@ from typing import Protocol, overload
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.influences import Influences
 from truerisk.core.interval import Interval
 from truerisk.core.plan.plan import Plan
 
@@ -45,7 +46,8 @@ class Tested:
     `later` makes the standard error and the interval when someone reads them, where that takes
     longer than all the rest.
     `rank` orders candidates where the values themselves are too small to tell them apart: the log
-    of the value, say. `table` are the named numbers that the value was made of.
+    of the value, say. `table` are the named numbers that the value was made of. `influences` say
+    what each row does to the value, for who takes the difference of two.
     """
 
     value: float
@@ -58,6 +60,7 @@ class Tested:
     later: LazyInterval | None = None
     rank: float | None = None
     table: Mapping[str, float] | None = None
+    influences: Influences | None = None
 
     def read_std_error(self) -> float | None:
         """The standard error, made now if it was left for later."""

@@ -7,7 +7,7 @@ from enum import Enum
 
 from truerisk.core.present import risk
 
-__all__ = ["Basis", "Interval"]
+__all__ = ["Basis", "Interval", "OwnScale"]
 
 
 class Basis(Enum):
@@ -59,3 +59,12 @@ class Interval:
 
     def __str__(self) -> str:
         return f"[{risk(self.low, self.high)}, {risk(self.high)}]"
+
+
+@dataclass(frozen=True)
+class OwnScale:
+    """A score as a score and a loss as a loss; `better` is "larger" or "lower"."""
+
+    value: float | None
+    interval: Interval | None
+    better: str

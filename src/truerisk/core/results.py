@@ -16,16 +16,19 @@ from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.arguments import shown
 from truerisk.core.best_set import Comparable, may_be_best
 from truerisk.core.breakdown import Breakdown
+from truerisk.core.comparison import Comparison
 from truerisk.core.contracts import Target
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, MissingExtra, MissingResult, Refusal
 from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
-from truerisk.core.interval import Interval
+from truerisk.core.influences import Influences
+from truerisk.core.interval import Interval, OwnScale
+from truerisk.core.registry import Line
 
 __all__ = ["RiskCurve", "RiskEstimate", "frame_of"]
 
 SCHEMA = "truerisk.risk-estimate/1"
-OWN = ("answered",)  # what is not written: the rows of others
+OWN = ("answered", "influences")  # what is not written: rows, of others and by other models
 YOUNGER: dict[str, Any] = {  # than the schema
     "perfect": None,
     "scores": {},
@@ -36,14 +39,7 @@ YOUNGER: dict[str, Any] = {  # than the schema
     "ordered": False,
 }
 
-
-@dataclass(frozen=True)
-class OwnScale:
-    """A score as a score and a loss as a loss; `better` is "larger" or "lower"."""
-
-    value: float | None
-    interval: Interval | None
-    better: str
+_DIFFERENCE = Line("truerisk.api.compare:difference", "two estimates on the same splits")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +87,7 @@ class RiskEstimate:
     perfect: float | None = None
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
     answered: AnsweredRows | None = field(default=None, repr=False)
+    influences: Influences | None = field(default=None, repr=False, compare=False)
 
     @property
     def own_scale(self) -> OwnScale:
@@ -112,6 +109,16 @@ class RiskEstimate:
         if self.perfect is None or self.interval is None:
             return None
         return self.interval.below(self.perfect)
+
+    def __sub__(self, other: RiskEstimate) -> Comparison:
+        """Risk minus risk on the same splits, with its interval and probabilities.
+
+        Negative favours this one. Estimates of different data, splits or losses are refused.
+        """
+        if not isinstance(other, RiskEstimate):
+            return NotImplemented
+        found: Comparison = _DIFFERENCE.load()(self, other)
+        return found
 
     def answers_by_row(self) -> Any:
         """A frame of what was answered about rows by models that had not seen them.
@@ -362,6 +369,7 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         losses=tested.losses,
         loss_rows=tested.loss_rows,
         split_risks=tested.split_risks,
+        influences=tested.influences,
         table=None if tested.table is None else Breakdown(dict(tested.table)),
         notes=common.notes + tuple(map(present.without_folders, tested.notes)),
     )

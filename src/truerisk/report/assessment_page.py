@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from truerisk.core.interval import Interval
 from truerisk.core.present import (
     SELECTED_SCORE,
     clean,
@@ -12,7 +13,6 @@ from truerisk.core.present import (
     may_be_best,
     number,
     tested_by,
-    unsigned,
     yes_or_no,
 )
 from truerisk.report.boxes import draw_boxes
@@ -216,15 +216,26 @@ def _differences(document: Document) -> FigureTable | None:
     if not document.differences:
         return None
     best = document.best.honest.value
+    known = [one.rope for one in document.differences if one.rope is not None]
+    rope = f" by more than {known[0]:g}" if known else ""
     rows = [
         [
             clean(one.learner, 60),
             signed_text(one.mean, best),
-            unsigned(one.std_error, best),
+            _between(one.interval, best),
+            "–" if one.probability is None else f"{one.probability:.3f}",
         ]
         for one in document.differences
     ]
-    return FigureTable.of(("learner", "risk above the best", "standard error"), rows)
+    likely = f"probability that it is worse{rope}"
+    return FigureTable.of(("learner", "risk above the best", "interval", likely), rows)
+
+
+def _between(interval: Interval | None, best: float | None) -> str:
+    """The ends of the interval of a difference."""
+    if interval is None:
+        return "none"
+    return f"{signed_text(interval.low, best)} to {signed_text(interval.high, best)}"
 
 
 # ---------------------------------------------------------------- sections

@@ -91,18 +91,28 @@ class LearnerRecord:
 
 @dataclass(frozen=True)
 class Difference:
-    """Mean paired difference of the losses of a learner and the best one."""
+    """Paired difference of the risks of a learner and the best one, as far as it is known.
+
+    `probability` is that of the best one being better by more than `rope`. Pages of earlier
+    versions say neither that nor the interval.
+    """
 
     learner: str
     mean: float
-    std_error: float
+    std_error: float | None
+    interval: Interval | None
+    probability: float | None
+    rope: float | None
 
     @classmethod
     def read(cls, found: JsonValue) -> Difference:
         return cls(
             found["learner"].text(),
             found["mean"].number(),
-            found["std_error"].number(),
+            found["std_error"].maybe(JsonValue.number),
+            found.get("interval").maybe(read_interval),
+            found.get("probability").maybe(JsonValue.share),
+            found.get("rope").maybe(JsonValue.number),
         )
 
 

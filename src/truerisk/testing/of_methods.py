@@ -211,6 +211,8 @@ def check_estimates_survive_json(method: Method, case: Case) -> None:
         back = RiskEstimate.from_json(estimate.to_json())
         _require_same(estimate.to_dict(), back.to_dict(), "a result and its JSON")
         for each in fields(estimate):
+            if not each.compare:  # what is not written
+                continue
             old, new = getattr(estimate, each.name), getattr(back, each.name)
             if isinstance(old, np.ndarray):
                 unknown = old.dtype.kind == "f"

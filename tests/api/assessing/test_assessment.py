@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.api.assessing.assessment import HEAD, WIDEST
-from truerisk.core.errors import NotWritten
+from truerisk.core.errors import NotWritten, UnknownName
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
 QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
@@ -62,19 +62,88 @@ def test_one_setting_was_not_selected(found):
 
 
 def test_a_difference_is_that_of_the_row_losses(found):
-    """Mean and standard error of the paired differences, recomputed from the losses."""
+    """Where the splits are no pairs, by the correlated t of their differences; a − b by name."""
     d = found.risks["guess"].losses - found.risks["tree"].losses
     paired = found.difference("guess", "tree")
-    assert paired.mean == pytest.approx(d.mean())
-    assert paired.std_error == pytest.approx(d.std(ddof=1) / np.sqrt(40))
-    assert found.difference("tree", "guess").mean == -paired.mean
+    assert paired.value == pytest.approx(d.mean())
+    usual = tr.compare(found.risks["guess"], found.risks["tree"], test="bayes")
+    assert (paired.test, paired.interval) == ("bayes", usual.interval)
+    assert paired.names == ("guess", "tree")
+    assert found.difference("tree", "guess").value == -paired.value
 
 
-def test_a_difference_needs_losses_of_rows():
-    """AUC rates whole sets, so nothing is paired."""
+def test_a_difference_of_areas_needs_no_losses_of_rows():
+    """AUC rates whole sets: what each row does to it is paired, with the factor of one drawing."""
     scored = tr.assess({"a": GaussianNB(), "b": LogisticRegression()}, X, Y, loss="auc", **QUICK)
-    assert scored.difference("a", "b") is None
+    found = scored.difference("a", "b")
+    assert found.value == pytest.approx(scored.risks["a"].value - scored.risks["b"].value)
+    assert (found.test, found.details["factor"]) == ("paired-cv", 1.8)
+    assert found.interval is not None
+    assert "1 − auc" in str(found)
     assert scored.gain() is None
+
+
+@pytest.fixture(scope="module")
+def in_pairs():
+    """Two learners that were tested by pairs, with scores besides."""
+    learners = {"bayes": GaussianNB(), "tree": LEARNERS["tree"]}
+    return tr.assess(learners, X, Y, methods=["5-fold"], scores=("auc", "log", "f1"))
+
+
+@pytest.mark.parametrize("score", [None, "zero-one", "auc", "log", "f1"])
+def test_a_difference_in_any_score(in_pairs, score):
+    """It is the difference of the two honest scores, by the pairs, as of two searches."""
+    found = in_pairs.difference("bayes", "tree", score=score)
+    risks = [in_pairs.risks[name] for name in ("bayes", "tree")]
+    if score not in (None, "zero-one"):
+        risks = [risk.scores[score] for risk in risks]
+    assert found.value == pytest.approx(risks[0].value - risks[1].value)
+    assert (found.test, found.interval) == ("paired-cv", (risks[0] - risks[1]).interval)
+    assert found.interval.low < found.value < found.interval.high
+    assert 0 <= found.probability <= 1
+    assert in_pairs.difference("bayes", "tree", loss=score) == found
+
+
+def test_the_region_of_equivalence_is_the_callers(in_pairs):
+    """A wide one holds nearly all of the posterior; the three probabilities add to 1."""
+    narrow, wide = (in_pairs.difference("bayes", "tree", rope=rope) for rope in (0.0, 0.9))
+    assert narrow.equivalent == pytest.approx(0)
+    assert wide.equivalent > 0.99
+    assert sum(wide.probabilities.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("wish", "message"),
+    [
+        (("bayes", "trees"), "no learner 'trees'; did you mean 'tree'"),
+        (("bayes", "tree", {"score": "mcc"}), "score='mcc' was not asked of these fits"),
+        (("bayes", "tree", {"score": "auc", "loss": "log"}), "name the same thing"),
+    ],
+)
+def test_unknown_learners_and_scores_are_refused(in_pairs, wish, message):
+    """By name, with what there is."""
+    *names, options = wish if isinstance(wish[-1], dict) else (*wish, {})
+    with pytest.raises(UnknownName, match=message):
+        in_pairs.difference(*names, **options)
+
+
+def test_differences_are_written_and_drawn(in_pairs):
+    """Each learner minus the best one, with interval and probability, in JSON and on the page."""
+    best, other = in_pairs.ranking
+    (written,) = in_pairs.to_dict()["differences"]
+    found = in_pairs.difference(other, best)
+    assert written["mean"] == found.value >= 0
+    assert written["interval"] == {
+        "low": found.interval.low,
+        "high": found.interval.high,
+        "method": "paired-cv",
+        "confidence_level": 0.95,
+    }
+    assert written["probability"] == found.probability
+    ends = f"{found.interval.low:+.4f} to {found.interval.high:+.4f}"
+    page = in_pairs.to_html()
+    for cell in (ends, f"{found.probability:.3f}"):
+        assert f"<bdi>{cell}</bdi>" in page
 
 
 def test_the_gain_is_over_the_best_constant(found):

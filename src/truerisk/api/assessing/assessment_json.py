@@ -108,17 +108,20 @@ def _curve(curve: RiskCurve, rows: bool) -> dict[str, Any]:
 
 
 def _differences(found: TestedLearners) -> list[dict[str, Any]]:
-    """Paired differences of the losses, each learner minus the best one."""
+    """Paired differences of the risks, each learner minus the best one."""
     others = [name for name in found.ranking if name != found.best]
-    paired = {name: found.difference(name, found.best) for name in others}
+    known = [name for name in others if found.risks[name].value is not None]
+    paired = {name: found.difference(name, found.best) for name in known}
     return [
         {
             "learner": name,
-            "mean": one.mean,
+            "mean": one.value,
             "std_error": one.std_error,
+            "exceeds_noise": one.exceeds_noise,
+            **{name: value for name, value in one.to_dict().items() if name != "schema"},
         }
         for name, one in paired.items()
-        if one is not None
+        if one.test != "none"
     ]
 
 

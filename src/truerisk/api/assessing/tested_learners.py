@@ -13,11 +13,14 @@ from truerisk.api.assessing.baseline import Constant
 from truerisk.api.assessing.paired_difference import Paired, paired_difference
 from truerisk.api.assessing.ranking import ranked
 from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.api.compare import ROPE, difference, of_score
 from truerisk.api.road.problem import Problem
 from truerisk.core.answers import joined
 from truerisk.core.arguments import shown
 from truerisk.core.best_set import may_be_best
+from truerisk.core.comparison import Comparison
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
@@ -183,18 +186,34 @@ class TestedLearners:
         testing = self.testing.outer_method
         return PairedAnswers(replace(whole, also=()), self.problem.data, loss, testing)
 
-    def difference(self, a: str, b: str) -> Paired | None:
-        """Mean of the paired per-row loss differences a − b, with its standard error.
+    def difference(
+        self,
+        a: str,
+        b: str,
+        *,
+        loss: str | None = None,
+        score: str | None = None,
+        rope: float = ROPE,
+    ) -> Comparison:
+        """The risk of learner a minus that of b, paired: negative favours a.
 
-        Weighted by `sample_weight`, clustered by `groups`. None where the loss has no per-row
-        losses, and where the splits go forward in time.
+        `score` (or `loss`) names one of the scores that were asked of the same fits, such as "auc";
+        risks that differ by no more than `rope` are practically the same. Where no formula is known
+        for the splits, as for those that go forward in time, there is the value and no interval.
         """
-        first, second = self.risks[a], self.risks[b]
-        if first.losses is None or second.losses is None or first.loss_rows is None:
-            return None
-        if first.ordered:
-            return None
-        return paired_difference(first.losses, second.losses, first.loss_rows, self.problem.data)
+        if loss is not None and score is not None:
+            raise UnknownName("loss= and score= name the same thing: give one of them.")
+        for name in (a, b):
+            if name not in self.learners:
+                known = ", ".join(self.learners)
+                raise UnknownName(
+                    f"there is no learner {name!r}{closest(name, self.learners) or '.'} "
+                    f"Assessed: {known}."
+                )
+        first, second = (of_score(self.risks[name], score or loss) for name in (a, b))
+        level = self.problem.confidence_level
+        found = difference(first, second, rope=rope, confidence_level=level)
+        return replace(found, names=(a, b))
 
     def gain(self) -> Paired | None:
         """Risk of the constant answer minus that of the choice among all learners, paired by row.

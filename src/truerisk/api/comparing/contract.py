@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from truerisk.api.comparing.pairing import Pairs
-from truerisk.api.comparing.result import Comparison
+from truerisk.api.comparing.pairing import Basis, Pairs
+from truerisk.core.comparison import Comparison
 from truerisk.core.registry import Line, Registry
 
 __all__ = [
@@ -28,11 +28,12 @@ class Tolerance:
 class PairedTest(ABC):
     """A test of "a and b have the same risk" on paired losses; it refuses what it cannot justify.
 
-    `per_split` says that it works on one difference per split, else on rows tested once.
+    `works_on` says on what: one difference per split, losses of rows that were tested once, what
+    each row does to a cross-validated value, or differences in disjoint halves.
     """
 
     word: ClassVar[str]
-    per_split: ClassVar[bool]
+    works_on: ClassVar[Basis]
 
     @abstractmethod
     def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
@@ -44,6 +45,10 @@ _ROOM = "truerisk.api.comparing"
 registry = Registry(
     "test",
     {
+        "paired-cv": Line(
+            f"{_ROOM}.paired_cv:PairedCV",
+            "rows paired, how much they move seen from pairs of folds",
+        ),
         "nadeau-bengio": Line(
             f"{_ROOM}.nadeau_bengio:NadeauBengio", "corrected resampled t of the split differences"
         ),
@@ -51,6 +56,7 @@ registry = Registry(
             f"{_ROOM}.bayes:CorrelatedBayes",
             "P(practically better, equivalent, worse), correlated t",
         ),
+        "sharp": Line(f"{_ROOM}.sharp:Sharp", "repeated halves, which tell how they correlate"),
         "mcnemar": Line(f"{_ROOM}.mcnemar:McNemar", "rows that one got wrong and the other right"),
         "5x2": Line(f"{_ROOM}.five_by_two:FiveByTwo", "Dietterich's t of five times two folds"),
     },

@@ -8,8 +8,8 @@ import numpy as np
 
 from truerisk.api.comparing.contract import PairedTest, Tolerance
 from truerisk.api.comparing.nadeau_bengio import NO_SPREAD
-from truerisk.api.comparing.pairing import Pairs
-from truerisk.api.comparing.result import Comparison
+from truerisk.api.comparing.pairing import Basis, Pairs
+from truerisk.core.comparison import Comparison
 from truerisk.core.errors import Refusal
 
 __all__ = ["FiveByTwo"]
@@ -24,7 +24,7 @@ class FiveByTwo(PairedTest):
     """
 
     word = "5x2"
-    per_split: ClassVar[bool] = True
+    works_on: ClassVar[Basis] = "splits"
 
     def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
         p = _five_by_two(pairs)

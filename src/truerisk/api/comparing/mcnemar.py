@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.api.comparing.contract import PairedTest, Tolerance
-from truerisk.api.comparing.pairing import Pairs
-from truerisk.api.comparing.result import Comparison
+from truerisk.api.comparing.pairing import Basis, Pairs
+from truerisk.core.comparison import Comparison
 from truerisk.core.errors import Refusal
 
 __all__ = ["McNemar"]
@@ -23,7 +23,7 @@ class McNemar(PairedTest):
     """
 
     word = "mcnemar"
-    per_split: ClassVar[bool] = False
+    works_on: ClassVar[Basis] = "rows"
 
     def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
         a, b = pairs.of_rows()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from truerisk.api.comparing.contract import PairedTest, Tolerance
-from truerisk.api.comparing.pairing import Pairs
-from truerisk.api.comparing.result import Comparison
-from truerisk.core.interval import Interval
+from truerisk.api.comparing.pairing import Basis, Pairs
+from truerisk.core.comparison import Comparison
 
 __all__ = ["NO_SPREAD", "Correlated", "NadeauBengio"]
 
@@ -54,33 +53,12 @@ class NadeauBengio(PairedTest):
     """
 
     word = "nadeau-bengio"
-    per_split: ClassVar[bool] = True
+    works_on: ClassVar[Basis] = "splits"
 
     def of(self, pairs: Pairs, asked: Tolerance) -> Comparison:
         found = Correlated.of(pairs)
+        told = Comparison(self.word, found.mean, found.j, pairs.loss, assumed=(found.assumed,))
         if found.error is None:
-            return Comparison(
-                self.word,
-                found.mean,
-                found.j,
-                pairs.loss,
-                assumed=(found.assumed,),
-                notes=(NO_SPREAD,),
-            )
-        from scipy.special import stdtr, stdtrit
-
-        df, t = found.j - 1, found.mean / found.error
-        half = float(stdtrit(df, (1 + asked.confidence_level) / 2)) * found.error
-        low, high = found.mean - half, found.mean + half
-        return Comparison(
-            test=self.word,
-            difference=found.mean,
-            n_pairs=found.j,
-            loss=pairs.loss,
-            std_error=found.error,
-            statistic=t,
-            df=df,
-            p_value=float(2 * stdtr(df, -abs(t))),
-            interval=Interval(low, high, "corrected-t", asked.confidence_level),
-            assumed=(found.assumed,),
-        )
+            return told.noting(NO_SPREAD)
+        told = told.by_t(found.error, found.j - 1, asked, "corrected-t")
+        return replace(told, rope=None, better=None, equivalent=None, worse=None)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.influences import Influences
 from truerisk.core.results import RiskEstimate
 
-__all__ = ["Pairs", "pair"]
+__all__ = ["Basis", "Pairs", "pair", "refuse_unlike"]
+
+Basis = Literal["splits", "rows", "influences", "halves"]
 
 WAYS = (
     "give two estimates made on the same splits, which carry them; or losses of rows with "
@@ -25,8 +28,10 @@ class Pairs:
     """Losses of two rules, a and b, on the same rows of the same splits.
 
     `splits` are the differences a − b of the mean losses per split, `repeat`, `n_train` and
-    `n_test` belong to them; `rows` are the two losses of rows that were tested once. Differences
-    far below `scale`, the largest mean loss of a split, are rounding.
+    `n_test` belong to them; `rows` are the two losses of rows that were tested once. `values` are
+    the two risks and `influences` what each row does to them. Row r of `halves` are the differences
+    in the two halves of repetition r. Differences far below `scale`, the largest mean loss of a
+    split, are rounding.
     """
 
     loss: str | None = None
@@ -38,6 +43,9 @@ class Pairs:
     one_rule: bool = False
     scale: float = 1.0
     why_no_rows: str = "there are no losses of rows that were each tested once."
+    values: tuple[float, float] = (0.0, 0.0)
+    influences: tuple[Influences, Influences] | None = None
+    halves: np.ndarray | None = None
 
     def sizes(self) -> tuple[np.ndarray, np.ndarray]:
         """`n_train` and `n_test`; refused where they are not known."""
@@ -63,6 +71,16 @@ class Pairs:
             raise Refusal(f"this test needs one loss per row: {self.why_no_rows}")
         return self.rows
 
+    def of_influences(self) -> tuple[Influences, Influences]:
+        """What each row does to the two values."""
+        assert self.influences is not None  # else `pair` has refused
+        return self.influences
+
+    def of_halves(self) -> np.ndarray:
+        """`(repetitions, 2)`: the differences in disjoint halves."""
+        assert self.halves is not None  # else `pair` has refused
+        return self.halves
+
 
 def pair(
     a: Any,
@@ -71,26 +89,90 @@ def pair(
     folds: Any = None,
     n_train: Any = None,
     n_test: Any = None,
-    per_split: bool = True,
+    basis: Basis = "splits",
 ) -> Pairs:
-    """The pairs of two estimates, or of two arrays of losses."""
+    """The pairs of two estimates, or of two arrays of losses, that a test works on."""
     kinds = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
     if kinds == {True, False}:
         raise UnknownName("compare two estimates, or the losses of both, not one of each.")
     if kinds == {False}:
-        return _of_arrays(a, b, folds, n_train, n_test, per_split)
+        return _of_arrays(a, b, folds, n_train, n_test, basis)
     if not (folds is None and n_train is None and n_test is None):
         raise UnknownName("estimates carry their splits: leave out folds, n_train and n_test.")
-    return _of_estimates(a, b)
+    refuse_unlike(a, b)
+    of = {"influences": _of_influences, "halves": _of_halves}.get(basis, _of_splits)
+    return of(a, b)
 
 
-def _of_estimates(a: RiskEstimate, b: RiskEstimate) -> Pairs:
-    _refuse_unlike(a, b)
-    if a.losses is None or b.losses is None or a.split_risks is None or b.split_risks is None:
-        better = "; areas under ROC curves compare by tr.RocCurve.minus (DeLong)."
+def _of_influences(a: RiskEstimate, b: RiskEstimate) -> Pairs:
+    for one in (a, b):
+        if one.influences is None:
+            raise Refusal(_why_no_influences(one))
+    if not np.array_equal(a.influences.rows, b.influences.rows):  # type: ignore[union-attr]
+        raise Refusal("the two estimates tested different rows: their losses are not paired.")
+    values = float(a.value or 0.0), float(b.value or 0.0)
+    told = a.influences, b.influences
+    scale = max(map(abs, values))
+    return Pairs(loss=a.loss, values=values, influences=told, scale=scale)  # type: ignore[arg-type]
+
+
+def _why_no_influences(one: RiskEstimate) -> str:
+    """Why nothing is known of what single rows do to a value."""
+    if one.ordered:
+        return f"'{one.method}' goes forward in time: no formula for its splits is known."
+    if one.losses is not None and (one.splits is None or one.splits[:, 2].sum() > len(one.losses)):
+        return (
+            f"'{one.method}' tests rows repeatedly: use test='nadeau-bengio' or 'bayes', or test "
+            "by pairs of one drawing of the folds."
+        )
+    return (
+        f"this estimate ('{one.method}', loss '{one.loss}') does not hold what single rows do to "
+        "it: it was read from a file, or the method or the loss cannot tell. Use HonestSearchCV or "
+        "tr.assess with outer='pairs', and a loss such as 'zero-one', 'brier', 'log', 'auc' or "
+        "'f1'."
+    )
+
+
+def _of_halves(a: RiskEstimate, b: RiskEstimate) -> Pairs:
+    if "paired-halves" not in a.method or a.splits is None:
         raise Refusal(
-            f"'{a.method}' with loss '{a.loss}' has no losses of single rows to pair"
-            f"{better if 'auc' in a.loss.lower() else '.'}"
+            f"SHARP needs repeated halves of the rows, and '{a.method}' has none: estimate both "
+            "with method='paired-halves' (searches: outer=tr.methods.PairedHalves(pairs=30)), or "
+            "give the risks in the halves of each repetition, two arrays (repetitions, 2)."
+        )
+    assert a.split_risks is not None
+    assert b.split_risks is not None
+    repeat, differences = a.splits[:, 0], a.split_risks - b.split_risks
+    means = [differences[repeat == r].mean() for r in range(1, int(repeat.max()) + 1)]
+    return Pairs(
+        loss=a.loss,
+        halves=_enough(np.array(means).reshape(-1, 2)),
+        scale=_scale(a.split_risks, b.split_risks),
+    )
+
+
+def _halves_of_arrays(a: Any, b: Any) -> Pairs:
+    first, second = _numbers(a, "a"), _numbers(b, "b")
+    if not first.shape == second.shape == (len(first), 2):
+        raise Refusal(
+            f"a has shape {first.shape} and b {second.shape}: SHARP takes the risks in the two "
+            "halves of each repetition, two arrays (repetitions, 2)."
+        )
+    return Pairs(halves=_enough(first - second), scale=_scale(first, second))
+
+
+def _enough(halves: np.ndarray) -> np.ndarray:
+    if len(halves) < 2:
+        raise Refusal("SHARP needs two repetitions of the halves at least; 30 are usual.")
+    return halves
+
+
+def _of_splits(a: RiskEstimate, b: RiskEstimate) -> Pairs:
+    if a.losses is None or b.losses is None or a.split_risks is None or b.split_risks is None:
+        areas = ", and areas of two fixed rules compare by tr.RocCurve.minus (DeLong)"
+        raise Refusal(
+            f"'{a.method}' with loss '{a.loss}' has no losses of single rows to pair; "
+            f"test='paired-cv' needs none{areas if 'auc' in a.loss.lower() else ''}."
         )
     if not np.array_equal(np.asarray(a.loss_rows), np.asarray(b.loss_rows)):
         raise Refusal("the two estimates tested different rows: their losses are not paired.")
@@ -114,7 +196,8 @@ def _of_estimates(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     )
 
 
-def _refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
+def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
+    """Refuse estimates of different losses, data or splits, and those without a value."""
     if a.value is None or b.value is None:
         raise Refusal("an estimate without a value (a fit failed) cannot be compared.")
     if a.loss != b.loss:
@@ -155,7 +238,16 @@ def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str
     return None
 
 
-def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, per_split: bool) -> Pairs:
+def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, basis: Basis) -> Pairs:
+    if basis == "influences":
+        raise Refusal(
+            "losses alone do not say how much they move when training rows are left out: give two "
+            "estimates or searches that were tested by pairs, or use test='nadeau-bengio'."
+        )
+    if basis == "halves":
+        if not (folds is None and n_train is None and n_test is None):
+            raise UnknownName("SHARP looks at halves alone: leave out folds, n_train and n_test.")
+        return _halves_of_arrays(a, b)
     if folds is not None:
         if n_train is not None or n_test is not None:
             raise UnknownName("folds= says the sizes of the splits: leave out n_train and n_test.")
@@ -167,7 +259,7 @@ def _of_arrays(a: Any, b: Any, folds: Any, n_train: Any, n_test: Any, per_split:
             f"a has {_shape(sizes[0])} and b {_shape(sizes[1])}: losses pair only on the same rows "
             "of the same splits."
         )
-    if not per_split:
+    if basis == "rows":
         return _rows_alone(first, second, n_train, n_test)
     if all(size == 1 for size in sizes[0]) and n_test is None:
         raise Refusal(f"the sizes of the splits are not known: {WAYS}.")

@@ -10,12 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.contracts import Terms
+from truerisk.core.influences import Influences, Shaken
 from truerisk.core.interval import Basis, Interval
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.instability import instabilities
-from truerisk.methods.interval_forms.shaken import Shaken, instability_of_pairs
+from truerisk.methods.interval_forms.shaken import instability_of_pairs
 
 __all__ = [
     "Evidence",
@@ -128,6 +129,31 @@ class RowEvidence(Evidence):
         """Of the mean of independent rows, or groups, for every candidate; how many there are."""
         variances, m = variances_of_means(self.losses, self.weights, self.values, self.groups)
         return variances.tolist(), m
+
+    def influences(self, c: int, losses: np.ndarray | None) -> Influences | None:
+        """What each row does to the value of candidate c; None of repeated and of failed tests.
+
+        `losses` are its losses where they are kept elsewhere, so that they are held once.
+        """
+        if self.repeatedly or not np.isfinite(self.values[c]):
+            return None
+        return Influences(
+            losses=self.losses[c] if losses is None else losses,
+            rows=self.rows,
+            weights=self.weights,
+            groups=self.groups,
+            k=float(self.plan.n_rows / self.plan.test_sizes.mean()),
+            one_row=self._one_row(c),
+            shaken=None if self.shaken is None else self.shaken.line(c),
+        )
+
+    def _one_row(self, c: int) -> float:
+        """What another label of a row does to the value; numbers change by as little as they do."""
+        if self.loss.response != "label":
+            return 0.0
+        if self.one_row is not None:
+            return float(self.one_row[c])
+        return float(np.sqrt((self.weights**2).mean())) if self.loss.binary else 0.0
 
     def variance(self, c: int, groups: np.ndarray | None) -> tuple[float, int]:
         """That of one candidate, of independent rows or of the groups that are named."""

@@ -2,32 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from truerisk.core.answers import Answers
+from truerisk.core.influences import Shaken
 
 __all__ = ["Shaken", "instability_of_pairs"]
-
-
-@dataclass(frozen=True, eq=False)
-class Shaken:
-    """Losses of rows that were tested by models without their own fold and a further one.
-
-    `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold `other[t]`
-    besides the row's own.
-    """
-
-    rows: np.ndarray
-    other: np.ndarray
-    losses: np.ndarray
-
-    @classmethod
-    def of(cls, answers: Answers, losses: np.ndarray) -> Shaken:
-        """Those of the "inner" questions of a plan of pairs."""
-        plan = answers.plan
-        return cls(plan.positions[0], np.repeat(plan.unit, plan.test_sizes), losses)
 
 
 def instability_of_pairs(

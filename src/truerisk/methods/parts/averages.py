@@ -151,9 +151,13 @@ def tested_by_average(
         if loss.per_row:
             few = [few_rows_note(loss, line, shares) for line in per_row]
             sure = [(*one[:2], one[2] + note) for one, note in zip(sure, few, strict=True)]
-    if not loss.per_row:
-        return tested_with(sure, answers, values, by_split)
-    return tested_with(sure, answers, values, by_split, per_row, rows)
+    told = (per_row, rows) if loss.per_row else ()
+    found = tested_with(sure, answers, values, by_split, *told)
+    if unsure is not None or not loss.tells_influences:
+        return found
+    return [
+        replace(one, influences=evidence.influences(c, one.losses)) for c, one in enumerate(found)
+    ]
 
 
 def _losses(

@@ -1,0 +1,162 @@
+"""What a comparison found, with what it assumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Protocol
+
+from truerisk.core import present
+from truerisk.core.interval import Interval
+
+__all__ = ["Comparison"]
+
+SCHEMA = "truerisk.comparison/1"
+
+
+class Asked(Protocol):
+    """Half the region of practical equivalence, and a level."""
+
+    @property
+    def rope(self) -> float: ...
+
+    @property
+    def confidence_level(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two rules compared: `difference` is the risk of a minus that of b, so negative favours a.
+
+    `value` is the same. Where the loss `is_score`, of which more is better, it is a difference of
+    1 − score, so that negative favours a there, too. `names` are those of a and b.
+    `p_value` is that of "the two risks are equal", two-sided. `better`, `equivalent` and `worse`
+    are posterior probabilities that a is better or worse than b by more than `rope`, or neither;
+    `probability` is that of the one that did better here being better by more than `rope`.
+    What a test does not give is None, and `notes` say what the data did not allow. `assumed`
+    lists what must hold for the numbers to mean what they say; `details` are further numbers.
+    """
+
+    test: str
+    difference: float
+    n_pairs: int
+    loss: str | None = None
+    std_error: float | None = None
+    statistic: float | None = None
+    df: float | None = None
+    p_value: float | None = None
+    interval: Interval | None = None
+    rope: float | None = None
+    better: float | None = None
+    equivalent: float | None = None
+    worse: float | None = None
+    details: Mapping[str, float] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    names: tuple[str, str] = ("a", "b")
+    is_score: bool = False
+
+    @property
+    def value(self) -> float:
+        """The risk of a minus that of b: negative favours a."""
+        return self.difference
+
+    @property
+    def probability(self) -> float | None:
+        """Posterior probability that the one with the smaller risk is better by more than `rope`.
+
+        None where the test has no posterior. Of equal risks it is that of either.
+        """
+        return self.better if self.difference <= 0 else self.worse
+
+    @property
+    def exceeds_noise(self) -> bool:
+        """Whether 0 lies outside the interval; False without one."""
+        return self.interval is not None and 0.0 not in self.interval
+
+    @property
+    def probabilities(self) -> dict[str, float] | None:
+        """Posterior probabilities of a being practically better, equivalent, worse."""
+        if self.better is None or self.equivalent is None or self.worse is None:
+            return None
+        return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
+
+    def by_t(self, error: float, df: float, asked: Asked, interval: str) -> Comparison:
+        """Told by Student's t of this error about the difference: test, interval and posterior."""
+        from scipy.special import stdtr, stdtrit
+
+        mean, rope = self.difference, asked.rope
+        better = float(stdtr(df, (-rope - mean) / error))
+        worse = float(stdtr(df, (mean - rope) / error))
+        half = float(stdtrit(df, (1 + asked.confidence_level) / 2)) * error
+        return replace(
+            self,
+            std_error=error,
+            statistic=mean / error,
+            df=df,
+            p_value=float(2 * stdtr(df, -abs(mean / error))),
+            interval=Interval(mean - half, mean + half, interval, asked.confidence_level),
+            rope=rope,
+            better=better,
+            equivalent=max(1 - better - worse, 0.0),
+            worse=worse,
+        )
+
+    def noting(self, *notes: str) -> Comparison:
+        """The same with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        values = {each.name: present.plain(getattr(self, each.name)) for each in fields(self)}
+        told = {"value": present.plain(self.value), "probability": present.plain(self.probability)}
+        return {"schema": SCHEMA, **values, **told}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def __str__(self) -> str:
+        lines = [", ".join([self._headline(), *self._findings()])]
+        lines += [f"  assumed: {sentence}" for sentence in self.assumed]
+        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def _headline(self) -> str:
+        loss = "" if self.loss is None else f" ({'1 − ' * self.is_score}{self.loss})"
+        sure = present.sureness(self.std_error, self.interval)
+        return f"{self.test}: risk {self._what} {self.difference:+.4f}{loss}{sure}"
+
+    @property
+    def _what(self) -> str:
+        """'a − b', by name."""
+        return " − ".join(present.clean(name, 40) for name in self.names)
+
+    def _findings(self) -> list[str]:
+        found = []
+        if self.statistic is not None:
+            law = "z" if self.df is None else f"t({self.df:.3g})"
+            found.append(f"{law} = {self.statistic:.3f}")
+        if self.p_value is not None:
+            found.append(f"p = {self.p_value:.4g}")
+        if self.probabilities is not None:
+            said = ", ".join(f"{word} {p:.3f}" for word, p in self.probabilities.items())
+            who = present.clean(self.names[0], 40)
+            found.append(f"{who} is practically {said} (by more than {self.rope:g} or not)")
+        return found
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [f"difference {self._what}", f"{self.difference:+.4f}"],
+            ["standard error", present.number(self.std_error)],
+            ["interval", str(self.interval or "none")],
+            ["statistic", present.number(self.statistic)],
+            ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
+        ]
+        rows += [
+            [f"P({present.clean(self.names[0], 40)} {word})", present.number(p)]
+            for word, p in (self.probabilities or {}).items()
+        ]
+        rows += [[name, f"{value:g}"] for name, value in self.details.items()]
+        rows += [["assumed", sentence] for sentence in self.assumed]
+        rows += [["note", note] for note in self.notes]
+        return present.html_table(f"Comparison ({self.test})", ["", ""], rows)
