@@ -43,6 +43,6 @@ for place, learner in enumerate(found.learners.values()):
     axes.plot(honest.value, place, "o", color="C0", label="honest" if place == 0 else None)
     axes.plot(selected.value, place, "o", color="C1", label="best score" if place == 0 else None)
 axes.set_yticks(range(len(found.learners)), list(found.learners))
-axes.axvline(found.constant.value, linestyle="--", linewidth=1, color="0.5")
+axes.axvline(found.constant.risk, linestyle="--", linewidth=1, color="0.5")
 axes.set_xlabel("share of wrong labels (dashed: always the more frequent one)")
 axes.legend()

@@ -10,6 +10,7 @@ from truerisk.api.road.problem import Problem, loss_by, pose
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.grid_search_words import compared_by, worded
+from truerisk.api.searching.posed import posed
 from truerisk.api.searching.routing import route
 from truerisk.api.searching.tuning import as_grid_search_averages
 from truerisk.core.contracts import Method
@@ -30,13 +31,13 @@ def asked_of(
 
     A search of another library is a model that tunes inside its own fit.
     """
-    problem, method = _posed(search, X, y, groups, params)
+    problem, method = _asked_and_tested(search, X, y, groups, params)
     problem = replace(problem, loss=loss_by(method, problem))
     method.check(problem.data, problem.loss)
     return problem, method
 
 
-def _posed(
+def _asked_and_tested(
     search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any]
 ) -> tuple[Problem, Method]:
     if not isinstance(search, HonestSearchCV):
@@ -48,7 +49,7 @@ def _posed(
             )
         return pose(Family.of(search), X, y, groups=groups, sample_weight=weight), as_method(USUAL)
     _refuse(search)
-    problem = search._posed(X, y, worded(search, y), route(search, groups, params))
+    problem, _ = posed(search, X, y, worded(search, y), route(search, groups, params))
     if search.param_grid is None and tunes_inside(problem.family):
         raise Refusal(
             f"{problem.family.name} tunes inside its own fit: give it as it is, without "
