@@ -202,6 +202,7 @@ def test_the_executor_changes_nothing(task, loss, outer):
     the_same(said(found), said(base(task, loss, outer)))
 
 
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.CompiledModuleWarning")
 @pytest.mark.parametrize(("task", "loss"), CASES)
 @pytest.mark.parametrize("outer", FEW)
 def test_the_compiled_module_changes_nothing(task, loss, outer, monkeypatch):

@@ -146,7 +146,7 @@ def test_differences_of_earlier_versions_are_drawn(content):
     new = {**old, "interval": None, "probability": None, "rope": None, "std_error": None}
     for written in (old, new):
         page = plain(draw_page({**content, "differences": [written]}))
-        assert re.search(r"\+0\.1000\s*none\s*–\s*by more than its noise", page)
+        assert re.search(r"tree\s*\+0\.1000\s*none\s*–", page)
 
 
 def test_a_page_needs_no_rows(found):

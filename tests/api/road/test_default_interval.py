@@ -58,6 +58,7 @@ def test_no_engine_decides_about_the_interval(model, grid):
     the_same(risk_of(model, grid, interval=found.interval.method), found)
 
 
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.CompiledModuleWarning")
 @pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
 def test_the_compiled_module_does_not_decide_either(model, grid, without_kernels):
     """Where it is missing another engine answers."""

@@ -58,7 +58,8 @@ def unreadable_names(table: Any) -> str | None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         return f"X has {names.count(twice)} columns named {clean(twice, 40)!r}: rename them."
-    own = table.columns if hasattr(table, "iloc") else ()  # of pandas alone they may be no text
+    frame = hasattr(table, "iloc") and hasattr(table, "columns")
+    own = table.columns if frame else ()  # of pandas alone they may be no text
     others = [name for name in own if not isinstance(name, str)]
     if 0 < len(others) < len(names):
         return (
