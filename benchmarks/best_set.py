@@ -235,6 +235,8 @@ def rated(found: Sequence[Found]) -> dict[str, tuple[float, float]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.best_set", description=__doc__)
     parser.add_argument("--sets", type=int, default=300, help="data sets a problem (300)")
+    parser.add_argument("--from-set", type=int, default=0, help="the first of them (0); the rule "
+                        "was chosen on those below 300")  # fmt: skip
     parser.add_argument("--only", default="", help="problems whose name holds this")
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
@@ -242,7 +244,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for cell in CELLS:
         if given.only in str(cell):
             n_sets = given.sets if cell.learner else given.sets // 2
-            lines.append(rated([drawn(cell, seed) for seed in range(n_sets)]))
+            seeds = range(given.from_set, given.from_set + n_sets)
+            lines.append(rated([drawn(cell, seed) for seed in seeds]))
             said = (f"{100 * c:5.1f} ({s:.2f})" for c, s in lines[-1].values())
             print(f"{cell!s:<26}", *said, flush=True)
     for name in WAYS if lines else ():
