@@ -13,5 +13,8 @@
 | `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
 | `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
 | `power_law.py` | the law of a learning curve, and how sure it is |
+| `selection_stability.py` | Nogueira's index: whether fits selected the same features |
+| `shrinkage.py` | estimates of several levels drawn to their mean |
+| `simultaneous.py` | how far intervals reach that hold together |
 | `five_numbers.py` | the numbers of a box plot |
 """

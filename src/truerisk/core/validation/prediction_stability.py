@@ -1,0 +1,195 @@
+r"""How far single predictions move when a model is made from other training rows.
+
+Row i has the prediction :math:`\hat p_i` of its model and :math:`\hat p_{bi}` of B others that
+differ from it in their training rows alone. Its instability is the mean absolute prediction error
+
+.. math:: \mathrm{MAPE}_i = \frac{1}{B} \sum_b |\hat p_{bi} - \hat p_i|
+
+and, at a threshold, the share of the other models that put it on the other side (Riley and Collins,
+2023; there the others are fitted on bootstrap samples).
+
+Riley RD, Collins GS (2023). Stability of clinical prediction models developed using statistical or
+machine learning methods. Biometrical Journal 65:2200302.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.answers import Answers
+from truerisk.core.displays import displays
+from truerisk.core.results import frame_of
+
+__all__ = ["PredictionStability", "others_of_pairs"]
+
+SCHEMA = "truerisk.prediction-stability/1"
+RANGE = (0.025, 0.975)
+OFTEN = 0.1  # of the models: a row that so many of them classify otherwise
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionStability:
+    """The predictions `given` for `rows` and `others[b]`, those of B further models for the same.
+
+    They are probabilities of `event`, or numbers where `event` is None. ``changed[b, i]`` says
+    whether model b puts row i into another class, which is None where there are no classes; those
+    of two classes are made by the `threshold`. `factor` is by how much the moves are to be
+    multiplied to be those of models whose training rows are all drawn anew. `source` says which
+    models the others are.
+    """
+
+    rows: np.ndarray
+    given: np.ndarray
+    others: np.ndarray
+    source: str
+    event: str | None = None
+    changed: np.ndarray | None = None
+    threshold: float | None = None
+    factor: float = 1.0
+
+    @classmethod
+    def of(
+        cls,
+        rows: np.ndarray,
+        given: np.ndarray,
+        others: np.ndarray,
+        source: str,
+        *,
+        event: str | None = None,
+        threshold: float = 0.5,
+        factor: float = 1.0,
+    ) -> PredictionStability:
+        """Of numbers, or of probabilities: `(n,)` of an `event`, or `(n, classes)`.
+
+        Of several classes it is the probability of the class that is the most probable.
+
+        >>> rows = np.arange(2)
+        >>> found = PredictionStability.of(
+        ...     rows, np.array([0.4, 0.9]), np.array([[0.6, 0.9], [0.5, 0.7]]), "", event="ill"
+        ... )
+        >>> found.by_row.round(3).tolist(), found.otherwise.tolist()
+        ([0.15, 0.1], [1.0, 0.0])
+        """
+        if given.ndim == 2:
+            label = given.argmax(axis=1)
+            changed = others.argmax(axis=2) != label
+            at = np.arange(len(rows)), label
+            return cls(
+                rows, given[at], others[:, at[0], at[1]], source, event, changed, factor=factor
+            )
+        if event is None:
+            return cls(rows, given, others, source, factor=factor)
+        changed = (others >= threshold) != (given >= threshold)
+        return cls(rows, given, others, source, event, changed, threshold, factor)
+
+    @property
+    def n_models(self) -> int:
+        return len(self.others)
+
+    @property
+    def by_row(self) -> np.ndarray:
+        """The mean absolute prediction error of every row."""
+        return np.asarray(np.abs(self.others - self.given).mean(axis=0))
+
+    @property
+    def mape(self) -> float:
+        """Its mean over rows."""
+        return float(self.by_row.mean())
+
+    @property
+    def of_new_rows(self) -> float:
+        """The same between models whose training rows are all drawn anew, to first order."""
+        return self.factor * self.mape
+
+    @property
+    def otherwise(self) -> np.ndarray | None:
+        """For every row the share of other models that classify it otherwise."""
+        return None if self.changed is None else np.asarray(self.changed.mean(axis=0))
+
+    @property
+    def ranges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Quantiles of the other models' predictions of every row, 2.5 and 97.5 %."""
+        low, high = np.quantile(self.others, RANGE, axis=0)
+        return low, high
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """The numbers that are printed, by name."""
+        low, high = self.ranges
+        found = {
+            "mean absolute prediction error": self.mape,
+            "of new training rows": self.of_new_rows,
+            "largest of a row": float(self.by_row.max()),
+            "mean width of the 95 % range": float((high - low).mean()),
+        }
+        if (other := self.otherwise) is not None:
+            found["classified otherwise, mean share"] = float(other.mean())
+            found[f"rows classified otherwise by more than {OFTEN:.0%}"] = float(
+                (other > OFTEN).mean()
+            )
+        return found
+
+    def frame(self) -> Any:
+        """A line for each row: prediction, range of the others, mean move, share otherwise."""
+        low, high = self.ranges
+        columns = {"row": self.rows, "given": self.given, "low": low, "high": high}
+        columns["mape"] = self.by_row
+        if (other := self.otherwise) is not None:
+            columns["otherwise"] = other
+        return frame_of({name: values.tolist() for name, values in columns.items()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name; the others by their ranges."""
+        low, high = self.ranges
+        return {
+            "schema": SCHEMA,
+            "source": self.source,
+            "event": self.event,
+            "threshold": self.threshold,
+            "n_models": self.n_models,
+            "factor": self.factor,
+            "summary": present.plain(self.summary),
+            "rows": self.rows.tolist(),
+            "given": present.plain(self.given),
+            "low": present.plain(low),
+            "high": present.plain(high),
+            "mape": present.plain(self.by_row),
+            "otherwise": present.plain(self.otherwise),
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """An instability plot: predictions of the others over those given (needs matplotlib)."""
+        return displays.load("instability")(self, ax=ax)
+
+    def __str__(self) -> str:
+        rows = [[name, present.number(value)] for name, value in self.summary.items()]
+        head = ["stability of predictions", f"{self.n_models} further models per row"]
+        return f"{present.text_table(head, rows)}\nnote: {self.source}"
+
+
+def others_of_pairs(answers: Answers, shaken: Answers) -> tuple[np.ndarray, np.ndarray] | None:
+    """Tested rows, ascending, and `(K − 1, n)` positions in `shaken` of their further answers.
+
+    Line s holds, for the rows of fold i, the model that lacks fold i and the s-th fold after it:
+    each line is a whole set of predictions. None where rows were tested more than once.
+    """
+    plan = answers.plan
+    rows = plan.positions[0]
+    order = np.argsort(shaken.plan.positions[0], kind="stable")
+    distinct, counts = np.unique(shaken.plan.positions[0], return_counts=True)
+    if (
+        len(np.unique(rows)) < len(rows)
+        or np.ptp(counts)
+        or not np.array_equal(distinct, np.sort(rows))
+    ):
+        return None
+    other = np.repeat(shaken.plan.unit, shaken.plan.test_sizes)
+    own = np.repeat(shaken.plan.fold, shaken.plan.test_sizes)
+    n_folds = int(max(other.max(), own.max())) + 1
+    after = (other - own) % n_folds
+    order = np.lexsort((after, shaken.plan.positions[0]))
+    return distinct, order.reshape(len(distinct), -1).T

@@ -1,0 +1,322 @@
+"""The risk in every subgroup, from answers about rows that were held out: no further fit.
+
+A loss of rows is averaged over the rows of a level. A score of whole test sets is that of all
+answers about the level's rows, of a repetition, taken as one test set; a fold may hold none of
+them. Every level has the interval that cross-validation has for the loss (`interval_forms`), at the
+level at which all of them hold together (`core/statistics/simultaneous.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.contracts import Terms
+from truerisk.core.loss import Loss, RowLoss
+from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.statistics.shrinkage import shrinkage
+from truerisk.core.statistics.simultaneous import level_of_each, simultaneous_quantile
+from truerisk.core.table.data import Data
+from truerisk.core.validation.levels import Levels
+from truerisk.core.validation.subgroups import FEWEST, Subgroup, SubgroupRisk, SubgroupRisks
+from truerisk.methods.interval_forms import RowEvidence, as_form
+from truerisk.methods.interval_forms.form import Sureness
+from truerisk.methods.interval_forms.inflation import calibrated_word, enlarged
+from truerisk.methods.interval_forms.instability import instability
+from truerisk.methods.interval_forms.shaken import Shaken
+from truerisk.methods.parts.averages import average_weights, means_by_row
+from truerisk.methods.parts.set_risks import row_losses
+
+__all__ = ["subgroup_risks"]
+
+POOLED = (
+    "all answers about the rows of a subgroup are one test set; where they are scores for ranks, "
+    "those of different models are pooled, and their scales may differ from fold to fold."
+)
+FAILED = "a fit failed, so some rows have no answer."
+SCORED = "a scorer rates one fitted model on its test set, and says nothing of single rows."
+UNCALIBRATED = "no interval was calibrated for this loss."
+
+
+def subgroup_risks(
+    answers: Answers,
+    shaken: Answers | None,
+    data: Data,
+    loss: Loss,
+    terms: Terms,
+    columns: Sequence[Levels],
+) -> SubgroupRisks:
+    """One loss of the first candidate in every level of these columns, and in all rows.
+
+    `answers` are of models that had not seen the rows; `shaken` are answers to the same rows by
+    models that lack a further fold, where there are any.
+    """
+    told = _Told(answers, shaken, data, loss, terms)
+    whole = told.part(Subgroup("", "all rows", 0), np.ones(data.n_rows, dtype=bool))
+    parts = [
+        told.part(Subgroup(one.column, name, 0), one.codes == code)
+        for one in columns
+        for code, name in enumerate(one.names)
+    ]
+    quantile = _quantile(told, [part for part in parts if part.varies])
+    level = terms.confidence_level if quantile is None else level_of_each(quantile)
+    first = whole.risk(terms.confidence_level)
+    levels = [part.risk(level) for part in parts]
+    spreads: dict[str, float] = {}
+    for one in columns:
+        mine = [i for i, part in enumerate(parts) if part.subgroup.column == one.column]
+        spreads |= _shrink(one.column, levels, [i for i in mine if parts[i].varies], parts)
+    return SubgroupRisks(
+        loss.word, first, tuple(levels), quantile, spreads, tuple(_notes(told, levels))
+    )
+
+
+def _notes(told: _Told, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
+    if not told.loss.per_row and any(one.value is not None for one in levels):
+        yield POOLED
+    if is_ordered(told.answers.plan):
+        yield ORDERED
+    elif calibrated_word(told.loss) is None:
+        yield f"{told.loss.word}: {UNCALIBRATED}"
+
+
+def _quantile(told: _Told, parts: Sequence[_Part]) -> float | None:
+    """The standard errors at which the intervals of these parts hold together."""
+    if not parts:
+        return None
+    influences = np.zeros((len(parts), told.data.n_rows))
+    for line, part in zip(influences, parts, strict=True):
+        line[part.evidence.rows] = part.influences
+    groups = told.data.groups
+    if groups is not None:
+        member = np.unique(groups, return_inverse=True)[1].ravel()
+        influences = np.array([np.bincount(member, line) for line in influences])
+    covariance = influences @ influences.T
+    alike = np.diag(covariance) == 0  # equal losses go together with nothing
+    covariance[alike, alike] = 1.0
+    return simultaneous_quantile(covariance, told.terms.confidence_level)
+
+
+def _shrink(
+    column: str, levels: list[SubgroupRisk], mine: list[int], parts: Sequence[_Part]
+) -> dict[str, float]:
+    """Put the shrunken values of a column's levels in their places; the spread between them."""
+    values = np.array([levels[i].value for i in mine], dtype=float)
+    found = shrinkage(values, np.array([parts[i].variance for i in mine]))
+    if found is None:
+        return {}
+    for i, value, kept in zip(mine, found.values.tolist(), found.kept.tolist(), strict=True):
+        levels[i] = replace(levels[i], shrunken=value, kept=kept)
+    return {column: found.spread}
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """What was answered about rows, ready to be read for a part of them."""
+
+    answers: Answers
+    shaken: Answers | None
+    data: Data
+    loss: Loss
+    terms: Terms
+
+    @cached_property
+    def lacking(self) -> str | None:
+        """Why nothing can be said of any part."""
+        if self.answers.response in ("scored", "loss"):
+            return SCORED
+        return None if self.answers.answered.all() else FAILED
+
+    @cached_property
+    def by_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+        """Tested rows, their losses (0 of a score of sets), shares, whether tested repeatedly."""
+        weights, total = average_weights(self.data, self.answers.plan, "pooled")
+        return means_by_row(self.by_position, weights / total, self.answers.plan)
+
+    @cached_property
+    def by_position(self) -> np.ndarray:
+        if isinstance(self.loss, RowLoss):
+            return row_losses(self.answers, self.data, self.loss)
+        return np.zeros((1, len(self.answers.plan.positions[0])))
+
+    @cached_property
+    def moved(self) -> Shaken | None:
+        """Losses of rows by models that lack a further fold."""
+        if self.shaken is None or not isinstance(self.loss, RowLoss):
+            return None
+        return Shaken.of(self.shaken, row_losses(self.shaken, self.data, self.loss))
+
+    def part(self, subgroup: Subgroup, member: np.ndarray) -> _Part:
+        """The rows of a level, of which `member` marks those of the table, that were tested."""
+        rows = self.answers.plan.positions[0]
+        tested = np.zeros(self.data.n_rows, dtype=bool)
+        tested[rows] = True
+        mine = tested & member
+        n_events = None
+        if self.data.n_classes == 2:
+            n_events = int((self.data.class_codes[mine] == 1).sum())
+        return _Part(self, replace(subgroup, n_rows=int(mine.sum()), n_events=n_events), mine)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """The tested rows of one level, `member` of the table."""
+
+    told: _Told
+    subgroup: Subgroup
+    member: np.ndarray
+
+    @cached_property
+    def lacking(self) -> str | None:
+        """Why there is no value."""
+        told, n = self.told, self.subgroup.n_rows
+        if told.lacking is not None:
+            return told.lacking
+        if n < FEWEST:
+            return f"{n} {'row' if n == 1 else 'rows'}: at least {FEWEST} are needed."
+        if told.data.groups is not None:
+            m = len(np.unique(told.data.groups[self.member]))
+            if m < FEWEST:
+                return (
+                    f"{m} {'group' if m == 1 else 'groups'} of rows: at least {FEWEST} are needed."
+                )
+        weights = told.data.sample_weight
+        if weights is not None and not weights[self.member].any():
+            return "all its rows have a sample_weight of 0."
+        return None if told.loss.per_row else self._few_of_a_class
+
+    @property
+    def _few_of_a_class(self) -> str | None:
+        """A score of sets weighs classes against each other: each needs some rows."""
+        data = self.told.data
+        if data.task != "classification":
+            return None
+        counts = np.bincount(data.class_codes[self.member], minlength=data.n_classes)
+        code = int(counts.argmin())
+        if counts[code] >= FEWEST:
+            return None
+        have = "no row is" if counts[code] == 0 else f"{counts[code]} of {counts.sum()} rows are"
+        return f"{have} '{data.label(code)}': at least {FEWEST} of each class are needed."
+
+    @cached_property
+    def varies(self) -> bool:
+        """Whether there is a value, and a variance of it."""
+        return self.lacking is None and self.variance > 0
+
+    @cached_property
+    def variance(self) -> float:
+        """That of a cross-validated mean; of fewer than two errors at least that of two."""
+        if not self.told.loss.tells_influences:
+            return 0.0
+        spread = enlarged(self.evidence, 0)
+        m = self.subgroup.n_rows
+        if not self.told.loss.binary or self.evidence.values[0] * m >= 2:
+            return spread.variance
+        factor = m / spread.units if spread.units > 0 else 1.0
+        two = 2 / (m + 4)
+        return max(spread.variance, factor * two * (1 - two) / m)
+
+    @property
+    def influences(self) -> np.ndarray:
+        """What each of its rows adds to the error of its value."""
+        evidence = self.evidence
+        return np.asarray((evidence.losses[0] - evidence.values[0]) * evidence.weights)
+
+    def risk(self, level: float) -> SubgroupRisk:
+        """Its value and interval at this level."""
+        loss = self.told.loss
+        perfect = loss.perfect if loss.is_score else None
+        if self.lacking is not None:
+            return SubgroupRisk(self.subgroup, reason=self.lacking, perfect=perfect)
+        error, interval, notes = self._sureness(level)
+        return SubgroupRisk(
+            self.subgroup,
+            float(self.evidence.values[0]),
+            error,
+            interval,
+            reason=notes[-1] if interval is None and notes else None,
+            perfect=perfect,
+        )
+
+    def _sureness(self, level: float) -> Sureness:
+        told = self.told
+        word = calibrated_word(told.loss)
+        if word is None or is_ordered(told.answers.plan):
+            return None, None, ()
+        terms = replace(told.terms, confidence_level=level)
+        return as_form(word).of(replace(self.evidence, terms=terms), 0)
+
+    @cached_property
+    def evidence(self) -> RowEvidence:
+        """The tests of its rows in the form in which intervals take them."""
+        told = self.told
+        rows, per_row, shares, repeatedly = told.by_row
+        mine = self.member[rows]
+        at = self.member[told.answers.plan.positions[0]]
+        rows, weights = rows[mine], shares[mine] / shares[mine].sum()
+        losses, one_row = per_row[:, mine], None
+        value = losses @ weights
+        if not told.loss.per_row:
+            value, losses, one_row = self._of_sets(rows)
+        moved = told.moved
+        if moved is not None:
+            own = self.member[moved.rows]
+            moved = Shaken(moved.rows[own], moved.other[own], moved.losses[:, own])
+        groups = told.data.groups
+        return _Evidence(
+            values=value,
+            loss=told.loss,
+            terms=told.terms,
+            groups=None if groups is None else groups[rows],
+            data=told.data,
+            plan=told.answers.plan,
+            rows=rows,
+            losses=losses,
+            weights=weights,
+            repeatedly=repeatedly,
+            by_position=told.by_position[:, at],
+            split_risks=value[:, None],
+            shaken=moved,
+            one_row=one_row,
+            row_of=np.searchsorted(rows, told.answers.plan.positions[0][at]),
+        )
+
+    def _of_sets(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Score, score plus influence of every row, and what one row does, over repetitions."""
+        told = self.told
+        plan, loss, data = told.answers.plan, told.loss, told.data
+        repeat = np.repeat(plan.repeat, plan.test_sizes)
+        values, lines, changes = [], [], []
+        for r in np.unique(repeat):
+            at = np.flatnonzero((repeat == r) & self.member[plan.positions[0]])
+            at = at[np.argsort(plan.positions[0][at], kind="stable")]
+            asked = plan.positions[0][at]
+            given = data, asked, told.answers.values[:1][:, at], data.weights(asked)
+            value = loss.of_set(*given)
+            values.append(value)
+            changes.append(loss.of_one_row(*given))
+            line = np.repeat(value[:, None], len(rows), axis=1)
+            if loss.tells_influences:
+                line[:, np.searchsorted(rows, asked)] += loss.influences(*given, value)
+            lines.append(line)
+        return np.mean(values, axis=0), np.mean(lines, axis=0), np.mean(changes, axis=0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Evidence(RowEvidence):
+    """That of a part of the tested rows; `row_of` is the place of each test's row among them."""
+
+    row_of: np.ndarray
+
+    @cached_property
+    def instability(self) -> np.ndarray | None:
+        if not self.repeatedly:
+            return super().instability
+        times = np.bincount(self.row_of)
+        if not self.loss.per_row or np.ptp(times) or times[0] < 2:
+            return None
+        return instability(self.by_position, self.losses, self.weights, self.row_of)
