@@ -1,0 +1,7 @@
+"""What `validate` is made of.
+
+| file | what it holds |
+|---|---|
+| `asked.py` | what a search, or a model, is asked to be tested by |
+| `honest.py` | the answers about held-out rows: those that exist, or one honest run |
+"""
