@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.choice import choose_engine
+from truerisk.engines.running.fitting import fitted_on_all
 
 __all__ = ["Asking"]
 
@@ -81,9 +82,8 @@ class Asking:
         asked: np.ndarray | None = None,
     ) -> Answers:
         """The next pass, with answers as they are requested."""
-        seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]
-        self.passes += 1
-        run = RunOptions(self.executor, int(seed), only, self.keeper, asked, self.steps)
+        seed = self._next_seed()
+        run = RunOptions(self.executor, seed, only, self.keeper, asked, self.steps)
         each = request.each
         found: list[tuple[Request, Answers]] = []
         n_fits: dict[str, int] = {}
@@ -100,6 +100,22 @@ class Asking:
             found += zip(requests, (replace(answers, also=()), *answers.also), strict=True)
         told = [next(a for known, a in found if known.is_like(one)) for one in each]
         return replace(told[0], also=tuple(told[1:]), n_fits=sum(n_fits.values()))
+
+    def models(self, plan: Plan, only: np.ndarray) -> Iterator[Any]:
+        """The fitted models of the next pass, that of candidate `only[f]` in fit f.
+
+        They are made anew, one by one, as those that answer were: engines keep none.
+        """
+        seed = self._next_seed()
+        for fit, candidate in enumerate(only.tolist()):
+            data = self.data.subset(plan.train_rows(fit)[0])
+            place = (seed, fit) if self.family.is_random else None
+            yield fitted_on_all(self.family, candidate, data, place)
+
+    def _next_seed(self) -> int:
+        seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]
+        self.passes += 1
+        return int(seed)
 
     def _shared(self, plan: Plan, asked: Sequence[Request]) -> list[tuple[Engine, list[Request]]]:
         """Who is to answer what, the first request first; nothing is asked twice."""

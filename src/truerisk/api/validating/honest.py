@@ -16,7 +16,7 @@ from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.tuning import of_tuning
 from truerisk.api.validating.asked import Asked
 from truerisk.core.answered_rows import AnsweredRows
-from truerisk.core.answers import Answers
+from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.results import RiskEstimate
@@ -49,6 +49,24 @@ class HonestRun:
         """What was asked for on which data."""
         return self.asked.problem
 
+    @property
+    def passes(self) -> int:
+        """How many passes were asked before the one that tested the winners."""
+        testing = self.asked.testing
+        return int(not testing.shares_folds and testing.asks_inside(len(self.problem.family)))
+
+    @property
+    def told(self) -> dict[Response, Answers]:
+        """The answers of the winners, by what they were asked."""
+        return {one.response: one for one in self.answered.told}
+
+    @property
+    def moved(self) -> dict[Response, Answers]:
+        """The answers by models that lack a further fold, in the same way."""
+        if self.shaken is None:
+            return {}
+        return {one.response: one for one in (*self.shaken.also, self.shaken)}
+
 
 def honest_run(asked: Asked) -> HonestRun:
     """From the search that was tested already where it keeps what is needed, else one run."""
@@ -65,7 +83,7 @@ def _wanted(problem: Problem) -> Request | None:
     if problem.data.task == "regression":
         return Request("value")
     for response in ("probability", "score"):
-        request = Request(response)  # type: ignore[arg-type]
+        request = Request(response)
         if response_refusal(problem.family, problem.data, request) is None:
             return request
     return None
@@ -91,22 +109,15 @@ def _tested(asked: Asked, wanted: Request | None) -> HonestRun:
         best = curve_of(told).best
     else:
         best = curve_of(compute(of_tuning(problem, asked.select_by), asked.select_by)).best
-    shaken = told.evaluation.shaken
     return HonestRun(
         asked=asked,
         risk=risk,
         answered=answered,
         winners=winners.candidate,
         best=best,
-        shaken=None if shaken is None else _richest(shaken, wanted),
+        shaken=told.evaluation.shaken,
         n_made=told.n_made,
     )
-
-
-def _richest(answers: Answers, wanted: Request | None) -> Answers:
-    """Of what was asked and asked besides, what was wanted."""
-    response = answers.response if wanted is None else wanted.response
-    return next(one for one in (answers, *answers.also) if one.response == response)
 
 
 def _of_search(asked: Asked, search: HonestSearchCV) -> HonestRun | None:
@@ -127,10 +138,7 @@ def _with(found: HonestRun, wanted: Request) -> HonestRun:
     if wanted.response in {one.response for one in answered.told}:
         return found
     problem, plan = found.problem, answered.told[0].plan
-    inside = not found.asked.testing.shares_folds and found.asked.testing.asks_inside(
-        len(problem.family)
-    )
-    asking = problem.asking(engine="auto", passes=int(inside))
+    asking = problem.asking(engine="auto", passes=found.passes)
     answers = asking.answers(plan, wanted, by_fit(plan, found.winners))
     told: tuple[Any, ...] = (answers, *answered.told)
     return replace(found, answered=replace(answered, told=told), n_made=answers.n_fits)

@@ -8,12 +8,13 @@ mean. The index is
     \hat\Phi = 1 - \frac{\frac{1}{d} \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
                         {\frac{\bar k}{d} \left(1 - \frac{\bar k}{d}\right)},
 
-1 where all fits selected the same and 0, on average, where each draws its features at random. With
+1 where all fits selected the same and 0, on average, where each draws its features at random.
+With :math:`c = \frac{\bar k}{d} (1 - \frac{\bar k}{d})` and
 
 .. math::
-    \hat\Phi_i = \frac{\frac{1}{d} \sum_f z_{if} \hat p_f - \frac{k_i \bar k}{d^2} + \frac{\hat\Phi}{2}
-      \left(\frac{2 k_i \bar k}{d^2} - \frac{k_i}{d} - \frac{\bar k}{d} + 1\right)}
-      {\frac{\bar k}{d} \left(1 - \frac{\bar k}{d}\right)}
+    \hat\Phi_i = \frac{1}{c} \left[\frac{1}{d} \sum_f z_{if} \hat p_f - \frac{k_i \bar k}{d^2} +
+      \frac{\hat\Phi}{2} \left(\frac{2 k_i \bar k}{d^2} - \frac{k_i}{d} - \frac{\bar k}{d} +
+      1\right)\right]
 
 its variance is :math:`\frac{4}{M^2} \sum_i (\hat\Phi_i - \bar\Phi)^2`, and the interval is normal.
 

@@ -8,4 +8,5 @@
 | `subgroups.py` | `Subgroups`: each score in every level, with simultaneous intervals |
 | `feature_stability.py` | `FeatureStability`: which features the models of several splits use |
 | `prediction_stability.py` | `PredictionStability`: how far single predictions move |
+| `stability.py` | `Stability`: both of these |
 """

@@ -109,8 +109,8 @@ def _named(asked: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
                     f"{clean(', '.join(names), 160)}."
                 )
             yield one, column_arrays(X)[names.index(one)]
-        elif isinstance(one, Integral) and not isinstance(one, bool) and count is not None:
-            if not 0 <= one < count:
+        elif isinstance(one, Integral) and count is not None:
+            if not 0 <= int(one) < count:
                 raise UnknownName(f"subgroups: X has no column {one}; it has {count}, from 0 on.")
             yield names[int(one)] if names else f"column {one}", _number(X, int(one))
         else:

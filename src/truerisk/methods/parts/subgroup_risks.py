@@ -44,7 +44,7 @@ UNCALIBRATED = "no interval was calibrated for this loss."
 
 def subgroup_risks(
     answers: Answers,
-    shaken: Answers | None,
+    shaken: Shaken | None,
     data: Data,
     loss: Loss,
     terms: Terms,
@@ -52,7 +52,7 @@ def subgroup_risks(
 ) -> SubgroupRisks:
     """One loss of the first candidate in every level of these columns, and in all rows.
 
-    `answers` are of models that had not seen the rows; `shaken` are answers to the same rows by
+    `answers` are of models that had not seen the rows; `shaken` are losses of the same rows by
     models that lack a further fold, where there are any.
     """
     told = _Told(answers, shaken, data, loss, terms)
@@ -119,7 +119,7 @@ class _Told:
     """What was answered about rows, ready to be read for a part of them."""
 
     answers: Answers
-    shaken: Answers | None
+    shaken: Shaken | None
     data: Data
     loss: Loss
     terms: Terms
@@ -142,13 +142,6 @@ class _Told:
         if isinstance(self.loss, RowLoss):
             return row_losses(self.answers, self.data, self.loss)
         return np.zeros((1, len(self.answers.plan.positions[0])))
-
-    @cached_property
-    def moved(self) -> Shaken | None:
-        """Losses of rows by models that lack a further fold."""
-        if self.shaken is None or not isinstance(self.loss, RowLoss):
-            return None
-        return Shaken.of(self.shaken, row_losses(self.shaken, self.data, self.loss))
 
     def part(self, subgroup: Subgroup, member: np.ndarray) -> _Part:
         """The rows of a level, of which `member` marks those of the table, that were tested."""
@@ -262,7 +255,7 @@ class _Part:
         value = losses @ weights
         if not told.loss.per_row:
             value, losses, one_row = self._of_sets(rows)
-        moved = told.moved
+        moved = told.shaken if told.loss.per_row else None
         if moved is not None:
             own = self.member[moved.rows]
             moved = Shaken(moved.rows[own], moved.other[own], moved.losses[:, own])

@@ -54,7 +54,7 @@ def _weights(model: Any) -> np.ndarray | None:
     if hasattr(model, "coef_"):
         coefficients = model.coef_
         plain = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
-        return np.atleast_2d(np.asarray(plain) != 0).any(axis=0)
+        return np.asarray(np.atleast_2d(np.asarray(plain) != 0).any(axis=0))
     if hasattr(model, "feature_importances_"):
         return np.asarray(model.feature_importances_) > 0
     return None
@@ -111,6 +111,13 @@ def _imputed(imputer: Any, origins: Origins) -> Origins:
     return kept + [origins[j] for j in marks]
 
 
+def _computed(step: Any, origins: Origins) -> Origins:
+    """A function keeps columns where it is none, as what passes through, or says that it does."""
+    if step.func is None or step.feature_names_out == "one-to-one":
+        return origins
+    raise Refusal("a FunctionTransformer without feature_names_out='one-to-one' may mix columns.")
+
+
 def _beside_each_other(parts: Iterable[tuple[Any, Sequence[int]]], origins: Origins) -> Origins:
     made = (
         _after(step, [origins[j] for j in columns])
@@ -145,6 +152,7 @@ def _union(step: Any, origins: Origins) -> Origins:
 
 STEPS: Mapping[str, Callable[[Any, Origins], Origins]] = {
     "sklearn.preprocessing:OneHotEncoder": _indicators,
+    "sklearn.preprocessing:FunctionTransformer": _computed,
     "sklearn.impute:SimpleImputer": _imputed,
     "sklearn.compose:ColumnTransformer": _columns,
     "sklearn.pipeline:FeatureUnion": _union,

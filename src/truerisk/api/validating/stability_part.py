@@ -1,0 +1,123 @@
+"""The part of a validation that speaks of stability: of the features and of single predictions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from truerisk.api.validating.honest import HonestRun
+from truerisk.core.answers import Answers, Response
+from truerisk.core.contracts import Request, Streams
+from truerisk.core.errors import Refusal
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.rows import column_names, n_columns
+from truerisk.core.validation.feature_stability import FeatureStability
+from truerisk.core.validation.prediction_stability import PredictionStability, others_of_pairs
+from truerisk.core.validation.stability import Stability
+from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.choosing_inside import by_fit
+from truerisk.models.stated.selected_features import selected_features
+
+__all__ = ["stability_of"]
+
+BY: tuple[Response, ...] = ("probability", "value", "label")
+NO_PAIRS = (
+    "no models were fitted without a further fold, by which predictions move: use a search with "
+    "outer='pairs', or a model without a search inside."
+)
+SOURCE = (
+    "the further models of a row lack one fold more than its own: they share most of their "
+    "training rows with it, and move {factor:.2g} times less than models of new rows (first order)."
+)
+LABELS = "the model gives no probabilities: a move is another label."
+
+
+def stability_of(run: HonestRun) -> Stability:
+    """Of the features that the outer splits selected, and of predictions of held-out rows."""
+    missing: dict[str, str] = {}
+    features = predictions = None
+    try:
+        features = _features(run)
+    except Refusal as refusal:
+        missing["features"] = str(refusal)
+    try:
+        predictions = _predictions(run)
+    except Refusal as refusal:
+        missing["predictions"] = str(refusal)
+    return Stability(features, predictions, missing)
+
+
+def _features(run: HonestRun) -> FeatureStability:
+    """The winners of the outer splits, fitted again, say which columns they use."""
+    problem, plan = run.problem, run.answered.told[0].plan
+    count = n_columns(problem.data.X)
+    if count is None:
+        raise Refusal("X has no columns: no features were selected.")
+    names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
+    asking = problem.asking(passes=run.passes)
+    models = asking.models(plan, by_fit(plan, run.winners))
+    selected = np.array([selected_features(model, count) for model in models])
+    level = problem.confidence_level
+    return FeatureStability.of(selected, tuple(names), confidence_level=level, n_fits=len(selected))
+
+
+def _predictions(run: HonestRun) -> PredictionStability:
+    response = next((one for one in BY if one in run.told), None)
+    if response is None:
+        raise Refusal("decision values of several models have no common scale.")
+    answers = run.told[response]
+    shaken = run.moved.get(response) or _asked_again(run, response)
+    found = others_of_pairs(answers, shaken)
+    if found is None:
+        raise Refusal("rows were tested more than once: use one repetition, outer='pairs'.")
+    rows, places = found
+    given = answers.values[0][np.argsort(answers.plan.positions[0], kind="stable")]
+    others, factor = shaken.values[0][places], max(1.0, len(places) - 1) ** 0.5
+    source = SOURCE.format(factor=factor)
+    if response == "label":
+        moved = others != given
+        zero, one = np.zeros(len(rows)), moved.astype(float)
+        return PredictionStability(rows, zero, one, f"{LABELS} {source}", changed=moved)
+    data, event = run.problem.data, None
+    if response == "probability":
+        event = "the most probable class" if data.n_classes > 2 else str(data.label(1))
+        if data.n_classes == 2:
+            given, others = given[:, 1], others[..., 1]
+    return PredictionStability.of(rows, given, others, source, event=event, factor=factor)
+
+
+def _asked_again(run: HonestRun, response: Response) -> Answers:
+    """The winners' fits without a further fold, made again where their answers were not kept."""
+    testing = run.asked.testing
+    if not isinstance(testing, Pairs):
+        raise Refusal(NO_PAIRS)
+    plan = testing.plan(run.problem.data, Streams(run.problem.seed))
+    inner = plan.only(plan.questions("inner"))
+    # A fit without folds i and j answers for the winners of both, who may differ: of each pair
+    # of folds the one that stands first asks in one pass, the other one in the next.
+    passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]
+    return _beside(
+        inner,
+        [(questions, _answered(run, inner.only(questions), response)) for questions in passes],
+    )
+
+
+def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
+    asking = run.problem.asking(engine="auto", passes=1)
+    answers = asking.answers(plan, Request(response), by_fit(plan, run.winners[plan.fold]))
+    if not answers.answered.all():
+        raise Refusal("a fit without a further fold failed, so some rows have no such answer.")
+    return answers
+
+
+def _beside(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
+    """The answers to all questions of a plan from those to parts of them."""
+    first = parts[0][1]
+    shape = (1, int(plan.test_offsets[-1]), *first.values.shape[2:])
+    values = np.empty(shape, dtype=first.values.dtype)
+    for questions, told in parts:
+        for place, q in enumerate(questions.tolist()):
+            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = told.of(place)
+    answered = np.ones((1, plan.n_questions), dtype=bool)
+    return replace(first, plan=plan, values=values, answered=answered)

@@ -1,0 +1,35 @@
+"""Whether a model would be the same on other rows: its features and its predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from truerisk.core import present
+from truerisk.core.validation.feature_stability import FeatureStability
+from truerisk.core.validation.prediction_stability import PredictionStability
+
+__all__ = ["Stability"]
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """What the models of the outer splits share; a part that is None is `missing` for a reason."""
+
+    features: FeatureStability | None = None
+    predictions: PredictionStability | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "features": None if self.features is None else self.features.to_dict(),
+            "predictions": None if self.predictions is None else self.predictions.to_dict(),
+            "missing": present.plain(self.missing),
+        }
+
+    def __str__(self) -> str:
+        parts = [str(one) for one in (self.features, self.predictions) if one is not None]
+        said = [f"{name}: {why}" for name, why in self.missing.items()]
+        return "\n\n".join([*parts, *said])

@@ -1,0 +1,120 @@
+"""Stability of a validation: features of the outer splits, predictions of the pairs' models."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
+
+import truerisk as tr
+
+N = 90
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(N, 6))
+Y = (X[:, 0] + X[:, 1] + RNG.logistic(size=N) > 0).astype(int)
+SPARSE = LinearSVC(penalty="l1", dual=False)
+GRID = {"C": [0.02, 0.1, 1.0]}
+
+
+def stability(model, y=Y):
+    return tr.validate(model, X, y).stability
+
+
+def test_features_are_those_of_plain_fits():
+    """Each outer split's winner, fitted on the rows outside its fold."""
+    search = tr.HonestSearchCV(SPARSE, GRID, select_by="5-fold").fit(X, Y)
+    found = stability(search).features
+    plan = search.risk_.answered.told[0].plan
+    for q, split in enumerate(search.outer_):
+        rows = plan.train_rows(int(plan.fit[q]))[0]
+        fitted = LinearSVC(penalty="l1", dual=False, **split.params).fit(X[rows], Y[rows])
+        assert found.selected[q].tolist() == (fitted.coef_ != 0)[0].tolist()
+    assert found.n_fits == 5
+    assert found.index is not None
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(), RandomForestClassifier(5)])
+def test_a_fitted_search_and_a_new_one_move_alike(model):
+    """Fits that are made again are the same fits, also of learners that draw numbers."""
+    name, values = ("C", [0.01, 1.0]) if hasattr(model, "C") else ("max_depth", [3, 4, 5])
+    new, old = (
+        tr.HonestSearchCV(model, {name: values}, select_by="3-fold", loss="brier") for _ in "ab"
+    )
+    before, after = stability(new).predictions, stability(old.fit(X, Y)).predictions
+    assert len({split.best_index for split in old.outer_}) > 1  # the winners differ
+    assert np.array_equal(before.given, after.given)
+    assert np.array_equal(before.others, after.others)
+
+
+def test_the_predictions_are_the_answers_about_held_out_rows():
+    """What moves is the probability that the validation reads everywhere else."""
+    found = tr.validate(LogisticRegression(), X, Y)
+    predictions = found.stability.predictions
+    order = np.argsort(found.held_out.rows)
+    assert np.array_equal(predictions.given, found.held_out.answers[order, 1])
+    assert predictions.n_models == 9
+    assert predictions.event == "1"
+    assert predictions.of_new_rows == pytest.approx(np.sqrt(8) * predictions.mape)
+
+
+def test_labels_move_where_there_are_no_probabilities():
+    """A move is another label, and the note says so."""
+    found = stability(SPARSE).predictions
+    assert set(np.unique(found.others)) <= {0.0, 1.0}
+    assert found.mape == pytest.approx(found.otherwise.mean())
+    assert "another label" in str(found)
+
+
+def test_numbers_move():
+    """Predictions of a regression, in its unit."""
+    found = stability(Lasso(0.1), X[:, 0] + RNG.normal(size=N))
+    assert found.predictions.otherwise is None
+    assert found.predictions.mape > 0
+    assert found.features.shares[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "part", "why"),
+    [
+        (make_pipeline(PCA(2), LogisticRegression()), "features", "PCA makes columns of several"),
+        (
+            GridSearchCV(SPARSE, GRID, cv=2),
+            "predictions",
+            "no models were fitted without a further fold",
+        ),
+        (
+            tr.HonestSearchCV(SPARSE, GRID, outer="3-fold", select_by="3-fold"),
+            "predictions",
+            "no models were fitted without a further fold",
+        ),
+        (
+            tr.HonestSearchCV(SPARSE, GRID, select_by="2x3-fold"),
+            "predictions",
+            "tested more than once",
+        ),
+    ],
+)
+def test_what_is_missing_has_a_reason(model, part, why):
+    """The part is None, the sentence stands in its place, the other part is there."""
+    found = stability(model)
+    assert getattr(found, part) is None
+    assert why in found.missing[part]
+    assert why in str(found)
+    other = "features" if part == "predictions" else "predictions"
+    assert getattr(found, other) is not None
+
+
+def test_without_a_choice_the_index_has_a_reason():
+    """Nearest neighbours use all columns: nothing was selected, and it is no error."""
+    found = stability(KNeighborsClassifier())
+    assert found.features.index is None
+    assert "all 6 features" in found.features.reason
+    json.dumps(found.to_dict(), allow_nan=False)

@@ -1,0 +1,135 @@
+"""Which columns of X a fitted model uses, whatever its steps make of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from truerisk.core.errors import Refusal
+from truerisk.models.stated.selected_features import selected_features
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 5))
+Y = (X[:, 1] + X[:, 3] > 0).astype(int)
+GAPS = np.where(RNG.random(X.shape) < 0.1, np.nan, X)
+GAPS[:, 0] = np.nan
+FRAME = pd.DataFrame(
+    {"a": X[:, 0], "b": X[:, 1], "c": RNG.choice(["u", "v", "w"], 90), "d": X[:, 3]}
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "used"),
+    [
+        (Lasso(0.15), [1, 3]),
+        (make_pipeline(StandardScaler(), Lasso(0.15)), [1, 3]),
+        (make_pipeline(SelectKBest(k=2), KNeighborsClassifier()), [1, 3]),
+        (make_pipeline(StandardScaler(), SelectKBest(k=3), Lasso(0.15)), [1, 3]),
+        (DecisionTreeClassifier(max_depth=1), [3]),
+        (RandomForestClassifier(5, max_depth=1, random_state=0), None),
+        (KNeighborsClassifier(), [0, 1, 2, 3, 4]),
+        (make_pipeline(make_pipeline("passthrough", None), Lasso(0.15)), [1, 3]),
+        (make_pipeline(make_union(SelectKBest(k=1), SelectKBest(k=2)), Lasso(0.15)), [1, 3]),
+        (GridSearchCV(Lasso(), {"alpha": [0.15]}, cv=2), [1, 3]),
+        (
+            make_pipeline(
+                make_column_transformer(
+                    (StandardScaler(), [3, 4]), ("drop", [0]), (VarianceThreshold(), slice(1, 3))
+                ),
+                Lasso(0.15),
+            ),
+            [1, 3],
+        ),
+        (make_pipeline(make_column_transformer(("passthrough", X[0] > -9)), Lasso(0.15)), [1, 3]),
+    ],
+)
+def test_columns_are_those_of_x(model, used):
+    """Coefficients, importances and supports, through pipelines, searches and parts of tables."""
+    found = selected_features(model.fit(X, Y), 5)
+    if used is None:
+        assert found.tolist() == (model.feature_importances_ > 0).tolist()
+    else:
+        assert np.flatnonzero(found).tolist() == used
+
+
+def test_classes_are_joined():
+    """A column that any class gives a weight is used."""
+    y = np.argmax(X[:, :3], axis=1)
+    model = LinearSVC(C=0.01, penalty="l1", dual=False)
+    found = selected_features(model.fit(X, y), 5)
+    assert found.tolist() == (model.coef_ != 0).any(axis=0).tolist()
+    assert not (model.coef_ != 0).all(axis=0)[found].all()
+
+
+def frame_model(learner, **encoder):
+    return make_pipeline(
+        make_column_transformer(
+            (OneHotEncoder(**encoder), ["c"]),
+            (make_pipeline(SimpleImputer(), StandardScaler()), ["a", "b"]),
+            remainder="passthrough",
+        ),
+        learner,
+    )
+
+
+@pytest.mark.parametrize("encoder", [{}, {"drop": "first"}, {"max_categories": 2}])
+def test_indicators_are_of_their_column(encoder):
+    """A category that counts is its column that counts; dropped and joined ones shift nothing."""
+    y = (FRAME["c"] == "u").to_numpy().astype(float) + 2 * FRAME["d"].to_numpy()
+    found = selected_features(frame_model(Lasso(0.01), **encoder).fit(FRAME, y), 4)
+    assert found[[2, 3]].all()
+    numbers = selected_features(frame_model(Lasso(0.4), **encoder).fit(FRAME, y), 4)
+    assert np.flatnonzero(numbers).tolist() == [3]
+
+
+@pytest.mark.parametrize("places", [slice("b", "d"), [False, True, True, True]])
+def test_parts_are_named_in_every_way(places):
+    """Slices of names include their end, and masks are places."""
+    table = FRAME.assign(c=0.0)
+    model = make_pipeline(make_column_transformer(("passthrough", places)), Lasso(0.01))
+    found = selected_features(model.fit(table, FRAME["b"] + FRAME["d"]), 4)
+    assert np.flatnonzero(found).tolist() == [1, 3]
+
+
+@pytest.mark.parametrize("indicator", [False, True])
+def test_imputers_leave_out_and_mark(indicator):
+    """An empty column is left out; marks of gaps are of the columns that had them."""
+    model = make_pipeline(SimpleImputer(add_indicator=indicator), Lasso(0.15))
+    with pytest.warns(UserWarning, match="without any observed values"):
+        model.fit(GAPS, Y)
+    assert np.flatnonzero(selected_features(model, 5)).tolist() == [1, 3]
+
+
+def test_mixed_columns_are_refused():
+    """What principal components are made of is all columns, and none was selected."""
+    model = make_pipeline(PCA(2), LogisticRegression()).fit(X, Y)
+    with pytest.raises(Refusal, match="PCA makes columns of several others"):
+        selected_features(model, 5)
+
+
+def test_functions_are_asked():
+    """A function that says it keeps columns is believed; one that says nothing may mix them."""
+    keeps = FunctionTransformer(np.exp, feature_names_out="one-to-one")
+    model = make_pipeline(keeps, Lasso(0.5)).fit(X, Y)
+    assert len(selected_features(model, 5)) == 5
+    with pytest.raises(Refusal, match="may mix columns"):
+        selected_features(make_pipeline(FunctionTransformer(np.exp), Lasso()).fit(X, Y), 5)
+
+
+def test_a_count_that_does_not_fit_is_refused():
+    """A learner that speaks of other columns than it was given says nothing of X."""
+    with pytest.raises(Refusal, match="speaks of 5 columns and was given 6"):
+        selected_features(Lasso().fit(X, Y), 6)
