@@ -133,9 +133,9 @@ class _Told:
 
     @cached_property
     def by_row(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-        """Tested rows, their losses (0 of a score of sets), shares, whether tested repeatedly."""
-        weights, total = average_weights(self.data, self.answers.plan, "pooled")
-        return means_by_row(self.by_position, weights / total, self.answers.plan)
+        """Tested rows, their losses (0 of a score of sets), weights, whether tested repeatedly."""
+        weights, _ = average_weights(self.data, self.answers.plan, "pooled")
+        return means_by_row(self.by_position, weights, self.answers.plan)
 
     @cached_property
     def by_position(self) -> np.ndarray:
@@ -247,12 +247,12 @@ class _Part:
     def evidence(self) -> RowEvidence:
         """The tests of its rows in the form in which intervals take them."""
         told = self.told
-        rows, per_row, shares, repeatedly = told.by_row
+        rows, per_row, weights, repeatedly = told.by_row
         mine = self.member[rows]
         at = self.member[told.answers.plan.positions[0]]
-        rows, weights = rows[mine], shares[mine] / shares[mine].sum()
-        losses, one_row = per_row[:, mine], None
-        value = losses @ weights
+        rows, weights = rows[mine], weights[mine]
+        losses, one_row, total = per_row[:, mine], None, weights.sum()
+        value = losses @ weights / total  # whole numbers stay whole: 6/12 is 0.5
         if not told.loss.per_row:
             value, losses, one_row = self._of_sets(rows)
         moved = told.shaken if told.loss.per_row else None
@@ -269,7 +269,7 @@ class _Part:
             plan=told.answers.plan,
             rows=rows,
             losses=losses,
-            weights=weights,
+            weights=weights / total,
             repeatedly=repeatedly,
             by_position=told.by_position[:, at],
             split_risks=value[:, None],
