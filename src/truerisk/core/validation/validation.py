@@ -61,7 +61,7 @@ class Validation:
         return {
             "schema": SCHEMA,
             "risk": self.risk.to_dict(),
-            **{name: None for name in PARTS},
+            **dict.fromkeys(PARTS),
             **{name: part.to_dict() for name, part in self.parts.items()},
             "missing": present.plain(self.missing),
             "notes": list(self.notes),
