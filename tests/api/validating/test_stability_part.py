@@ -25,7 +25,7 @@ GRID = {"C": [0.02, 0.1, 1.0]}
 
 
 def stability(model, y=Y):
-    return tr.validate(model, X, y).stability
+    return tr.validate(model, X, y, replicates=0).stability
 
 
 def test_features_are_those_of_plain_fits():
@@ -56,7 +56,7 @@ def test_a_fitted_search_and_a_new_one_move_alike(model):
 
 def test_the_predictions_are_the_answers_about_held_out_rows():
     """What moves is the probability that the validation reads everywhere else."""
-    found = tr.validate(LogisticRegression(), X, Y)
+    found = tr.validate(LogisticRegression(), X, Y, replicates=0)
     predictions = found.stability.predictions
     order = np.argsort(found.held_out.rows)
     assert np.array_equal(predictions.given, found.held_out.answers[order, 1])

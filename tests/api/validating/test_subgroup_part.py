@@ -29,7 +29,7 @@ def test_a_fitted_search_and_a_new_one_say_the_same():
     given = {"select_by": "5-fold", "scores": ("auc",)}
     subgroups = {"sex": X["sex"]}
     new, old = (
-        tr.validate(search, MODEL_X, Y, subgroups=subgroups).subgroups
+        tr.validate(search, MODEL_X, Y, subgroups=subgroups, replicates=0).subgroups
         for search in (
             tr.HonestSearchCV(LogisticRegression(), GRID, **given),
             tr.HonestSearchCV(LogisticRegression(), GRID, **given).fit(MODEL_X, Y),
@@ -46,7 +46,9 @@ def test_a_fitted_search_and_a_new_one_say_the_same():
 
 def test_a_missing_level_is_named():
     """Rows without a sex are a level of their own, and the result says how many."""
-    found = tr.validate(LogisticRegression(), MODEL_X, Y, subgroups={"sex": X["sex"]}).subgroups
+    found = tr.validate(
+        LogisticRegression(), MODEL_X, Y, subgroups={"sex": X["sex"]}, replicates=0
+    ).subgroups
     assert [one.subgroup.level for one in found["auc"].levels] == ["0", "1", "missing"]
     assert "15 rows have no 'sex': they are the level 'missing'." in found.notes
     assert "sex = missing" in str(found)
@@ -67,7 +69,9 @@ def test_a_missing_level_is_named():
 )
 def test_every_score_that_the_answers_allow(model, y, words):
     """AUC of two classes, Brier's score of probabilities, else the loss alone."""
-    found = tr.validate(model, MODEL_X, y, subgroups={"half": np.arange(N) % 2}).subgroups
+    found = tr.validate(
+        model, MODEL_X, y, subgroups={"half": np.arange(N) % 2}, replicates=0
+    ).subgroups
     assert [one.loss for one in found.risks] == words
 
 

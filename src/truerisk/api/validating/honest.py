@@ -24,7 +24,7 @@ from truerisk.engines.settings import response_refusal
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.choosing_inside import by_fit
 
-__all__ = ["HonestRun", "honest_run"]
+__all__ = ["HonestRun", "asking_besides", "honest_run", "richest", "richest_request"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ class HonestRun:
 
 def honest_run(asked: Asked) -> HonestRun:
     """From the search that was tested already where it keeps what is needed, else one run."""
-    wanted = _wanted(asked.problem)
+    wanted = richest_request(asked.problem)
     if asked.fitted is not None:
         found = _of_search(asked, asked.fitted)
         if found is not None:
@@ -78,11 +78,12 @@ def honest_run(asked: Asked) -> HonestRun:
     return _tested(asked, wanted)
 
 
-def _wanted(problem: Problem) -> Request | None:
+def richest_request(problem: Problem) -> Request | None:
     """The richest answer that the learner gives; None where labels are all there is."""
     if problem.data.task == "regression":
         return Request("value")
-    for response in ("probability", "score"):
+    responses: tuple[Response, ...] = ("probability", "score")
+    for response in responses:
         request = Request(response)
         if response_refusal(problem.family, problem.data, request) is None:
             return request
@@ -94,10 +95,7 @@ LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "s
 
 def _tested(asked: Asked, wanted: Request | None) -> HonestRun:
     """One honest run, in which the models are asked the richest answers besides."""
-    problem = asked.problem
-    if wanted is not None and wanted.response not in {loss.response for loss in problem.losses}:
-        more = scores_of(LOSSES[wanted.response], problem.data)
-        problem = replace(problem, scores={**problem.scores, **more})
+    problem = asked.problem if wanted is None else asking_besides(asked.problem, wanted)
     told = compute(with_default_interval(problem, asked.testing), asked.testing)
     risk, winners = procedure_of(told), told.evaluation.winners
     if risk is None or risk.value is None or winners is None:
@@ -118,6 +116,20 @@ def _tested(asked: Asked, wanted: Request | None) -> HonestRun:
         shaken=told.evaluation.shaken,
         n_made=told.n_made,
     )
+
+
+def asking_besides(problem: Problem, wanted: Request) -> Problem:
+    """The problem with a score whose answers are those wanted, unless one of its own has them."""
+    if wanted.response in {loss.response for loss in problem.losses}:
+        return problem
+    more = scores_of(LOSSES[wanted.response], problem.data)
+    return replace(problem, scores={**problem.scores, **more})
+
+
+def richest(answers: Answers, wanted: Request | None) -> Answers:
+    """Of what was asked and asked besides, what was wanted."""
+    response = answers.response if wanted is None else wanted.response
+    return next(one for one in (answers, *answers.also) if one.response == response)
 
 
 def _of_search(asked: Asked, search: HonestSearchCV) -> HonestRun | None:
