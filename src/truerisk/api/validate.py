@@ -8,6 +8,7 @@ import numpy as np
 
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.validating.asked import asked_of
+from truerisk.api.validating.checklist_part import checklist_of
 from truerisk.api.validating.honest import honest_run
 from truerisk.api.validating.stability_part import stability_of
 from truerisk.api.validating.subgroup_part import subgroups_of
@@ -52,11 +53,14 @@ def validate(
     run = honest_run(asked)
     held_out = HeldOut.of(run.answered, run.problem.data)
     found = parts_of_two_outcomes(run, held_out, wishes)
+    by_level = None if columns is None else subgroups_of(run, columns)
+    stability = stability_of(run)
     return Validation(
         risk=run.risk,
         held_out=held_out,
-        subgroups=None if columns is None else subgroups_of(run, columns),
-        stability=stability_of(run),
+        subgroups=by_level,
+        stability=stability,
+        checklist=checklist_of(run, found.parts, by_level, stability, found.n_samples),
         missing=found.missing,
         notes=found.notes,
         **found.parts,

@@ -9,4 +9,5 @@
 | `two_outcomes.py` | discrimination, calibration and net benefit |
 | `subgroup_part.py` | every score in every level of given columns |
 | `stability_part.py` | the features that the outer splits selected, and how predictions move |
+| `checklist_part.py` | what is known of the study |
 """

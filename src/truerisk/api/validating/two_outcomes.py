@@ -79,6 +79,7 @@ class Found:
     parts: Mapping[str, Any]
     missing: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    n_samples: int = 0
 
 
 def parts_of_two_outcomes(run: HonestRun, held: HeldOut, wishes: Wishes) -> Found:
@@ -104,6 +105,7 @@ class _TwoOutcomes:
         thresholds = np.empty(0) if self.ranks_only else wishes.thresholds
         self.profile = Profile(grid, thresholds, self.ranks_only)
         self.notes: list[str] = []
+        self.n_samples = 0
         self.why_no_curve: str | None = None
         self.optimism = self._optimism(self.profile.of(own))
 
@@ -117,7 +119,7 @@ class _TwoOutcomes:
             missing = {"calibration": why, "net_benefit": why}
         else:
             parts |= {"calibration": self._calibration(measures), "net_benefit": self._benefit()}
-        return Found(parts, missing, tuple(self.notes))
+        return Found(parts, missing, tuple(self.notes), self.n_samples)
 
     # -- numbers ----------------------------------------------------------------------------------
 
@@ -140,6 +142,7 @@ class _TwoOutcomes:
             except Refusal as refusal:
                 self.notes.append(f"no optimism is known: {refusal}")
                 return Optimism.of(apparent, [], [])
+            self.n_samples = len(found.times)
             for times, answers in found:
                 training.append(self.profile.of(self._all_rows(answers, times)))
                 test.append(self.profile.of(self._all_rows(answers)))

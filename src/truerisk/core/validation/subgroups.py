@@ -98,6 +98,18 @@ class Subgroups:
     def __getitem__(self, loss: str) -> SubgroupRisks:
         return {one.loss: one for one in self.risks}[loss]
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that were asked for."""
+        levels = self.risks[0].levels if self.risks else ()
+        return tuple(dict.fromkeys(one.subgroup.column for one in levels))
+
+    @property
+    def too_small(self) -> tuple[str, ...]:
+        """Levels without a value of some loss."""
+        lacking = (r.subgroup.shown for one in self.risks for r in one.levels if r.value is None)
+        return tuple(dict.fromkeys(lacking))
+
     def frame(self) -> Any:
         """A line for each loss and level, that of all rows first."""
         lines = [(one.loss, risk) for one in self.risks for risk in (one.whole, *one.levels)]

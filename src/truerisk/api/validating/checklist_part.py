@@ -1,0 +1,132 @@
+"""The part of a validation that fills in checklists: what is known of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.validating.honest import HonestRun
+from truerisk.core import present
+from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.table.columns import is_missing
+from truerisk.core.table.rows import column_arrays, column_names, n_columns
+from truerisk.core.validation.checklist import Checklist
+from truerisk.core.validation.stability import Stability
+from truerisk.core.validation.study_facts import StudyFacts
+from truerisk.core.validation.subgroups import Subgroups
+
+__all__ = ["checklist_of"]
+
+RESPONSES = {
+    "probability": "a probability of every class",
+    "score": "a decision value",
+    "value": "a number",
+    "label": "a class",
+}
+MEASURES = {
+    "discrimination": "discrimination (AUC, average precision)",
+    "calibration": "calibration (slope, intercept, flexible curve)",
+    "net_benefit": "net benefit",
+}
+IMPUTERS = ("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer")
+SHOWN = ("truerisk", "sklearn", "numpy", "python")
+
+
+def checklist_of(
+    run: HonestRun,
+    parts: Collection[str],
+    subgroups: Subgroups | None,
+    stability: Stability,
+    n_samples: int,
+) -> Checklist:
+    """Filled in by the run and the parts that there are, by name."""
+    problem, risk = run.problem, run.risk
+    data, family = problem.data, problem.family
+    model = family.make(run.best)
+    gaps = _gaps(data.X)
+    counts = {}
+    if data.task == "classification":
+        each = np.bincount(data.class_codes, minlength=data.n_classes).tolist()
+        counts = {str(data.label(code)): n for code, n in enumerate(each)}
+    return Checklist.of(
+        StudyFacts(
+            n_rows=data.n_rows,
+            n_columns=n_columns(data.X),
+            class_counts=counts,
+            n_gaps=None if gaps is None else int(gaps.sum()),
+            n_rows_with_gaps=0 if gaps is None else int(gaps.any(axis=1).sum()),
+            imputed=any(_imputes(one) for one in _inside(model)),
+            selects=any(hasattr(one, "get_support") for one in _inside(model)),
+            n_groups=None if data.groups is None else len(np.unique(data.groups)),
+            weighted=data.sample_weight is not None,
+            steps=_steps(model),
+            n_settings=len(family),
+            setting=present.params_text(family.candidates[run.best]),
+            chosen_by=run.asked.select_by.word,
+            tested_by=run.asked.testing.word,
+            response=next(said for one, said in RESPONSES.items() if one in run.told),
+            risk=str(risk).splitlines()[0],
+            measures=tuple(
+                dict.fromkeys((problem.loss.word, *(MEASURES[p] for p in MEASURES if p in parts)))
+            ),
+            confidence_level=problem.confidence_level,
+            subgroups=() if subgroups is None else subgroups.columns,
+            too_small=() if subgroups is None else subgroups.too_small,
+            corrected=n_samples,
+            calibrated="calibration" in parts,
+            stability=_stability(stability),
+            seed=problem.seed,
+            n_fits=risk.n_fits,
+            versions={name: risk.versions[name] for name in SHOWN if name in risk.versions},
+        )
+    )
+
+
+def _inside(model: Any) -> list[Any]:
+    """The model and everything that it is made of, in parts of tables, too."""
+    return [model, *model.get_params(deep=True).values()]
+
+
+def _imputes(step: Any) -> bool:
+    """The iterative imputer is experimental, and its class is not to be named before it is made."""
+    return is_a(step, *IMPUTERS) or hasattr(step, "initial_strategy")
+
+
+def _all_steps(model: Any) -> Iterator[Any]:
+    if not is_a(model, PIPELINE):
+        yield model
+        return
+    for _, step in model.steps:
+        yield from _all_steps(step)
+
+
+def _steps(model: Any) -> tuple[str, ...]:
+    steps = (step for step in _all_steps(model) if step is not None)
+    return tuple(
+        step if isinstance(step, str) else present.clean(type(step).__name__, 40) for step in steps
+    )
+
+
+def _gaps(X: Any) -> np.ndarray | None:
+    """Which cells have no value; None where X is no table of cells."""
+    if column_names(X) is not None:
+        columns = [np.asarray(column).tolist() for column in column_arrays(X)]
+        return np.array([[is_missing(cell) for cell in column] for column in columns]).T
+    if hasattr(X, "tocsr") or getattr(X, "ndim", 0) != 2:
+        return None
+    cells = np.asarray(X)
+    if cells.dtype.kind == "f":
+        return np.isnan(cells)
+    if cells.dtype.kind != "O":
+        return np.zeros(cells.shape, dtype=bool)
+    return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
+
+
+def _stability(stability: Stability) -> str | None:
+    predictions = stability.predictions
+    if predictions is None:
+        return None
+    moved = present.number(predictions.mape)
+    return f"Predictions moved by {moved} on average between models of other training rows."
