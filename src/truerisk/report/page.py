@@ -1,4 +1,4 @@
-"""The page of results, whatever they are: of an assessment, an audit, a comparison or a validation."""
+"""The page of results: of an assessment, an audit, a comparison or a validation."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ __all__ = ["draw_benefit", "draw_calibration_curve", "draw_roc_curve"]
 TOP, BOTTOM, LEFT = 30, 336, 52
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 N_SHOWN = 21  # rows of a table under a figure
-BARS = -0.2, -0.03  # where the bars of the probabilities lie, below the curve
+BARS = -0.28, -0.03  # where the bars of the probabilities lie, below the curve
 _HELD_OUT = Key("s0", "held-out rows, with a 95 % band", "line")
 
 
@@ -56,7 +56,7 @@ def draw_calibration_curve(found: CalibrationRecord, document: ValidationDocumen
         return None
     slope = document.measure("slope")
     said = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
-    drawing = _drawing("Calibration curve", f"The share of events, smoothed.{said}", 440, -0.22)
+    drawing = _drawing("Calibration curve", f"The share of events, smoothed.{said}", 460, -0.3)
     drawing.left_axis("share of events", TICKS)
     drawing.bottom_axis("probability given", TICKS)
     _bars(drawing, found.counts)

@@ -73,8 +73,8 @@ def draw_validation(content: Any) -> str:
 
 
 def _title(document: ValidationDocument) -> str:
-    event = "" if document.n_events is None else f" of {document.event}"
-    return f"Validation{event} on {document.n_rows} rows"
+    event = "" if document.n_events is None else f", event {document.event}"
+    return f"Validation on {document.n_rows} rows{event}"
 
 
 def _facts(document: ValidationDocument) -> list[str]:

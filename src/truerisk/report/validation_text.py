@@ -57,12 +57,18 @@ SENTENCES = {
 
 def validated(document: ValidationDocument) -> str:
     """The methods paragraph."""
-    events = "" if document.n_events is None else f" ({document.n_events} with {document.event})"
+    events = (
+        ""
+        if document.n_events is None
+        else f" ({document.n_events} with the event, {document.event})"
+    )
     groups = "" if document.n_groups is None else f" in {document.n_groups} groups, kept whole,"
+    by = clean(tested_by(document.risk.method), 80)
     said = [
-        f"Performance was estimated on {document.n_rows} rows{events}{groups} by "
-        f"{clean(tested_by(document.risk.method), 80)}: every row was answered by models that took "
-        "it neither for tuning nor for the fit."
+        (
+            f"Performance was estimated on {document.n_rows} rows{events}{groups} by {by}: every "
+            "row was answered by models that took it neither for tuning nor for the fit."
+        )
     ]
     if document.discrimination is not None:
         said.append(
