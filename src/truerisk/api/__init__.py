@@ -18,7 +18,7 @@
 | `skore_check.py` | the audit as a check of skore reports |
 | `road/` | from what a user gave to an evaluation |
 | `findings/` | checks of tables and splits |
-| `assessing/`, `searching/`, `auditing/`, `comparing/` | their parts |
-| `permuting/`, `studying/`, `validating/` | their parts |
+| `assessing/`, `searching/`, `auditing/`, `comparing/`, `permuting/` | their parts |
+| `studying/`, `validating/` | their parts |
 | `learning/` | what a learning curve is made of |
 """

@@ -7,9 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from truerisk.core import present
+from truerisk.core.displays import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.validation.held_out import HeldOut
+from truerisk.core.writing import place_of, write_text
 
 __all__ = ["PARTS", "Part", "Validation"]
 
@@ -56,10 +60,27 @@ class Validation:
         """The parts that there are, by name."""
         return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
 
+    @property
+    def rows(self) -> dict[str, Any]:
+        """What was validated on: held-out rows, those in which the event came, groups."""
+        held = self.held_out
+        distinct, first = np.unique(held.rows, return_index=True)
+        of_two = held.n_classes == 2
+        return {
+            "n_rows": len(distinct),
+            "event": present.plain(held.classes[1])
+            if of_two and held.classes is not None
+            else None,
+            "n_events": int((held.truth[first] == 1).sum()) if of_two else None,
+            "n_repetitions": held.n_repetitions,
+            "n_groups": None if held.groups is None else len(np.unique(held.groups)),
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
         return {
             "schema": SCHEMA,
+            "rows": self.rows,
             "risk": self.risk.to_dict(),
             **dict.fromkeys(PARTS),
             **{name: part.to_dict() for name, part in self.parts.items()},
@@ -67,9 +88,20 @@ class Validation:
             "notes": list(self.notes),
         }
 
-    def to_json(self) -> str:
-        """The same as JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
+    def to_json(self, path: Any = None) -> str:
+        """The same as JSON, also written to `path` where one is given."""
+        text = json.dumps(self.to_dict(), allow_nan=False)
+        if path is not None:
+            write_text(text, path)
+        return text
+
+    def to_html(self, path: Any = None) -> str:
+        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        place = None if path is None else place_of(path)
+        text: str = displays.load("validation-page")(self.to_dict())
+        if place is not None:
+            write_text(text, place)
+        return text
 
     def __str__(self) -> str:
         blocks = [str(self.risk)]
