@@ -52,6 +52,15 @@ displays = Registry(
         "precision-recall": Line(
             "truerisk.plots.roc:draw_precision_recall", "precision against recall"
         ),
+        "subgroups": Line(
+            "truerisk.plots.subgroups:draw_subgroups", "a loss in every subgroup, a forest plot"
+        ),
+        "instability": Line(
+            "truerisk.plots.stability:draw_instability", "how far single predictions move"
+        ),
+        "selected-features": Line(
+            "truerisk.plots.stability:draw_selected_features", "how often features were selected"
+        ),
         "study": Line("truerisk.plots.study:draw_study", "what a study found against the size"),
     },
 )

@@ -7,6 +7,8 @@
 | `learning_curve.py` | risk against training rows, the law and its band |
 | `calibration.py` | observed shares over the probabilities given |
 | `validation.py` | calibration curves with their band, decision curves |
+| `subgroups.py` | a loss in every subgroup, a forest plot |
+| `stability.py` | how far predictions move, how often features were selected |
 | `assessment.py` | optimism ladder, random splits, stability of settings |
 | `posterior.py` | posterior densities of an error |
 | `roc.py` | ROC and precision-recall curves, operating points |

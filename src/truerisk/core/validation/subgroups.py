@@ -37,7 +37,8 @@ class SubgroupRisk:
     """One loss in one subgroup; `value` is None where it has too few rows, and `reason` says so.
 
     The `interval` holds together with those of all other subgroups. `shrunken` is the value drawn
-    to the mean of its column's levels, of which `kept` is the share of its own value.
+    to the mean of its column's levels, on a scale on which their noise does not depend on their
+    size; `kept` is the share of its own value in it.
     """
 
     subgroup: Subgroup

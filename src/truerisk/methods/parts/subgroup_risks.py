@@ -20,6 +20,7 @@ from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.plan.order import ORDERED, is_ordered
 from truerisk.core.statistics.shrinkage import shrinkage
 from truerisk.core.statistics.simultaneous import level_of_each, simultaneous_quantile
+from truerisk.core.statistics.stable_scale import StableScale
 from truerisk.core.table.data import Data
 from truerisk.core.validation.levels import Levels
 from truerisk.core.validation.subgroups import FEWEST, Subgroup, SubgroupRisk, SubgroupRisks
@@ -105,13 +106,22 @@ def _shrink(
     column: str, levels: list[SubgroupRisk], mine: list[int], parts: Sequence[_Part]
 ) -> dict[str, float]:
     """Put the shrunken values of a column's levels in their places; the spread between them."""
+    if not mine:
+        return {}
+    loss = parts[mine[0]].told.loss
+    scale = StableScale(loss.lower, loss.upper)
     values = np.array([levels[i].value for i in mine], dtype=float)
-    found = shrinkage(values, np.array([parts[i].variance for i in mine]))
+    sizes = np.array([float(parts[i].subgroup.n_rows) for i in mine])
+    slopes = scale.slope(values, sizes)
+    variances = np.array([parts[i].variance for i in mine])
+    found = shrinkage(scale.of(values), slopes**2 * variances)
     if found is None:
         return {}
-    for i, value, kept in zip(mine, found.values.tolist(), found.kept.tolist(), strict=True):
-        levels[i] = replace(levels[i], shrunken=value, kept=kept)
-    return {column: found.spread}
+    shrunken, kept = scale.back(found.values).tolist(), found.kept.tolist()
+    for i, value, share in zip(mine, shrunken, kept, strict=True):
+        levels[i] = replace(levels[i], shrunken=value, kept=share)
+    mean = scale.back(np.array([found.mean]))
+    return {column: float(found.spread / scale.slope(mean, sizes.mean())[0])}
 
 
 @dataclass(frozen=True, eq=False)

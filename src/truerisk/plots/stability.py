@@ -1,0 +1,71 @@
+"""Stability: how far predictions move, and how often features were selected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import MissingExtra
+from truerisk.core.present import clean, number
+from truerisk.core.validation.feature_stability import MOST_SHOWN, FeatureStability
+from truerisk.core.validation.prediction_stability import PredictionStability
+
+__all__ = ["draw_instability", "draw_selected_features"]
+
+
+def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
+    """Predictions of further models over those given, with the 95 % range; returns the axes.
+
+    Where the plot is narrow around the diagonal, predictions hardly depend on the training rows.
+    """
+    ax = _axes(ax, (4.8, 4.8))
+    given = np.tile(found.given, found.n_models)
+    ax.plot(given, found.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
+    order = np.argsort(found.given, kind="stable")
+    for ends in found.ranges:
+        ax.plot(found.given[order], _smoothed(ends[order]), color="C0", linewidth=1.2)
+    ends = [float(found.given.min()), float(found.given.max())]
+    if found.event is not None:
+        ends = [0.0, 1.0]
+        ax.set_aspect("equal")
+    ax.plot(ends, ends, ":", color="0.3", linewidth=0.9)
+    if found.threshold is not None:
+        for line in (ax.axvline, ax.axhline):
+            line(found.threshold, color="C1", linewidth=0.7)
+    ax.set_xlabel("prediction" if found.event is None else "probability given")
+    ax.set_ylabel(f"that of {found.n_models} further models")
+    ax.set_title(f"mean absolute prediction error {number(found.mape)}", fontsize="medium")
+    return ax
+
+
+def draw_selected_features(found: FeatureStability, *, ax: Any = None) -> Any:
+    """A bar for each of the most often selected features; returns the axes."""
+    shown = found.order[:MOST_SHOWN]
+    ax = _axes(ax, (6.4, 1.4 + 0.3 * len(shown)))
+    ax.barh(range(len(shown)), found.shares[shown], height=0.6, color="C0")
+    ax.set_yticks(range(len(shown)), [clean(found.names[f], 30) for f in shown])
+    ax.set_ylim(len(shown) - 0.5, -0.5)
+    ax.set_xlim(0, 1)
+    ax.set_xlabel(f"share of {len(found.selected)} models that selected the feature")
+    if found.index is not None:
+        ax.set_title(f"stability {number(found.index)} {found.interval}", fontsize="medium")
+    return ax
+
+
+def _smoothed(values: np.ndarray) -> np.ndarray:
+    """Running means over a twentieth of the rows, so that a line can be seen."""
+    half = max(1, len(values) // 40)
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    at = np.arange(len(values))
+    low, high = np.maximum(at - half, 0), np.minimum(at + half + 1, len(values))
+    return np.asarray((sums[high] - sums[low]) / (high - low))
+
+
+def _axes(ax: Any, size: tuple[float, float]) -> Any:
+    """The given axes, or those of a new figure."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
+    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
