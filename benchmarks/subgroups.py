@@ -80,9 +80,7 @@ def risks_of(rule: LinearDiscriminantAnalysis, X: np.ndarray, y: np.ndarray) -> 
 def rate(n: int, apart: float, n_sets: int) -> None:
     """Draw the data sets of one cell and print what was found."""
     rng = np.random.default_rng([int(100 * apart), n])
-    fresh = []
-    for code in range(len(SHARES)):
-        fresh.append(draw(FRESH, apart, rng, np.full(FRESH, code)))
+    fresh = [draw(FRESH, apart, rng, np.full(FRESH, code)) for code in range(len(SHARES))]
     mixed = draw(4 * FRESH, apart, rng)
     for side in (False, True):
         mine = mixed[3] == side

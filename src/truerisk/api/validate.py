@@ -54,13 +54,13 @@ def validate(
     held_out = HeldOut.of(run.answered, run.problem.data)
     found = parts_of_two_outcomes(run, held_out, wishes)
     by_level = None if columns is None else subgroups_of(run, columns)
-    stability = stability_of(run)
+    stability = stability_of(run, found.own, found.samples)
     return Validation(
         risk=run.risk,
         held_out=held_out,
         subgroups=by_level,
         stability=stability,
-        checklist=checklist_of(run, found.parts, by_level, stability, found.n_samples),
+        checklist=checklist_of(run, found.parts, by_level, stability, found.samples),
         missing=found.missing,
         notes=found.notes,
         **found.parts,

@@ -65,6 +65,19 @@ def test_the_predictions_are_the_answers_about_held_out_rows():
     assert predictions.of_new_rows == pytest.approx(np.sqrt(8) * predictions.mape)
 
 
+def test_bootstrap_models_are_asked_about_all_rows():
+    """Riley and Collins: each sample's own fit, plainly, beside the fit on all rows."""
+    samples = np.array([RNG.integers(0, N, N) for _ in range(4)])
+    found = tr.validate(LogisticRegression(), X, Y, samples=samples).stability.predictions
+    own = LogisticRegression().fit(X, Y).predict_proba(X)[:, 1]
+    assert found.given == pytest.approx(own, abs=1e-3)
+    for drawn, said in zip(samples, found.others, strict=True):
+        fitted = LogisticRegression().fit(X[drawn], Y[drawn])
+        assert said == pytest.approx(fitted.predict_proba(X)[:, 1], abs=1e-3)
+    assert (found.n_models, found.factor) == (4, 1)
+    assert "bootstrap" in str(found)
+
+
 def test_labels_move_where_there_are_no_probabilities():
     """A move is another label, and the note says so."""
     found = stability(SPARSE).predictions

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.validating.honest import HonestRun
+from truerisk.api.validating.resampled import Resampled
 from truerisk.core import present
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.table.columns import is_missing
@@ -39,7 +40,7 @@ def checklist_of(
     parts: Collection[str],
     subgroups: Subgroups | None,
     stability: Stability,
-    n_samples: int,
+    samples: Resampled | None,
 ) -> Checklist:
     """Filled in by the run and the parts that there are, by name."""
     problem, risk = run.problem, run.risk
@@ -74,7 +75,7 @@ def checklist_of(
             confidence_level=problem.confidence_level,
             subgroups=() if subgroups is None else subgroups.columns,
             too_small=() if subgroups is None else subgroups.too_small,
-            corrected=n_samples,
+            corrected=0 if samples is None else len(samples.times),
             calibrated="calibration" in parts,
             stability=_stability(stability),
             seed=problem.seed,

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.api.validating.honest import HonestRun
+from truerisk.api.validating.resampled import Resampled
 from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import Refusal
@@ -30,11 +31,21 @@ SOURCE = (
     "the further models of a row lack one fold more than its own: they share most of their "
     "training rows with it, and move {factor:.2g} times less than models of new rows (first order)."
 )
+OF_SAMPLES = (
+    "the further models are those of bootstrap samples, in which tuning and fit were done anew; "
+    "they are asked about all rows, as the model of all rows is (Riley and Collins 2023)."
+)
 LABELS = "the model gives no probabilities: a move is another label."
 
 
-def stability_of(run: HonestRun) -> Stability:
-    """Of the features that the outer splits selected, and of predictions of held-out rows."""
+def stability_of(
+    run: HonestRun, own: np.ndarray | None = None, samples: Resampled | None = None
+) -> Stability:
+    """Of the features that the outer splits selected, and of single predictions.
+
+    Where the procedure was repeated in bootstrap `samples`, their models' predictions of all rows
+    are held against `own`, those of the model of all rows; else those of held-out rows move.
+    """
     missing: dict[str, str] = {}
     features = predictions = None
     try:
@@ -42,7 +53,7 @@ def stability_of(run: HonestRun) -> Stability:
     except Refusal as refusal:
         missing["features"] = str(refusal)
     try:
-        predictions = _predictions(run)
+        predictions = _of_samples(run, own, samples) or _predictions(run)
     except Refusal as refusal:
         missing["predictions"] = str(refusal)
     return Stability(features, predictions, missing)
@@ -60,6 +71,21 @@ def _features(run: HonestRun) -> FeatureStability:
     selected = np.array([selected_features(model, count) for model in models])
     level = problem.confidence_level
     return FeatureStability.of(selected, tuple(names), confidence_level=level, n_fits=len(selected))
+
+
+def _of_samples(
+    run: HonestRun, own: np.ndarray | None, samples: Resampled | None
+) -> PredictionStability | None:
+    """Of models of bootstrap samples; None where there are none, or no probabilities."""
+    if own is None or samples is None or len(samples.answers) < 2 or own.ndim != 2:
+        return None
+    return PredictionStability.of(
+        np.arange(len(own)),
+        own[:, 1],
+        samples.answers[..., 1],
+        OF_SAMPLES,
+        event=str(run.problem.data.label(1)),
+    )
 
 
 def _predictions(run: HonestRun) -> PredictionStability:

@@ -11,7 +11,7 @@ import numpy as np
 from truerisk.api.assessing.out_of_fold import OVERLAP, POOLED
 from truerisk.api.validating.honest import HonestRun, richest_request
 from truerisk.api.validating.rank_estimates import score_of
-from truerisk.api.validating.resampled import resampled
+from truerisk.api.validating.resampled import Resampled, resampled
 from truerisk.core import present
 from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
@@ -74,12 +74,16 @@ def _why_not(run: HonestRun) -> str | None:
 
 @dataclass(frozen=True)
 class Found:
-    """The parts by name, why others are missing, and notes."""
+    """The parts by name, why others are missing, and notes.
+
+    `own` is what the model of all rows says of them, `samples` what those of bootstrap samples say.
+    """
 
     parts: Mapping[str, Any]
     missing: Mapping[str, str]
     notes: tuple[str, ...] = ()
-    n_samples: int = 0
+    own: np.ndarray | None = None
+    samples: Resampled | None = None
 
 
 def parts_of_two_outcomes(run: HonestRun, held: HeldOut, wishes: Wishes) -> Found:
@@ -100,12 +104,13 @@ class _TwoOutcomes:
         self.ranks_only = held.response != "probability"
         self.honest = Outcomes.held_out(held, wishes.clip)
         self.level = run.problem.confidence_level
-        own = self._all_rows(_answers_of_all(run))
+        self.own = _answers_of_all(run)
+        own = self._all_rows(self.own)
         grid = np.empty(0) if self.ranks_only else grid_of(own.given)
         thresholds = np.empty(0) if self.ranks_only else wishes.thresholds
         self.profile = Profile(grid, thresholds, self.ranks_only)
         self.notes: list[str] = []
-        self.n_samples = 0
+        self.samples: Resampled | None = None
         self.why_no_curve: str | None = None
         self.optimism = self._optimism(self.profile.of(own))
 
@@ -119,7 +124,7 @@ class _TwoOutcomes:
             missing = {"calibration": why, "net_benefit": why}
         else:
             parts |= {"calibration": self._calibration(measures), "net_benefit": self._benefit()}
-        return Found(parts, missing, tuple(self.notes), self.n_samples)
+        return Found(parts, missing, tuple(self.notes), self.own, self.samples)
 
     # -- numbers ----------------------------------------------------------------------------------
 
@@ -142,7 +147,7 @@ class _TwoOutcomes:
             except Refusal as refusal:
                 self.notes.append(f"no optimism is known: {refusal}")
                 return Optimism.of(apparent, [], [])
-            self.n_samples = len(found.times)
+            self.samples = found
             for times, answers in found:
                 training.append(self.profile.of(self._all_rows(answers, times)))
                 test.append(self.profile.of(self._all_rows(answers)))

@@ -122,7 +122,7 @@ class PredictionStability:
         low, high = self.ranges
         found = {
             "mean absolute prediction error": self.mape,
-            "of new training rows": self.of_new_rows,
+            **({} if self.factor == 1 else {"of new training rows": self.of_new_rows}),
             "largest of a row": float(self.by_row.max()),
             "mean width of the 95 % range": float((high - low).mean()),
         }
