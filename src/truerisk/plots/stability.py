@@ -23,8 +23,8 @@ def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
     given = np.tile(found.given, found.n_models)
     ax.plot(given, found.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
     order = np.argsort(found.given, kind="stable")
-    for ends in found.ranges:
-        ax.plot(found.given[order], _smoothed(ends[order]), color="C0", linewidth=1.2)
+    for quantile in found.ranges:
+        ax.plot(found.given[order], _smoothed(quantile[order]), color="C0", linewidth=1.2)
     ends = [float(found.given.min()), float(found.given.max())]
     if found.event is not None:
         ends = [0.0, 1.0]

@@ -19,5 +19,6 @@
 | `validation_page.py`, `validation.html` | the page of a validation |
 | `validation_document.py` | its JSON |
 | `validation_figures.py`, `validation_text.py` | its figures and words |
+| `review_document.py`, `review_figures.py` | its subgroups, stability and checklists |
 | `methods_text.py` | what was done, to paste into a paper, and how to repeat it |
 """

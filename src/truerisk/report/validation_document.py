@@ -11,6 +11,15 @@ from truerisk.core.present import clean
 from truerisk.core.validation.measures import MEASURES
 from truerisk.report.estimates import Estimate, read_interval
 from truerisk.report.json_values import JsonValue, require_schema
+from truerisk.report.review_document import (
+    FeaturesRecord,
+    ItemRecord,
+    PredictionsRecord,
+    SubgroupsRecord,
+    read_items,
+    read_stability,
+    read_subgroups,
+)
 
 __all__ = [
     "SCHEMA",
@@ -122,6 +131,12 @@ class ValidationDocument:
     discrimination: RanksRecord | None
     calibration: CalibrationRecord | None
     net_benefit: BenefitRecord | None
+    subgroups: tuple[SubgroupsRecord, ...]
+    on_levels: tuple[str, ...]
+    features: FeaturesRecord | None
+    predictions: PredictionsRecord | None
+    unstable: tuple[str, ...]
+    items: tuple[ItemRecord, ...]
     missing: Mapping[str, str]
     notes: tuple[str, ...]
     seed: int
@@ -145,6 +160,8 @@ def read_validation(content: Any) -> ValidationDocument:
     require_schema(content, SCHEMA, NEWEST)
     found = JsonValue(content)
     rows, risk = found["rows"], found["risk"]
+    stability = found["stability"].maybe(read_stability)
+    features, predictions, unstable = stability or (None, None, ())
     return ValidationDocument(
         risk=Estimate.read(risk),
         n_rows=rows["n_rows"].whole(),
@@ -154,6 +171,12 @@ def read_validation(content: Any) -> ValidationDocument:
         discrimination=found["discrimination"].maybe(_ranks),
         calibration=found["calibration"].maybe(_calibration),
         net_benefit=found["net_benefit"].maybe(_benefit),
+        subgroups=found["subgroups"].maybe(read_subgroups) or (),
+        on_levels=tuple(found["subgroups"].maybe(lambda one: one["notes"].texts()) or ()),
+        features=features,
+        predictions=predictions,
+        unstable=unstable,
+        items=found["checklist"].maybe(read_items) or (),
         missing=found["missing"].words(),
         notes=tuple(found["notes"].texts()),
         seed=risk["seed"].whole(),

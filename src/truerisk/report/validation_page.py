@@ -10,6 +10,13 @@ from truerisk.core.present import clean, number
 from truerisk.core.validation.validation import PARTS
 from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.layout import Headline, Section, rendered
+from truerisk.report.review_document import PredictionsRecord
+from truerisk.report.review_figures import (
+    checklist_table,
+    draw_features,
+    draw_forest,
+    draw_instability,
+)
 from truerisk.report.validation_document import (
     MeasureRecord,
     ValidationDocument,
@@ -123,9 +130,50 @@ def _parts(document: ValidationDocument) -> Iterator[PagePart]:
             "Whether deciding by the model is better than treating everybody or nobody.",
             (draw_benefit(document.net_benefit, document),),
         )
+    yield from _review(document)
     for name, why in document.missing.items():
         if name in PARTS:
             yield PagePart(name, f"Not told: {clean(why, 1000)}")
+
+
+def _review(document: ValidationDocument) -> Iterator[PagePart]:
+    """Subgroups, stability, checklists."""
+    if document.subgroups:
+        forests = (draw_forest(one, i) for i, one in enumerate(document.subgroups))
+        own = (note for one in document.subgroups for note in one.notes)
+        notes = dict.fromkeys((*document.on_levels, *own))
+        yield PagePart(
+            "subgroups",
+            "Whether it does as well in every group of rows.",
+            tuple(one for one in forests if one is not None),
+            said=tuple(clean(note, 1000) for note in notes),
+        )
+    features, predictions = document.features, document.predictions
+    if features is not None or predictions is not None:
+        figures = (
+            None if features is None else draw_features(features),
+            None if predictions is None else draw_instability(predictions),
+        )
+        unsaid = () if features is None or not features.reason else (features.reason,)
+        yield PagePart(
+            "stability",
+            "Whether other training rows would have led to the same model.",
+            tuple(one for one in figures if one is not None),
+            () if predictions is None else ((_moves(predictions), "How far predictions move"),),
+            (*unsaid, *document.unstable),
+        )
+    if document.items:
+        names = tuple(dict.fromkeys(item.guideline for item in document.items))
+        n_open = sum(not item.answer for item in document.items)
+        yield PagePart(
+            "checklist",
+            f"What data and computation tell; {n_open} items are open, and yours to answer.",
+            tables=tuple((checklist_table(document.items, name), name) for name in names),
+        )
+
+
+def _moves(found: PredictionsRecord) -> FigureTable:
+    return FigureTable.of(("", "value"), [[name, number(value)] for name, value in found.summary])
 
 
 MEASURED = (
