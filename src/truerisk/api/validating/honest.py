@@ -133,10 +133,8 @@ def _with(found: HonestRun, wanted: Request) -> HonestRun:
     if wanted.response in {one.response for one in answered.told}:
         return found
     problem, plan = found.problem, answered.told[0].plan
-    inside = not found.asked.testing.shares_folds and found.asked.testing.asks_inside(
-        len(problem.family)
-    )
-    asking = problem.asking(engine="auto", passes=int(inside))
+    passes = found.asked.testing.testing_pass(len(problem.family))
+    asking = problem.asking(engine="auto", passes=passes)
     answers = asking.answers(plan, wanted, by_fit(plan, found.winners))
     told: tuple[Any, ...] = (answers, *answered.told)
     return replace(found, answered=replace(answered, told=told), n_made=answers.n_fits)
