@@ -37,7 +37,70 @@ def validate(
     random_state: Any = 0,
     **params: Any,
 ) -> Validation:
-    """Validate a tuned model by its answers about rows that it had not seen."""
+    r"""Validate a tuned model by its answers about rows that it had not seen.
+
+    Of two outcomes: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
+    distances from a flexible curve with a band) and `net_benefit` over thresholds. Each measure is
+    told of held-out rows (honest), of the model and its own rows (apparent), and corrected for
+    optimism: with a model fitted on bootstrap sample b, tuned in it where the search tunes,
+
+    .. math:: \text{corrected} = \text{apparent} - \frac{1}{B} \sum_b
+              (\text{training}_b - \text{test}_b),
+
+    rated on the sample (training) and on all rows (test), as validate of the R package rms does.
+
+    Parameters
+    ----------
+    search_or_model : HonestSearchCV, or any model
+        A search that was fitted on these rows is not fitted again: its held-out answers are taken,
+        and where they were labels its outer winners are asked for probabilities. Else one honest
+        run is made: by the search's own words, or by pairs of ten folds for a model.
+    X, y : table and target
+        Of two classes the second, in their order, is the event.
+    subgroups : optional
+        Columns whose levels are to be told apart.
+    groups : array of labels, optional
+        Rows of one group stay together in folds and in samples, and count as one in intervals.
+    thresholds : array, optional
+        Probabilities from which one treats, for the net benefit; 0.01 to 0.99 by default.
+    clip : float, optional
+        Take probabilities below `clip`, or above 1 − `clip`, for these. Probabilities of exactly 0
+        and 1 have no logit, and so there is no slope and no curve without it.
+    replicates : int
+        Bootstrap samples in which everything is done anew; 0 for none.
+    samples : array (samples, rows), optional
+        The row numbers of given samples.
+    executor : None, int or executor
+        Where fits are made, as in `estimate_risk`; that of the search by default.
+    random_state : int, None or Generator
+        Of the samples, and of the folds of a model; a search has its own.
+    **params
+        Fit parameters of the search, such as ``sample_weight``, as in its ``fit``.
+
+    Returns
+    -------
+    Validation
+        ``print`` shows the tables, ``to_html(path)`` writes a page. A part that does not exist is
+        None, and ``missing`` says why.
+
+    References
+    ----------
+    Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer.
+    Van Calster B et al. (2019). Calibration: the Achilles heel of predictive analytics. BMC
+    Medicine 17:230.
+    Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = tr.datasets.make_difficult(120, random_state=0)
+    >>> v = tr.validate(LogisticRegression(), X, y, replicates=20)
+    >>> v.discrimination["auc"].honest < v.discrimination["auc"].apparent
+    True
+    >>> v.missing
+    {}
+    """
     check_count("replicates", replicates, least=0)
     wishes = Wishes(
         thresholds=_thresholds(thresholds),

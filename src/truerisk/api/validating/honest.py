@@ -50,12 +50,6 @@ class HonestRun:
         return self.asked.problem
 
     @property
-    def passes(self) -> int:
-        """How many passes were asked before the one that tested the winners."""
-        testing = self.asked.testing
-        return int(not testing.shares_folds and testing.asks_inside(len(self.problem.family)))
-
-    @property
     def told(self) -> dict[Response, Answers]:
         """The answers of the winners, by what they were asked."""
         return {one.response: one for one in self.answered.told}
@@ -150,7 +144,8 @@ def _with(found: HonestRun, wanted: Request) -> HonestRun:
     if wanted.response in {one.response for one in answered.told}:
         return found
     problem, plan = found.problem, answered.told[0].plan
-    asking = problem.asking(engine="auto", passes=found.passes)
+    passes = found.asked.testing.testing_pass(len(problem.family))
+    asking = problem.asking(engine="auto", passes=passes)
     answers = asking.answers(plan, wanted, by_fit(plan, found.winners))
     told: tuple[Any, ...] = (answers, *answered.told)
     return replace(found, answered=replace(answered, told=told), n_made=answers.n_fits)

@@ -66,7 +66,7 @@ def _features(run: HonestRun) -> FeatureStability:
     if count is None:
         raise Refusal("X has no columns: no features were selected.")
     names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
-    asking = problem.asking(passes=run.passes)
+    asking = problem.asking(passes=run.asked.testing.testing_pass(len(problem.family)))
     models = asking.models(plan, by_fit(plan, run.winners))
     selected = np.array([selected_features(model, count) for model in models])
     level = problem.confidence_level
