@@ -80,6 +80,10 @@ registry = Registry(
             "truerisk.papers.insa_optimism:insa_optimism",
             "training and test error as the complexity grows",
         ),
+        "insa-decomposition": Line(
+            "truerisk.papers.insa_decomposition:insa_decomposition",
+            "Bayes risk, approximation error and estimation error by degree and by rows",
+        ),
         "insa-ozone": Line(
             "truerisk.papers.insa_ozone:insa_ozone",
             "nine tuned learners on the ozone data: box plots, ROC curves (needs TRUERISK_DATA)",

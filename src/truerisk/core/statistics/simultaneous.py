@@ -44,15 +44,20 @@ def simultaneous_quantile(covariance: np.ndarray, level: float) -> float:
     return min(most, max(least, _quantile(_correlation(covariance), level)))
 
 
-def level_of_each(quantile: float) -> float:
+def level_of_each(quantile: float, n: int | None = None) -> float:
     """The level of one interval that reaches so many standard errors.
 
-    >>> round(level_of_each(1.959964), 4)
-    0.95
-    """
-    from scipy.special import ndtr
+    Where the error was estimated from the spread of `n` rows, Student's t takes the place of the
+    normal distribution: the level is that of a normal interval as wide as that of t.
 
-    return float(2 * ndtr(quantile) - 1)
+    >>> round(level_of_each(1.959964), 4), round(level_of_each(1.959964, 12), 4)
+    (0.95, 0.9723)
+    """
+    from scipy.special import ndtr, stdtrit
+
+    tail = float(ndtr(quantile))
+    reach = quantile if n is None else float(stdtrit(n - 1, tail))
+    return float(2 * ndtr(reach) - 1)
 
 
 def _correlation(covariance: np.ndarray) -> np.ndarray:

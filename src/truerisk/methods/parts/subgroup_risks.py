@@ -64,9 +64,8 @@ def subgroup_risks(
         for code, name in enumerate(one.names)
     ]
     quantile = _quantile(told, [part for part in parts if part.varies])
-    level = terms.confidence_level if quantile is None else level_of_each(quantile)
     first = whole.risk(terms.confidence_level)
-    levels = [part.risk(level) for part in parts]
+    levels = [part.risk(part.level(quantile)) for part in parts]
     spreads: dict[str, float] = {}
     for one in columns:
         mine = [i for i, part in enumerate(parts) if part.subgroup.column == one.column]
@@ -228,6 +227,24 @@ class _Part:
         """What each of its rows adds to the error of its value."""
         evidence = self.evidence
         return np.asarray((evidence.losses[0] - evidence.values[0]) * evidence.weights)
+
+    def level(self, quantile: float | None) -> float:
+        """That of an interval which reaches so many standard errors.
+
+        The variance of a mean loss is estimated from few rows; that of counted errors follows from
+        their rate, and a score of sets is kept above what one row does to it.
+        """
+        loss = self.told.loss
+        if quantile is None:
+            return self.told.terms.confidence_level
+        estimated = loss.per_row and not loss.binary and self.lacking is None
+        return level_of_each(quantile, self.n_units if estimated else None)
+
+    @property
+    def n_units(self) -> int:
+        """Rows, or groups of them."""
+        groups = self.told.data.groups
+        return self.subgroup.n_rows if groups is None else len(np.unique(groups[self.member]))
 
     def risk(self, level: float) -> SubgroupRisk:
         """Its value and interval at this level."""

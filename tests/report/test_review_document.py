@@ -1,0 +1,97 @@
+"""Subgroups, stability and checklists on the page of a validation: read with care, and drawn."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+import truerisk as tr
+from truerisk.core.errors import BadData
+from truerisk.report.validation_document import read_validation
+from truerisk.report.validation_page import draw_validation
+
+N = 90
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] + RNG.logistic(size=N) > 0).astype(int)
+SITE = np.repeat(["a", "b", "<i>c</i>", "tiny"], [40, 30, 15, 5])
+
+
+def validated(model=None, **given):
+    model = LogisticRegression() if model is None else model
+    found = tr.validate(model, X, Y, replicates=0, **given)
+    return json.loads(found.to_json())
+
+
+@pytest.fixture(scope="module")
+def content():
+    return validated(subgroups={"site": SITE})
+
+
+def test_levels_are_read_on_their_own_scale(content):
+    """AUC and its interval as scores, Brier's loss as a loss; reasons in their place."""
+    auc, zero_one = (
+        next(one for one in read_validation(content).subgroups if one.loss == word)
+        for word in ("auc", "zero-one")
+    )
+    given = next(one for one in content["subgroups"]["risks"] if one["loss"] == "auc")
+    assert auc.is_score
+    assert not zero_one.is_score
+    assert auc.lines[0].value == pytest.approx(1 - given["whole"]["value"])
+    assert auc.lines[0].interval.low == pytest.approx(1 - given["whole"]["interval"]["high"])
+    assert [one.name for one in auc.lines][:2] == ["all rows", "site = <i>c</i>"]
+    assert zero_one.lines[-1].reason == "5 rows: at least 10 are needed."
+
+
+def test_the_page_has_all_three_parts(content):
+    """A forest for each loss, both figures of stability, both checklists; names are escaped."""
+    page = draw_validation(content)
+    for name in ("subgroups-0", "subgroups-1", "subgroups-2", "instability"):
+        assert f'id="figure-{name}"' in page
+    assert "TRIPOD+AI" in page
+    assert "PROBAST" in page
+    assert "site = &lt;i&gt;c&lt;/i&gt;" in page
+    assert "<i>c</i>" not in page
+    assert "every fit used all 3 features" in page
+
+
+def test_selected_features_are_drawn():
+    """Bars where the learner selects, and the index in the caption."""
+    content = validated(LinearSVC(penalty="l1", dual=False, C=0.05))
+    page = draw_validation(content)
+    assert 'id="figure-features"' in page
+    assert f"{content['stability']['features']['index']:.4f}" in page
+
+
+def test_a_page_without_subgroups_has_no_such_part():
+    """Nobody asked for subgroups: no heading, and no empty figure."""
+    page = draw_validation(validated())
+    assert 'id="subgroups"' not in page
+    assert 'id="stability"' in page
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "why"),
+    [
+        (("subgroups", "risks", 0, "whole", "value"), "high", "whole.value"),
+        (("subgroups", "risks", 0, "levels"), {}, "levels"),
+        (("subgroups", "risks", 0, "levels", 0, "subgroup", "n_rows"), -1, "n_rows"),
+        (("stability", "features", "shares"), [0.5], "an array of 3 shares"),
+        (("stability", "predictions", "low"), [0.1], "an array of 90 numbers"),
+        (("checklist", "items", 3, "asks"), None, "asks"),
+    ],
+)
+def test_damaged_results_are_refused(content, place, value, why):
+    """The sentence names the place of the wrong value."""
+    damaged = deepcopy(content)
+    inside = damaged
+    for step in place[:-1]:
+        inside = inside[step]
+    inside[place[-1]] = value
+    with pytest.raises(BadData, match=why):
+        draw_validation(damaged)
