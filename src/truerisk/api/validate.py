@@ -31,7 +31,7 @@ def validate(
     groups: Any = None,
     thresholds: Any = None,
     clip: float | None = None,
-    replicates: int = 200,
+    replicates: int = 50,
     samples: Any = None,
     executor: Any = None,
     random_state: Any = 0,
@@ -67,7 +67,7 @@ def validate(
         Take probabilities below `clip`, or above 1 − `clip`, for these. Probabilities of exactly 0
         and 1 have no logit, and so there is no slope and no curve without it.
     replicates : int
-        Bootstrap samples in which everything is done anew; 0 for none.
+        Bootstrap samples in which everything is done anew; 0 for none, 200 and more to publish.
     samples : array (samples, rows), optional
         The row numbers of given samples.
     executor : None, int or executor

@@ -28,7 +28,7 @@ __all__ = ["validate"]
 @click.option(
     "--replicates",
     type=click.IntRange(0),
-    default=200,
+    default=50,
     show_default=True,
     help="Bootstrap samples in which all is done anew; 0 for none.",
 )

@@ -32,3 +32,45 @@ def test_it_is_validate_of_rms(found, name):
     values = [scale * v - shift for v in (one.apparent, one.training, one.test)]
     values += [scale * one.optimism, scale * one.corrected - shift, one.n]
     assert values == pytest.approx(RMS["validate"][name], abs=2e-6)
+
+
+def test_held_out_measures_are_of_the_held_out_rows(found):
+    """The line through the held-out logits, the Brier score, and the risk of the same answers."""
+    held = found.held_out
+    assert held.rows.tolist() == list(range(120)) or set(held.rows) == set(range(120))
+    p, y = held.answers[:, 1], held.truth
+    assert found.calibration["brier"].honest == pytest.approx(np.mean((p - y) ** 2))
+    line = LogisticRegression(C=np.inf, tol=1e-12).fit(np.log(p / (1 - p))[:, None], y)
+    assert found.calibration["slope"].honest == pytest.approx(line.coef_[0, 0], abs=1e-4)
+    low, high = (getattr(found.calibration["slope"].interval, end) for end in ("low", "high"))
+    assert low < line.coef_[0, 0] < high
+    assert found.risk.value == pytest.approx(np.mean((p >= 0.5) != y))
+    assert found.calibration.counts.sum() == 120
+
+
+def test_the_curve_is_told_three_times(found):
+    """Held out within its band, apparent, and corrected."""
+    curve = found.calibration.curve
+    assert (curve.low < curve.observed).all()
+    assert (curve.observed < curve.high).all()
+    assert len(curve.predicted) == len(curve.apparent) == len(curve.corrected) == 101
+    benefit = found.net_benefit
+    assert len(benefit.thresholds) == len(benefit.corrected) == 99
+
+
+def test_the_tuned_procedure_is_done_anew_in_every_sample():
+    """On given samples each model is that of the inner choice on the sample's rows."""
+    search = tr.HonestSearchCV(
+        LogisticRegression(), {"C": [1e-3, 1.0]}, select_by="3-fold", loss="log"
+    ).fit(X, Y)
+    tuned = tr.validate(search, X, Y, samples=SAMPLES[:4])
+    slopes = []
+    for rows in SAMPLES[:4]:
+        told = tr.HonestSearchCV(
+            LogisticRegression(), {"C": [1e-3, 1.0]}, select_by="3-fold", loss="log", outer=None
+        ).fit(X[np.unique(rows)], Y[np.unique(rows)])
+        slopes.append(told.best_params_["C"])
+    assert tuned.calibration["slope"].n == 4
+    apparent = np.mean((search.predict_proba(X)[:, 1] - Y) ** 2)
+    assert tuned.calibration["brier"].apparent == pytest.approx(apparent)
+    assert tuned.calibration["brier"].optimism < 0  # a smaller score on the sample's own rows

@@ -12,11 +12,13 @@ import numpy as np
 from truerisk.api.road.compute import compute
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.validating.honest import HonestRun, asking_besides, richest
-from truerisk.core.contracts import Request
+from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.plan.plan import Plan
 from truerisk.core.plan.samples import times_drawn
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
+from truerisk.core.table.data import Data
 from truerisk.methods.bootstrap import Bootstrap
 
 __all__ = ["Resampled", "resampled"]
@@ -24,17 +26,33 @@ __all__ = ["Resampled", "resampled"]
 LONG = 60.0  # seconds that deserve a word before they pass
 
 
+@dataclass(frozen=True)
+class BothOutcomes(Bootstrap):
+    """Bootstrap samples that hold both outcomes: in another one nothing can be fitted or rated."""
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TrueRiskWarning)  # a note says how many are left out
+            plan = super().plan(data, streams)
+        times = times_drawn(plan, np.arange(plan.n_questions))
+        events = times @ (data.class_codes == 1)
+        both = np.flatnonzero((events > 0) & (events < times.sum(axis=1)))
+        if not len(both):
+            raise Refusal("no bootstrap sample holds both outcomes.")
+        return plan.only(both)
+
+
 @dataclass(frozen=True, eq=False)
 class Resampled:
     """What models of bootstrap samples answer about all rows.
 
     `times[b, i]` is how often sample b holds row i, `answers[b]` what its model says of all rows.
-    `n_failed` samples, whose model failed, are left out.
+    `n_left_out` samples are not among them: those of one outcome, and those whose model failed.
     """
 
     times: np.ndarray
     answers: np.ndarray
-    n_failed: int
+    n_left_out: int
     n_fits: int
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -52,10 +70,11 @@ def resampled(
     problem = replace(run.problem, seed=seed, interval=None, scores={})
     if executor is not None:
         problem = replace(problem, executor=executor)
-    method: Any = Bootstrap("bootstrap", replicates, samples)
+    n_samples = replicates if samples is None else max(len(np.atleast_1d(samples)), 1)
+    method: Any = BothOutcomes("bootstrap", n_samples, samples)
     if len(problem.family) > 1:
         method = testing_method(method, run.asked.select_by, "10-fold")
-    warn_of_hours(run, replicates if samples is None else len(samples))
+    _warn_of_hours(run, n_samples)
     with stage("bootstrap"):
         told = compute(asking_besides(problem, wanted), method)
     found = told.evaluation.answers
@@ -68,22 +87,22 @@ def resampled(
         raise Refusal("the procedure failed in every bootstrap sample.")
     values = np.array([answers.of(int(q))[0] for q in questions])
     return Resampled(
-        times_drawn(plan, questions), values, int((~fine).sum()), told.evaluation.n_fits
+        times_drawn(plan, questions), values, n_samples - len(questions), told.evaluation.n_fits
     )
 
 
-def warn_of_hours(run: HonestRun, n_samples: int) -> None:
+def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
     """A forecast, by what the honest run took for its fits."""
-    risk = run.risk
-    inside = run.asked.testing.inner_method.word if len(run.problem.family) > 1 else ""
-    folds = int(inside.partition("-")[0]) if inside.partition("-")[0].isdigit() else 10
-    n_fits = n_samples * (1 + (folds * len(run.problem.family) if inside else 0))
-    expected = risk.seconds / max(risk.n_fits, 1) * n_fits
+    problem, inside = run.problem, 0
+    if len(problem.family) > 1:
+        inside = run.asked.select_by.plan(problem.data, Streams(problem.seed)).n_fits
+    n_fits = n_samples * (1 + inside * len(problem.family))
+    expected = run.risk.seconds / max(run.risk.n_fits, 1) * n_fits
     if expected > LONG:
         warnings.warn(
             f"{n_samples} bootstrap samples of the whole procedure will take about "
-            f"{in_words(expected)}: replicates=50 gives a coarser correction, replicates=0 none, "
-            "and executor= spreads the fits.",
+            f"{in_words(expected)}: fewer replicates= give a coarser correction, replicates=0 "
+            "none, and executor= spreads the fits.",
             TrueRiskWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

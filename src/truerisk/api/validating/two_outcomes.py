@@ -151,8 +151,11 @@ class _TwoOutcomes:
             for times, answers in found:
                 training.append(self.profile.of(self._all_rows(answers, times)))
                 test.append(self.profile.of(self._all_rows(answers)))
-            if found.n_failed:
-                self.notes.append(f"{found.n_failed} bootstrap samples failed and do not count.")
+            if found.n_left_out:
+                self.notes.append(
+                    f"{found.n_left_out} bootstrap samples do not count: they hold one outcome "
+                    "only, or their model failed."
+                )
         return Optimism.of(apparent, training, test)
 
     def _measured(self) -> Mapping[str, Measured]:
