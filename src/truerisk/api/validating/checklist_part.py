@@ -14,7 +14,7 @@ from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
 from truerisk.core.validation.checklist import Checklist
-from truerisk.core.validation.stability import Stability
+from truerisk.core.validation.stability import ModelStability
 from truerisk.core.validation.study_facts import StudyFacts
 from truerisk.core.validation.subgroups import Subgroups
 
@@ -39,7 +39,7 @@ def checklist_of(
     run: HonestRun,
     parts: Collection[str],
     subgroups: Subgroups | None,
-    stability: Stability,
+    stability: ModelStability,
     samples: Resampled | None,
 ) -> Checklist:
     """Filled in by the run and the parts that there are, by name."""
@@ -125,7 +125,7 @@ def _gaps(X: Any) -> np.ndarray | None:
     return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
 
 
-def _stability(stability: Stability) -> str | None:
+def _stability(stability: ModelStability) -> str | None:
     predictions = stability.predictions
     if predictions is None:
         return None

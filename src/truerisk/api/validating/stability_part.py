@@ -15,7 +15,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.rows import column_names, n_columns
 from truerisk.core.validation.feature_stability import FeatureStability
 from truerisk.core.validation.prediction_stability import PredictionStability, others_of_pairs
-from truerisk.core.validation.stability import Stability
+from truerisk.core.validation.stability import ModelStability
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.choosing_inside import by_fit
 from truerisk.models.stated.selected_features import selected_features
@@ -40,7 +40,7 @@ LABELS = "the model gives no probabilities: a move is another label."
 
 def stability_of(
     run: HonestRun, own: np.ndarray | None = None, samples: Resampled | None = None
-) -> Stability:
+) -> ModelStability:
     """Of the features that the outer splits selected, and of single predictions.
 
     Where the procedure was repeated in bootstrap `samples`, their models' predictions of all rows
@@ -56,7 +56,7 @@ def stability_of(
         predictions = _of_samples(run, own, samples) or _predictions(run)
     except Refusal as refusal:
         missing["predictions"] = str(refusal)
-    return Stability(features, predictions, missing)
+    return ModelStability(features, predictions, missing)
 
 
 def _features(run: HonestRun) -> FeatureStability:

@@ -17,7 +17,7 @@
 | `subgroups.py` | `Subgroups`: each score in every level, with simultaneous intervals |
 | `feature_stability.py` | `FeatureStability`: which features the models of several splits use |
 | `prediction_stability.py` | `PredictionStability`: how far single predictions move |
-| `stability.py` | `Stability`: both of these |
+| `stability.py` | `ModelStability`: both of these |
 | `checklist.py` | `Checklist`: TRIPOD+AI and PROBAST as far as the data tell |
 | `tripod_ai.py`, `probast.py`, `question.py` | their items in our words, and what answers them |
 | `study_facts.py`, `methods_words.py` | what is known of a study; the same as a paragraph |

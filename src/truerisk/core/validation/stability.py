@@ -10,11 +10,11 @@ from truerisk.core import present
 from truerisk.core.validation.feature_stability import FeatureStability
 from truerisk.core.validation.prediction_stability import PredictionStability
 
-__all__ = ["Stability"]
+__all__ = ["ModelStability"]
 
 
 @dataclass(frozen=True, eq=False)
-class Stability:
+class ModelStability:
     """What the models of the outer splits share; a part that is None is `missing` for a reason."""
 
     features: FeatureStability | None = None

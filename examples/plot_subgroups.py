@@ -1,0 +1,29 @@
+"""
+Does the model do as well for everybody?
+========================================
+
+A model of tumours, told by the size of the cells: the risk and Brier's score of every size, with
+intervals that hold together and values that are drawn to their mean as far as noise explains that
+they differ. On the right, how far the predictions of single rows move when a further fold of
+training rows is left out.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import truerisk as tr
+
+cells = load_breast_cancer(as_frame=True)
+X = cells.data[["mean texture", "mean smoothness", "mean concavity", "mean symmetry"]]
+radius = np.digitize(cells.data["mean radius"], [11, 13, 16, 22])
+model = make_pipeline(StandardScaler(), LogisticRegression())
+found = tr.validate(model, X, cells.target, subgroups={"radius": radius}, replicates=0)
+print(found.subgroups)
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+found.subgroups.plot("zero-one", ax=axes[0])
+found.stability.predictions.plot(ax=axes[1])
