@@ -52,3 +52,21 @@ def test_wrong_options_are_sentences(call, patients, tmp_path):
     words = ("validate", patients, "--target", "y")
     assert "clip=0.7" in call(*words, "--clip", 0.7).err
     assert call(*words, "--report", tmp_path / "no" / "v.html").code == 2
+
+
+def test_subgroups_are_columns_of_the_file(call, patients):
+    """Named after a comma, as in Python; an unknown one is refused with those that there are."""
+    lines = patients.read_text().splitlines()
+    sites = ["site", *(f"s{i % 2}" for i in range(80))]
+    patients.write_text(
+        "\n".join(f"{line},{site}" for line, site in zip(lines, sites, strict=True))
+    )
+    words = ("--target", "y", "--model", "lda", "--replicates", 0, "--json")
+    said = call("validate", patients, *words, "--subgroups", "site").content
+    levels = said["subgroups"]["risks"][0]["levels"]
+    assert [one["subgroup"]["n_rows"] for one in levels] == [40, 40]
+    refused = call("validate", patients, *words, "--subgroups", "site, age")
+    assert refused.code == 3
+    assert "no column 'age'; it has a, b, site" in refused.err
+    bundled = call("validate", "--dataset", "breast-cancer", "--subgroups", "site")
+    assert bundled.code == 2

@@ -57,8 +57,9 @@ def validate(
         run is made: by the search's own words, or by pairs of ten folds for a model.
     X, y : table and target
         Of two classes the second, in their order, is the event.
-    subgroups : optional
-        Columns whose levels are to be told apart.
+    subgroups : names, array, frame or dict of arrays, optional
+        Columns, of X or others, in whose levels every score is told, with intervals that hold
+        together and shrunken values. A missing level is one of its own.
     groups : array of labels, optional
         Rows of one group stay together in folds and in samples, and count as one in intervals.
     thresholds : array, optional

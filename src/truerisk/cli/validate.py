@@ -9,8 +9,10 @@ import click
 from truerisk.cli.estimate import read_model
 from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable
-from truerisk.cli.source import read_source, source_options
+from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
+from truerisk.core.errors import BadData
+from truerisk.core.present import clean
 
 __all__ = ["validate"]
 
@@ -32,6 +34,7 @@ __all__ = ["validate"]
     show_default=True,
     help="Bootstrap samples in which all is done anew; 0 for none.",
 )
+@click.option("--subgroups", metavar="COLS", help="Columns whose levels are told apart: sex,site.")
 @click.option("--clip", type=float, metavar="P", help="Probabilities no nearer to 0 and 1.")
 @click.option("--report", metavar="PATH", type=click.Path(), help="Write the HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -41,6 +44,7 @@ def validate(
     model: str,
     settings: tuple[str, ...],
     replicates: int,
+    subgroups: str | None,
     clip: float | None,
     report: str | None,
     as_json: bool,
@@ -71,6 +75,7 @@ def validate(
             search,
             source.X,
             source.y,
+            subgroups=None if subgroups is None else _columns(source, subgroups),
             groups=source.groups,
             clip=clip,
             replicates=replicates,
@@ -80,3 +85,18 @@ def validate(
         found.to_html(report)
         say(f"wrote {report}")
     click.echo(found.to_json() if as_json else str(found))
+
+
+def _columns(source: Source, asked: str) -> dict[str, Any]:
+    """The named columns of a file, which the model sees, too."""
+    if not source.columns:
+        raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
+    found = {}
+    for name in (part.strip() for part in asked.split(",")):
+        if name not in source.columns:
+            raise BadData(
+                f"--subgroups: the file has no column {clean(name, 40)!r}; it has "
+                f"{clean(', '.join(source.columns), 160)}."
+            )
+        found[name] = source.X[:, source.columns.index(name)]
+    return found

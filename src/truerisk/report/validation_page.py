@@ -173,7 +173,10 @@ def _review(document: ValidationDocument) -> Iterator[PagePart]:
 
 
 def _moves(found: PredictionsRecord) -> FigureTable:
-    return FigureTable.of(("", "value"), [[name, number(value)] for name, value in found.summary])
+    return FigureTable.of(
+        ("of every row, and on average", "value"),
+        [[name, number(value)] for name, value in found.summary],
+    )
 
 
 MEASURED = (
