@@ -46,7 +46,7 @@ def test_every_word_names_its_result(word) -> None:
         ({"test": "nadeau"}, "did you mean 'nadeau-bengio'"),
         ({"test": "bayes", "rope": -0.1}, "rope=-0.1"),
         ({"rope": 0.02}, "belongs to test='bayes'"),
-        ({"test": "bayes", "rope": "wide"}, "rope=wide"),
+        ({"test": "bayes", "rope": "wide"}, "rope='wide'"),
         ({"confidence_level": 95}, "between 0 and 1"),
         ({"confidence_level": "95"}, "confidence_level='95'"),
     ],
