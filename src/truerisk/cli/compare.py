@@ -23,7 +23,7 @@ __all__ = ["compare"]
     default="nadeau-bengio",
     show_default=True,
     metavar="WORD",
-    help="nadeau-bengio, bayes, mcnemar or 5x2.",
+    help="nadeau-bengio, bayes, sharp, mcnemar or 5x2.",
 )
 @click.option(
     "--rope",
