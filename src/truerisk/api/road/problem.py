@@ -17,7 +17,7 @@ from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
-from truerisk.engines.running.executors import workers_of
+from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.words import as_method
