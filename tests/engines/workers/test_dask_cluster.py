@@ -6,12 +6,12 @@ import threading
 
 import numpy as np
 import pytest
-from tests.engines.running.test_crews import Mortal
+from tests.engines.workers.test_crews import Mortal
 from tests.study.clusters import Cluster, free_port
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed, UnknownName
-from truerisk.engines.running import crews, dask_cluster
+from truerisk.engines.workers import crews, dask_cluster
 from truerisk.engines.workers.executors import run_batches
 from truerisk.engines.workers.same_versions import versions
 

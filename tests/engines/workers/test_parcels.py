@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import truerisk as tr
 from truerisk.core.errors import FitFailed
-from truerisk.engines.running import parcels
+from truerisk.engines.workers import parcels
 from truerisk.engines.workers.executors import run_batches
 from truerisk.engines.workers.parcels import Parcel, run_parcel
 
