@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.study.clusters import Cluster, free_port
-from tests.study.works import found, napping, numbers, poisonous, run, summing
+from tests.study.works import found, napping, numbers, once_begun, poisonous, run, summing
 
-from truerisk.core.errors import BadData, StudyIncomplete, UnknownName
+from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.engines.workers import dask_cluster
 from truerisk.study import dask_pool
 from truerisk.study.status import status_of
@@ -38,20 +35,6 @@ def state(path):
     """The counts of a store."""
     with Store.read(path) as store:
         return status_of(store)
-
-
-def killed_when_begun(process, path):
-    """Kill it as soon as the store holds a result, however long the first one takes."""
-
-    def wait():
-        begun = False
-        while not begun:
-            time.sleep(0.02)
-            with suppress(BadData):  # there is no store yet
-                begun = state(path).done > 0
-        process.kill()
-
-    threading.Thread(target=wait, daemon=True).start()
 
 
 def test_the_numbers_are_those_of_one_process(tmp_path, cluster, here):
@@ -102,11 +85,11 @@ def test_killed_workers_and_a_killed_scheduler(tmp_path, here):
     """One of two workers: nothing is lost. The scheduler: a sentence, and it goes on elsewhere."""
     with Cluster(2) as running:
         path = tmp_path / "worker.db"
-        killed_when_begun(running.workers[0], path)
+        once_begun(path, running.workers[0].kill)
         run(path, napping, running.address, wanted=60)
         assert found(path) == here
         path = tmp_path / "scheduler.db"
-        killed_when_begun(running.scheduler, path)
+        once_begun(path, running.scheduler.kill)
         with pytest.raises(StudyIncomplete, match=r"scheduler at .* does not answer for 1 s"):
             run(path, napping, running.address, wanted=60, patience=1.0)
     kept = found(path)
