@@ -13,7 +13,7 @@ from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.validation.held_out import HeldOut
-from truerisk.core.writing import place_of, write_text
+from truerisk.core.writing import also_written
 
 __all__ = ["PARTS", "Part", "Validation"]
 
@@ -90,18 +90,11 @@ class Validation:
 
     def to_json(self, path: Any = None) -> str:
         """The same as JSON, also written to `path` where one is given."""
-        text = json.dumps(self.to_dict(), allow_nan=False)
-        if path is not None:
-            write_text(text, path)
-        return text
+        return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        place = None if path is None else place_of(path)
-        text: str = displays.load("validation-page")(self.to_dict())
-        if place is not None:
-            write_text(text, place)
-        return text
+        return also_written(path, lambda: str(displays.load("validation-page")(self.to_dict())))
 
     def __str__(self) -> str:
         blocks = [str(self.risk)]
