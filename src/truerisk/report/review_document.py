@@ -125,8 +125,10 @@ def read_items(found: JsonValue) -> tuple[ItemRecord, ...]:
     """Every item of every guideline."""
     return tuple(
         ItemRecord(
-            *(clean(one[name].text(), 400) for name in ("guideline", "number", "asks")),
-            clean(one["answer"].maybe(JsonValue.text) or "", 1000),
+            guideline=clean(one["guideline"].text(), 60),
+            number=clean(one["number"].text(), 20),
+            asks=clean(one["asks"].text(), 400),
+            answer=clean(one["answer"].maybe(JsonValue.text) or "", 1000),
         )
         for one in found["items"].each(MOST_LINES)
     )

@@ -12,7 +12,10 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.results import RiskEstimate
+from truerisk.core.validation.checklist import Checklist
 from truerisk.core.validation.held_out import HeldOut
+from truerisk.core.validation.stability import ModelStability
+from truerisk.core.validation.subgroups import Subgroups
 from truerisk.core.writing import also_written
 
 __all__ = ["PARTS", "Part", "Validation"]
@@ -49,9 +52,9 @@ class Validation:
     discrimination: Part | None = None
     calibration: Part | None = None
     net_benefit: Part | None = None
-    subgroups: Part | None = None
-    stability: Part | None = None
-    checklist: Part | None = None
+    subgroups: Subgroups | None = None
+    stability: ModelStability | None = None
+    checklist: Checklist | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
