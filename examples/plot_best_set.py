@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 
 shares = np.geomspace(1 / 80, 0.7, 14)
-fresh_X, fresh_y = tr.datasets.make_difficult(5_000, random_state=99)
+new_rows, new_labels = tr.datasets.make_difficult(5_000, random_state=99)
 
 
 def compared(n_rows):
@@ -24,14 +24,16 @@ def compared(n_rows):
     neighbours = [int(k) for k in np.round(shares * n_rows)]
     curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": sorted(set(neighbours))}, X, y)
     models = [KNeighborsClassifier(**setting).fit(X, y) for setting in curve.candidates]
-    return curve, [float(np.mean(model.predict(fresh_X) != fresh_y)) for model in models]
+    return curve, [float(np.mean(model.predict(new_rows) != new_labels)) for model in models]
 
 
 found = {n_rows: compared(n_rows) for n_rows in (80, 240, 720)}
 for n_rows, (curve, truth) in found.items():
     kept = [curve.candidates.index(setting) for setting in curve.best_set(0.95)]
     away = max(truth[c] for c in kept) - min(truth)
-    print(f"{n_rows} rows: {len(kept)} settings may be the best, on new rows within {away:.3f} of it")
+    print(
+        f"{n_rows} rows: {len(kept)} settings may be the best, on new rows within {away:.3f} of it"
+    )
 
 # %%
 # Estimated risks of all settings; the dashed line is what only new rows tell, and the star its

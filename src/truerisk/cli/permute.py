@@ -50,7 +50,9 @@ def permute(
     executor: str | None,
     **where: Any,
 ) -> None:
-    """Tune and test one learner on FILE again and again with permuted labels: is it above chance?
+    """Tune and test one learner on FILE again and again with permuted labels.
+
+    A small p-value says that it does better than chance.
 
     \b
     truerisk permute data.csv --target y --model knn

@@ -55,7 +55,8 @@ def usual_sizes(learner: TestedLearner, whole: Plan) -> list[int]:
     if steps + 1 < FEWEST_SIZES:
         raise BadData(
             f"{most} training rows are too few for a learning curve: the smallest size that keeps "
-            f"some rows of every class, group and inner fold is {least}. sizes= overrides that."
+            f"some rows of every class, group and inner fold is {least}. sizes= of "
+            "tr.learning_curve overrides that."
         )
     return [round(size) for size in np.geomspace(least, most, min(MOST_SIZES, steps + 1))]
 
