@@ -259,7 +259,8 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
     learned = [draw_learning(one, document, i) for i, one in enumerate(drawn_of)]
     if any(learned):
         lead = "What tuning on fewer rows costs, and what more rows should give. "
-        lead += "Each point is tuned anew on so many rows, and tested on the same others."
+        lead += "Each point is tuned anew on so many rows, and tested on the same others; inner "
+        lead += "folds are drawn for it, so the last one is not quite the honest risk of tuning."
         drawn = [figure for figure in learned if figure is not None]
         yield Section("learning", "Learning curves", lead, tuple(drawn))
     drawn = [f for f in (draw_boxes(document), draw_stability(document)) if f is not None]
