@@ -53,6 +53,8 @@ def test_a_figure_has_every_size_and_the_law_beyond(content, curves) -> None:
     said = f"{number(last.value)} [{number(last.interval.low)}, {number(last.interval.high)}]"
     assert figure.caption == f"With twice the rows (120) expect {said}."
     assert figure.table.rows[-1][0] == "120"
+    beyond = [at for at in one.expected if at.n_train > one.learning_curve.sizes[-1]]
+    assert sum("(expected)" in row[1] for row in figure.table.rows) == len(beyond) > 2
     assert str(figure.svg).count('class="baseline"') == 1  # all rows there are
     assert draw_learning(document.learners[at["tree"]], document, 1) is None
 
