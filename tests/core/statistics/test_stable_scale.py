@@ -10,6 +10,7 @@ from truerisk.core.statistics.stable_scale import StableScale
 SCALES = [
     StableScale(0.0, 1.0),
     StableScale(0.0, 2.0),
+    StableScale(0.0, 2.0, logit=True),
     StableScale(0.0, None),
     StableScale(None, None),
 ]

@@ -108,7 +108,7 @@ def _shrink(
     if not mine:
         return {}
     loss = parts[mine[0]].told.loss
-    scale = StableScale(loss.lower, loss.upper)
+    scale = StableScale(loss.lower, loss.upper, logit=not loss.per_row)
     values = np.array([levels[i].value for i in mine], dtype=float)
     sizes = np.array([float(parts[i].subgroup.n_rows) for i in mine])
     slopes = scale.slope(values, sizes)
