@@ -72,7 +72,7 @@ class BayesianError(Method):
 
     `kappa`, `nu`, `scale` (S: a number times the identity, or a matrix) and `mean` (one number, or
     one for each feature) replace these, each as one value or as a mapping from class labels, in the
-    units that `standardize` leaves. "improper" is the scaled identity covariance with the flat
+    units that `standardize` leaves; with an S other than 0 κ must exceed p − 1. "improper" is the scaled identity covariance with the flat
     prior as the document prints it: optimistic where features are many more than rows,
     pessimistic where the rule varies less than the features do on average. γ is the share of the
     first class among the rows, or `gamma`: the share of the first of two classes, or those of all
@@ -203,6 +203,7 @@ class BayesianError(Method):
         found = class_priors(self.prior, self._parameters, labels, len(rows.scale), p)
         found = {code: found[code] for code in rules.codes}
         for code, one in found.items():
+            one.refuse_improper(p)
             one.refuse_too_few(self.prior, rows.size(code), p)
         if any(one.scale is None for one in found.values()):
             refuse_singular(len(rows.codes), len(rules.codes), p)
