@@ -129,6 +129,10 @@ registry = Registry(
             "truerisk.datasets.documents:ovarian",
             "216 rows, 4000 features, 2 classes (needs TRUERISK_DATA)",
         ),
+        "spam": Line(
+            "truerisk.datasets.documents:spam",
+            "4601 rows, 57 features, 2 classes (needs TRUERISK_DATA)",
+        ),
         "ozone": Line(
             "truerisk.datasets.documents:ozone",
             "1041 rows, 13 features, 2 classes (needs TRUERISK_DATA)",
