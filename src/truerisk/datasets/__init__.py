@@ -129,10 +129,6 @@ registry = Registry(
             "truerisk.datasets.documents:ovarian",
             "216 rows, 4000 features, 2 classes (needs TRUERISK_DATA)",
         ),
-        "spam": Line(
-            "truerisk.datasets.documents:spam",
-            "4601 rows, 57 features, 2 classes (needs TRUERISK_DATA)",
-        ),
         "ozone": Line(
             "truerisk.datasets.documents:ozone",
             "1041 rows, 13 features, 2 classes (needs TRUERISK_DATA)",
@@ -140,6 +136,10 @@ registry = Registry(
         "ozone-level": Line(
             "truerisk.datasets.documents:ozone_level",
             "1041 rows, 13 features, a number (needs TRUERISK_DATA)",
+        ),
+        "spam": Line(
+            "truerisk.datasets.documents:spam",
+            "4601 rows, 57 features, 2 classes (needs TRUERISK_DATA)",
         ),
     },
 )

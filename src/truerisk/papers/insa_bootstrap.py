@@ -1,4 +1,4 @@
-"""The lecture's bootstrap samples of one data set, and what the bootstrap says of a tree's error."""
+"""The lecture's bootstrap samples of one data set, and the error estimates that they give."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class InsaBootstrap(Experiment):
         y = np.sin(4 * x + 1) + NOISE * rng.standard_normal(len(x))
         data, loss = data_of(x[:N], y[:N]), Squared()
         rows = rng.integers(N, size=(SAMPLES, N))
-        found = {
+        found: dict[str, float] = {
             kind: values_of(evaluated(Bootstrap(kind, samples=rows), _tree(), data, loss, 0))[0]
             for kind in KINDS
         }
@@ -75,8 +75,10 @@ class InsaBootstrap(Experiment):
             claims=_claims(draws),
             notes=(
                 "the lecture draws one data set and two samples of it, and prints no numbers.",
-                "the same samples serve all three estimates; the true error is measured on "
-                f"{N_TEST} fresh rows.",
+                (
+                    "the same samples serve all three estimates; the true error is measured on "
+                    f"{N_TEST} fresh rows."
+                ),
             ),
             figures=(_figure(draws),),
         )
@@ -157,7 +159,12 @@ def _figure(draws: Draws) -> Panels:
     x, y, lines = draws["x"][0], draws["y"][0], draws["lines"][0]
     truth = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")
     panels = [
-        Panel("original data", "x", "y", (Series("", x, y, "ko"), Series("tree", FINE, lines[0], "k-"), truth))
+        Panel(
+            "original data",
+            "x",
+            "y",
+            (Series("", x, y, "ko"), Series("tree", FINE, lines[0], "k-"), truth),
+        )
     ]
     for number, colour in enumerate(("C0", "C4")):
         times = np.bincount(draws["rows"][0, number], minlength=N)

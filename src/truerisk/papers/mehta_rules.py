@@ -49,8 +49,10 @@ class MehtaRules(Experiment):
             claims=(*_on_extremes(draws), *_on_rare_classes(draws)),
             notes=(
                 "the document prints no numbers; the shares, sizes and Gaussians are ours.",
-                "probabilities are those of the true densities: nothing is fitted, the threshold β "
-                "alone varies.",
+                (
+                    "probabilities are those of the true densities: nothing is fitted, the "
+                    "threshold β alone varies."
+                ),
             ),
             figures=(_figure(draws),),
         )

@@ -85,7 +85,9 @@ def _model(name: str) -> Any:
     return DecisionTreeClassifier(max_leaf_nodes=LEAVES, class_weight=weight, random_state=0)
 
 
-def _curve(name: str, X: np.ndarray, y: np.ndarray, rows: np.ndarray, truth: np.ndarray) -> RocCurve:
+def _curve(
+    name: str, X: np.ndarray, y: np.ndarray, rows: np.ndarray, truth: np.ndarray
+) -> RocCurve:
     fitted = _model(name).fit(X, y)
     return RocCurve.of(truth, fitted.predict_proba(rows)[:, 1], positive=1)
 
@@ -169,8 +171,8 @@ def _figure(draws: Draws) -> Panels:
 
 NOTES = (
     (
-        "the document's picture names GAM and calls the other two 'just some models'; here they are "
-        "trees. Its own split and fits are not given."
+        "the document's picture names GAM and calls the other two 'just some models'; here they "
+        "are trees. Its own split and fits are not given."
     ),
     (
         "the splits overlap, so the standard errors say how far the mean over all splits of these "

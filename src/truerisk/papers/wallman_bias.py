@@ -48,7 +48,8 @@ class WallmanBias(Experiment):
     def replicate(self, seed: int, number: int) -> Draws:
         rng = stream("wallman bias", seed, number)
         parts = [
-            make_simple((n, n), shuffle=False, random_state=rng) for n in (PER_CLASS, TEST_PER_CLASS)
+            make_simple((n, n), shuffle=False, random_state=rng)
+            for n in (PER_CLASS, TEST_PER_CLASS)
         ]
         X, y = (np.concatenate(both) for both in zip(*parts, strict=True))
         sample, loss = _data(X[:N], y[:N]), ZeroOne()
@@ -110,13 +111,13 @@ def _by_candidate(why: SelectionBias) -> MeansGrid:
     """The candidates that are taken most often, and what the taking does to their estimates."""
     often = np.sort(np.argsort(-why.shares, kind="stable")[:8])
     rows = []
-    for name, of in (
-        ("α", lambda n: _mean(why.chosen == n)),
-        ("estimates when taken", lambda n: _mean(why.estimates[why.chosen == n, n])),
-        ("all estimates", lambda n: _mean(why.estimates[:, n])),
-        ("true", lambda n: _mean(_true(why)[:, n])),
+    for name, every in (
+        ("α", [why.chosen == n for n in often]),
+        ("estimates when taken", [why.estimates[why.chosen == n, n] for n in often]),
+        ("all estimates", [why.estimates[:, n] for n in often]),
+        ("true", [_true(why)[:, n] for n in often]),
     ):
-        rows.append((name, tuple(of(n) for n in often)))
+        rows.append((name, tuple(_mean(values) for values in every)))
     return MeansGrid("by candidate", tuple(f"k = {KS[n]}" for n in often), tuple(rows))
 
 

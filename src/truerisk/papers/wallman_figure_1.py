@@ -63,9 +63,12 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
 
 def _panel(name: str, draws: Draws) -> Panel:
     X = draws[f"{name}: points"][0]
+    x, y = X.T
     classes = tuple(
-        Series(f"class {c}", *X[c * PER_CLASS : (c + 1) * PER_CLASS].T, style)
-        for c, style in enumerate(("C0.", "C3."))
+        Series(f"class {c}", x[rows], y[rows], style, size=2.0)
+        for c, (rows, style) in enumerate(
+            ((slice(PER_CLASS), "C0."), (slice(PER_CLASS, None), "C3."))
+        )
     )
     return Panel(name, "x1", "x2", classes)
 

@@ -59,7 +59,9 @@ def test_a_single_candidate_has_no_bias():
     """Nothing is chosen: all mixtures are one."""
     why = tr.SelectionBias(np.array([[0.2], [0.4]]), np.array([0, 0]))
     assert why.bias == 0
-    assert why.reported.std_error == pytest.approx(why.unselected.std_error / 1) == pytest.approx(0.1)
+    assert (
+        why.reported.std_error == pytest.approx(why.unselected.std_error / 1) == pytest.approx(0.1)
+    )
 
 
 def test_standard_errors_are_those_of_repeated_studies():
@@ -183,7 +185,13 @@ def test_curves_that_do_not_compare_are_refused():
 
 def test_rows_that_are_all_alike_have_no_bias():
     """A constant that is always right: every mixture is 0, and the first of equals is taken."""
-    curve = tr.risk_curve(DummyClassifier(), {"strategy": ["prior", "most_frequent"]}, X, [0] * 59 + [1], method=tr.methods.Holdout(0.5))
+    curve = tr.risk_curve(
+        DummyClassifier(),
+        {"strategy": ["prior", "most_frequent"]},
+        X,
+        [0] * 59 + [1],
+        method=tr.methods.Holdout(0.5),
+    )
     why = tr.SelectionBias.of_curve(curve, 20)
     assert why.bias == 0
     assert why.shares.tolist() == [1, 0]

@@ -55,8 +55,8 @@ class SelectionBias:
     right on average; those by which it was taken are the lucky ones, and `bias`, the mean of
     p_b − p_a, is what the choice adds.
 
-    `estimates[r, n]` is the estimated risk of candidate n in repetition r, `chosen[r]` the candidate
-    taken there, and `true_risks[r, n]` what it errs on fresh rows, where that is known.
+    `estimates[r, n]` is the estimated risk of candidate n in repetition r, `chosen[r]` the
+    candidate taken there, and `true_risks[r, n]` what it errs on fresh rows, where that is known.
 
     References
     ----------
@@ -130,7 +130,9 @@ class SelectionBias:
         check_count("n_samples", n_samples, 2)
         parts, shares = _units_of(curve)
         rng, n = generator_of(random_state), len(shares)
-        counts = np.array([np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_samples)])
+        counts = np.array(
+            [np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_samples)]
+        )
         outside = counts == 0
         usable = outside.any(axis=1)
         counts, outside = counts[usable], outside[usable]
@@ -195,9 +197,9 @@ class SelectionBias:
 
     def __str__(self) -> str:
         of = "samples of the rows" if self.resampled else "data sets"
+        n_taken = np.count_nonzero(self.shares)
         told = [
-            f"{len(self.shares)} candidates, {self.n_repetitions} {of}; "
-            f"{np.count_nonzero(self.shares)} were taken at least once",
+            f"{len(self.shares)} candidates, {n_taken} taken; {self.n_repetitions} {of}",
             f"reported (p_a)    {self.reported}",
             f"unselected (p_b)  {self.unselected}",
         ]
@@ -212,7 +214,9 @@ def _matrix(name: str, given: Any) -> np.ndarray:
     except (TypeError, ValueError):
         risks = np.empty(0)
     if risks.ndim != 2 or not risks.size:
-        raise BadArgument(f"{name}={shown(given)}: give a table, a line per repetition of the choice.")
+        raise BadArgument(
+            f"{name}={shown(given)}: give a table, a line per repetition of the choice."
+        )
     if not np.isfinite(risks).all():
         r, n = np.argwhere(~np.isfinite(risks))[0]
         raise BadData(
@@ -224,7 +228,9 @@ def _matrix(name: str, given: Any) -> np.ndarray:
 def _units_of(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
     """What each held-out row, or group, adds to the risk of each setting, and its share."""
     if not isinstance(curve, RiskCurve):
-        raise BadArgument(f"{shown(curve)} is no risk curve: give that of `tr.risk_curve` or `search.curve_`.")
+        raise BadArgument(
+            f"{shown(curve)} is no risk curve: give that of `tr.risk_curve` or `search.curve_`."
+        )
     if curve.rule != "min":
         raise Refusal(
             f"this curve chose by the rule '{curve.rule}', and samples of its rows take the "
