@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("documents/*.md"))]
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (truerisk .*?)(?:  # exit (\d+))?$")
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -78,7 +79,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(("lines", "code", "output"), SHOWN)
 def test_a_command_prints_what_the_page_says(lines, code, output, tmp_path):
     """Standard output, or the sentence on standard error where the page names an exit code."""
-    for path in (ROOT / "docs").glob("*.*"):
+    for path in DOCS.glob("*.*"):
         if path.suffix in (".csv", ".py"):
             shutil.copy(path, tmp_path)
     *_, done = [run(line, tmp_path) for line in lines]

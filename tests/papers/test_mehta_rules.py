@@ -34,7 +34,7 @@ def test_errors_of_the_constant_are_the_negative_shares():
 
 def test_rates_are_those_of_two_gaussians(report):
     """At every β the mean rates are Φ of where the threshold lies, within 4 standard errors."""
-    grid = {name: told for name, told in report.findings.tables[1].rows}
+    grid = dict(report.findings.tables[1].rows)
     odds = np.array(BETAS) / (1 - np.array(BETAS)) * (1 - RARE) / RARE
     cut = (np.log(odds) + APART**2 / 2) / APART
     for name, exact in (

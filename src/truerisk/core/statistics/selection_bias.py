@@ -74,9 +74,9 @@ class SelectionBias:
     True
     """
 
-    estimates: np.ndarray = field(repr=False)
-    chosen: np.ndarray = field(repr=False)
-    true_risks: np.ndarray | None = field(default=None, repr=False)
+    estimates: Any = field(repr=False)
+    chosen: Any = field(repr=False)
+    true_risks: Any = field(default=None, repr=False)
     resampled: bool = False
 
     def __post_init__(self) -> None:
