@@ -11,7 +11,7 @@ from tests.study.clusters import Cluster, free_port
 from tests.study.works import found, napping, numbers, poisonous, run, summing
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
-from truerisk.engines.running import dask_cluster
+from truerisk.engines.workers import dask_cluster
 from truerisk.study import dask_pool
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
