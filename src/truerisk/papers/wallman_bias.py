@@ -133,7 +133,8 @@ def _true(why: SelectionBias) -> np.ndarray:
 
 def _claims(why: SelectionBias) -> tuple[Statement, ...]:
     rows = np.column_stack([why.chosen, why.estimates, _true(why)])
-    often = [n for n in range(len(KS)) if (why.chosen == n).sum() >= OFTEN] or [0]
+    times = np.bincount(why.chosen, minlength=len(KS))
+    often = np.flatnonzero(times >= min(OFTEN, times.max()))
     near = NEAR * float(why.true.mean) if why.true is not None else 0.0
 
     def gap(of: str, less: str, side: Side = "near", tolerance: float = near) -> Quantity:
