@@ -42,7 +42,7 @@ class InsaBootstrap(Experiment):
         f"{N} rows of sin(4x + 1) with noise, regression trees with {LEAF} rows in a leaf, "
         f"{SAMPLES} samples"
     )
-    replicates: ClassVar[int] = 300
+    replicates: ClassVar[int] = 200
     quick: ClassVar[int] = 20
 
     def replicate(self, seed: int, number: int) -> Draws:
