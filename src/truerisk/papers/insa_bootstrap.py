@@ -163,7 +163,7 @@ def _figure(draws: Draws) -> Panels:
             "original data",
             "x",
             "y",
-            (Series("", x, y, "ko"), Series("tree", FINE, lines[0], "k-"), truth),
+            (Series("", x, y, "ko", size=3.0), Series("tree", FINE, lines[0], "k-"), truth),
         )
     ]
     for number, colour in enumerate(("C0", "C4")):

@@ -153,7 +153,7 @@ def _claims(why: SelectionBias) -> tuple[Statement, ...]:
         Statement(
             "this holds for each classifier: the estimates by which it is taken lie below all of "
             f"its estimates (those taken {OFTEN} times or more)",
-            tuple(_lucky(rows, n) for n in often),
+            tuple(_lucky(rows, int(n)) for n in often),
         ),
         Statement(
             "all estimates of the same classifiers (7) are unbiased: within a twentieth of the "
