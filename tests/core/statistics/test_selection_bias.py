@@ -142,6 +142,8 @@ def test_groups_are_drawn_whole():
         (([[0.1, 0.2]], [-1]), "numbers outside 0 to 1"),
         (([[0.1, 0.2]], [0.0]), "give the number of the candidate"),
         (([[0.1, 0.2]], [0, 1]), "in each of the 1 repetitions"),
+        (([[0.1, 0.2]], [[0], [0, 1]]), "in each of the 1 repetitions"),
+        (([[0.1, 0.2], [0.1]], [0, 0]), "give a table"),
         (([[0.1, 0.2]], [0], [[0.1]]), r"true_risks has the shape \(1, 1\)"),
     ],
 )
@@ -166,6 +168,8 @@ def test_curves_that_do_not_compare_are_refused():
     for curves, message in (
         ([], "give a list"),
         ([curve, 3], "give a list"),
+        (curve, "give a list"),
+        (5, "give a list"),
         ([curve, other], "different settings"),
         ([curve, curve_of(loss="log")], "different losses"),
     ):

@@ -82,7 +82,10 @@ class SelectionBias:
     def __post_init__(self) -> None:
         estimates = _matrix("estimates", self.estimates)
         object.__setattr__(self, "estimates", estimates)
-        chosen = np.asarray(self.chosen)
+        try:
+            chosen = np.asarray(self.chosen)
+        except ValueError:
+            chosen = np.empty(0)
         if chosen.shape != estimates.shape[:1] or not np.issubdtype(chosen.dtype, np.integer):
             raise BadArgument(
                 f"chosen={shown(self.chosen)}: give the number of the candidate taken in each of "
@@ -107,7 +110,7 @@ class SelectionBias:
 
         `true_risks[r][n]` are the risks of the fitted candidates on fresh rows, if known.
         """
-        every = list(curves)
+        every = list(curves) if isinstance(curves, Iterable) else []
         if not every or not all(isinstance(curve, RiskCurve) for curve in every):
             raise BadArgument("of_curves takes the risk curves of several data sets: give a list.")
         if any(curve.candidates != every[0].candidates for curve in every):
