@@ -110,7 +110,10 @@ class SelectionBias:
 
         `true_risks[r][n]` are the risks of the fitted candidates on fresh rows, if known.
         """
-        every = list(curves) if isinstance(curves, Iterable) else []
+        try:
+            every = list(curves)
+        except TypeError:
+            every = []
         if not every or not all(isinstance(curve, RiskCurve) for curve in every):
             raise BadArgument("of_curves takes the risk curves of several data sets: give a list.")
         if any(curve.candidates != every[0].candidates for curve in every):
