@@ -12,7 +12,10 @@ import numpy as np
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.results import RiskEstimate
+from truerisk.core.validation.discrimination import Discrimination
 from truerisk.core.validation.held_out import HeldOut
+from truerisk.core.validation.net_benefit import NetBenefit
+from truerisk.core.validation.smooth_calibration import SmoothCalibration
 from truerisk.core.writing import also_written
 
 __all__ = ["PARTS", "Part", "Validation"]
@@ -46,9 +49,9 @@ class Validation:
 
     risk: RiskEstimate
     held_out: HeldOut = field(repr=False)
-    discrimination: Part | None = None
-    calibration: Part | None = None
-    net_benefit: Part | None = None
+    discrimination: Discrimination | None = None
+    calibration: SmoothCalibration | None = None
+    net_benefit: NetBenefit | None = None
     subgroups: Part | None = None
     stability: Part | None = None
     checklist: Part | None = None
