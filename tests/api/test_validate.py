@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal
 
 X, Y, _ = drawn()
 GRID = {"var_smoothing": [1e-9, 1e-1]}
@@ -174,6 +179,23 @@ def test_a_sample_of_one_class_does_not_count():
     assert nothing.calibration["slope"].corrected is None
 
 
+def test_answers_that_go_forward_in_time_have_no_intervals():
+    """Values, curves, and a note in the place of bands; the page is drawn without them."""
+    search = tr.HonestSearchCV(GaussianNB(), GRID, select_by="4-fold", outer=TimeSeriesSplit(3))
+    found = tr.validate(search.fit(X, Y), X, Y, replicates=0)
+    assert found.calibration["slope"].honest is not None
+    assert found.calibration["slope"].interval is None
+    assert found.calibration.curve.low is None
+    assert found.net_benefit.low is None
+    assert found.net_benefit.treat_all_high is None
+    assert found.discrimination.roc.interval is None
+    assert any("splits are ordered" in note for note in found.notes)
+    assert 'class="band' not in found.to_html()
+    assert len(found.calibration.plot().collections) == 0
+    assert len(found.net_benefit.plot().collections) == 0
+    plt.close("all")
+
+
 # ---------------------------------------------------------------- bad input
 
 
@@ -206,3 +228,6 @@ def test_other_rows_are_refused():
         tr.validate(searched(outer=None), X, Y)
     with pytest.raises(Refusal, match="fit parameters go to a HonestSearchCV"):
         tr.validate(GaussianNB(), X, Y, colour="red")
+    for samples in (5, [[1, 2], [3]], [[1, 500]]):
+        with pytest.raises(BadData, match="samples of shape|outside 0"):
+            tr.validate(GaussianNB(), X, Y, samples=samples)

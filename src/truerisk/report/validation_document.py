@@ -87,8 +87,8 @@ class CurveRecord:
 
     predicted: Line
     observed: Line
-    low: Line
-    high: Line
+    low: Line | None
+    high: Line | None
     apparent: Line | None
     corrected: Line | None
 
@@ -110,11 +110,11 @@ class BenefitRecord:
 
     thresholds: Line
     honest: Line
-    low: Line
-    high: Line
+    low: Line | None
+    high: Line | None
     treat_all: Line
-    treat_all_low: Line
-    treat_all_high: Line
+    treat_all_low: Line | None
+    treat_all_high: Line | None
     apparent: Line
     corrected: Line | None
 
@@ -213,23 +213,24 @@ def _calibration(found: JsonValue) -> CalibrationRecord:
 def _curve(found: JsonValue) -> CurveRecord:
     predicted = _line(found["predicted"])
     n = len(predicted)
-    names = ("observed", "low", "high")
+    names = ("low", "high", "apparent", "corrected")
     return CurveRecord(
         predicted=predicted,
-        **{name: _line(found[name], n) for name in names},
-        apparent=found["apparent"].maybe(lambda one: _line(one, n)),
-        corrected=found["corrected"].maybe(lambda one: _line(one, n)),
+        observed=_line(found["observed"], n),
+        **{name: found[name].maybe(lambda one: _line(one, n)) for name in names},
     )
 
 
 def _benefit(found: JsonValue) -> BenefitRecord:
     thresholds = _line(found["thresholds"])
-    names = ("honest", "low", "high", "treat_all", "treat_all_low", "treat_all_high", "apparent")
     n = len(thresholds)
+    names = ("low", "high", "treat_all_low", "treat_all_high", "corrected")
     return BenefitRecord(
         thresholds=thresholds,
-        **{name: _line(found[name], n) for name in names},
-        corrected=found["corrected"].maybe(lambda one: _line(one, n)),
+        honest=_line(found["honest"], n),
+        treat_all=_line(found["treat_all"], n),
+        apparent=_line(found["apparent"], n),
+        **{name: found[name].maybe(lambda one: _line(one, n)) for name in names},
     )
 
 

@@ -21,7 +21,6 @@ TOP, BOTTOM, LEFT = 30, 336, 52
 TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
 N_SHOWN = 21  # rows of a table under a figure
 BARS = -0.28, -0.03  # where the bars of the probabilities lie, below the curve
-_HELD_OUT = Key("s0", "held-out rows, with a 95 % band", "line")
 
 
 def draw_roc_curve(found: RanksRecord, document: ValidationDocument) -> Figure | None:
@@ -61,10 +60,12 @@ def draw_calibration_curve(found: CalibrationRecord, document: ValidationDocumen
     drawing.bottom_axis("probability given", TICKS)
     _bars(drawing, found.counts)
     drawing.slope(0, 0, 1, 1, "baseline")
-    drawing.band(curve.predicted, curve.low, curve.high, "s0")
-    keys = [_HELD_OUT]
+    keys = [Key("s0", "held-out rows", "line")]
     columns = [("probability", curve.predicted), ("held out", curve.observed)]
-    columns += [("low", curve.low), ("high", curve.high)]
+    if curve.low is not None and curve.high is not None:
+        drawing.band(curve.predicted, curve.low, curve.high, "s0")
+        keys = [Key("s0", "held-out rows, with their band", "line")]
+        columns += [("low", curve.low), ("high", curve.high)]
     for name, values, look in (
         ("apparent", curve.apparent, "s2"),
         ("corrected", curve.corrected, "s1"),
@@ -112,7 +113,7 @@ def _bars(drawing: Drawing, counts: Sequence[Sequence[float]]) -> None:
 
 def draw_benefit(found: BenefitRecord, document: ValidationDocument) -> Figure:
     """Net benefit over thresholds, beside treating everybody and nobody."""
-    top = max(*found.high, *found.treat_all)
+    top = max(*(found.high or found.honest), *found.treat_all)
     floor = -0.12 * max(top, 1e-9)
     drawing = Drawing(
         title="Decision curve",
@@ -125,16 +126,17 @@ def draw_benefit(found: BenefitRecord, document: ValidationDocument) -> Figure:
     drawing.bottom_axis("threshold probability", TICKS)
     drawing.level(0, "baseline")
     t = found.thresholds
-    _band(drawing, t, found.treat_all_low, found.treat_all_high, floor, "s3")
-    _band(drawing, t, found.low, found.high, floor, "s0")
+    columns = [("threshold", t), ("held out", found.honest)]
+    keys = [Key("s0", "held-out rows", "line")]
+    if found.treat_all_low is not None and found.treat_all_high is not None:
+        _band(drawing, t, found.treat_all_low, found.treat_all_high, floor, "s3")
+    if found.low is not None and found.high is not None:
+        _band(drawing, t, found.low, found.high, floor, "s0")
+        keys = [Key("s0", "held-out rows, with their band", "line")]
+        columns += [("low", found.low), ("high", found.high)]
     _line(drawing, t, found.treat_all, floor, "s3 thin")
-    keys = [
-        _HELD_OUT,
-        Key("s3", "treat everybody", "line"),
-        Key("baseline", "treat nobody", "line"),
-    ]
-    columns = [("threshold", t), ("held out", found.honest), ("low", found.low)]
-    columns += [("high", found.high), ("treat all", found.treat_all), ("apparent", found.apparent)]
+    keys += [Key("s3", "treat everybody", "line"), Key("baseline", "treat nobody", "line")]
+    columns += [("treat all", found.treat_all), ("apparent", found.apparent)]
     if found.corrected is not None:
         _line(drawing, t, found.corrected, floor, "s1 thin")
         keys.insert(1, Key("s1", OTHERWISE["corrected"], "line"))

@@ -74,3 +74,12 @@ def test_the_tuned_procedure_is_done_anew_in_every_sample():
     apparent = np.mean((search.predict_proba(X)[:, 1] - Y) ** 2)
     assert tuned.calibration["brier"].apparent == pytest.approx(apparent)
     assert tuned.calibration["brier"].optimism < 0  # a smaller score on the sample's own rows
+
+
+def test_it_is_the_optimism_method_of_the_house(found):
+    """The corrected Brier score is that of `optimism` on the same samples."""
+    model = LogisticRegression(C=np.inf, tol=1e-12, max_iter=500)
+    method = tr.methods.Bootstrap("optimism", samples=SAMPLES)
+    risk = tr.estimate_risk(model, X, Y, method=method, loss="brier")
+    assert found.calibration["brier"].corrected == pytest.approx(risk.value)
+    assert found.calibration["brier"].apparent == pytest.approx(risk.table["apparent"])

@@ -20,6 +20,7 @@ from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.core.table.data import Data
 from truerisk.methods.bootstrap import Bootstrap
+from truerisk.resampling.samples import given_samples
 
 __all__ = ["Resampled", "resampled"]
 
@@ -70,7 +71,9 @@ def resampled(
     problem = replace(run.problem, seed=seed, interval=None, scores={})
     if executor is not None:
         problem = replace(problem, executor=executor)
-    n_samples = replicates if samples is None else max(len(np.atleast_1d(samples)), 1)
+    if samples is not None:
+        given_samples(samples, problem.data)  # which refuses what is no array of row numbers
+    n_samples = replicates if samples is None else max(len(samples), 1)
     method: Any = BothOutcomes("bootstrap", n_samples, samples)
     if len(problem.family) > 1:
         method = testing_method(method, run.asked.select_by, "10-fold")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.plan.builder import one_fit
+from truerisk.core.plan.order import ORDERED
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.validation.calibration_curve import CalibrationFit, grid_of
 from truerisk.core.validation.discrimination import Discrimination
@@ -109,7 +110,8 @@ class _TwoOutcomes:
         grid = np.empty(0) if self.ranks_only else grid_of(own.given)
         thresholds = np.empty(0) if self.ranks_only else wishes.thresholds
         self.profile = Profile(grid, thresholds, self.ranks_only)
-        self.notes: list[str] = []
+        self.sure = not run.risk.ordered  # answers that go forward in time depend on each other
+        self.notes: list[str] = [] if self.sure else [ORDERED]
         self.samples: Resampled | None = None
         self.why_no_curve: str | None = None
         self.optimism = self._optimism(self.profile.of(own))
@@ -190,7 +192,7 @@ class _TwoOutcomes:
             return told
         try:
             errors = Recalibration.of(self.honest).std_errors(self.honest.members)
-            for word, error in errors.items():
+            for word, error in errors.items() if self.sure else ():
                 told[word] |= {"std_error": error, "interval": self._wald(values[word], error)}
         except Refusal as refusal:
             for word in OF_THE_LINE:
@@ -225,20 +227,22 @@ class _TwoOutcomes:
                 method="held-out answers",
                 notes=(POOLED, OVERLAP) if self.ranks_only else (OVERLAP,),
             )
+            if not self.sure:
+                roc = replace(roc, std_error=None, interval=None)
         return Discrimination(self.event, _of_part(measures, "discrimination"), roc)
 
     def _calibration(self, measures: Mapping[str, Measured]) -> SmoothCalibration:
         honest, curve = self.honest, None
         if self.why_no_curve is None:
             fit, grid = CalibrationFit.of(honest), self.profile.grid
-            low, high = fit.band(grid, honest.members, self.level)
+            band = fit.band(grid, honest.members, self.level) if self.sure else (None, None)
             apparent = self.profile.curve(self.optimism.apparent)
             corrected = self.profile.curve(self.optimism.corrected)
             curve = CalibrationCurve(
                 predicted=grid,
                 observed=fit.at(grid),
-                low=low,
-                high=high,
+                low=band[0],
+                high=band[1],
                 apparent=apparent if np.isfinite(apparent).all() else None,
                 corrected=corrected if np.isfinite(corrected).all() else None,
                 confidence_level=self.level,
@@ -267,6 +271,7 @@ class _TwoOutcomes:
             apparent=self.profile.net_benefit(self.optimism.apparent),
             corrected=corrected if np.isfinite(corrected).all() else None,
             confidence_level=self.level,
+            sure=self.sure,
             notes=(OVERLAP,),
         )
 

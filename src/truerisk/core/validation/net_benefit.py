@@ -30,11 +30,11 @@ class NetBenefit:
     event: str
     thresholds: np.ndarray = field(repr=False)
     honest: np.ndarray = field(repr=False)
-    low: np.ndarray = field(repr=False)
-    high: np.ndarray = field(repr=False)
+    low: np.ndarray | None = field(repr=False)
+    high: np.ndarray | None = field(repr=False)
     treat_all: np.ndarray = field(repr=False)
-    treat_all_low: np.ndarray = field(repr=False)
-    treat_all_high: np.ndarray = field(repr=False)
+    treat_all_low: np.ndarray | None = field(repr=False)
+    treat_all_high: np.ndarray | None = field(repr=False)
     apparent: np.ndarray = field(repr=False)
     corrected: np.ndarray | None = field(repr=False)
     confidence_level: float = 0.95
@@ -50,9 +50,10 @@ class NetBenefit:
         apparent: np.ndarray,
         corrected: np.ndarray | None,
         confidence_level: float = 0.95,
+        sure: bool = True,
         notes: tuple[str, ...] = (),
     ) -> NetBenefit:
-        """Of held-out answers, beside those of the fit on all rows."""
+        """Of held-out answers, beside those of the fit on all rows; no bands unless `sure`."""
         from scipy.special import ndtri
 
         z = float(ndtri((1 + confidence_level) / 2))
@@ -62,11 +63,11 @@ class NetBenefit:
             event=event,
             thresholds=thresholds,
             honest=honest,
-            low=honest - z * error,
-            high=honest + z * error,
+            low=honest - z * error if sure else None,
+            high=honest + z * error if sure else None,
             treat_all=everybody,
-            treat_all_low=everybody - z * spread,
-            treat_all_high=everybody + z * spread,
+            treat_all_low=everybody - z * spread if sure else None,
+            treat_all_high=everybody + z * spread if sure else None,
             apparent=apparent,
             corrected=corrected,
             confidence_level=confidence_level,
@@ -88,10 +89,9 @@ class NetBenefit:
             at = int(np.abs(self.thresholds - t).argmin())
             if abs(self.thresholds[at] - t) > 1e-9:
                 continue
-            corrected = None if self.corrected is None else float(self.corrected[at])
-            columns = (self.apparent, self.honest, self.low, self.high)
-            told = [f"{t:g}", *(present.number(float(one[at])) for one in columns)]
-            rows.append([*told, present.number(corrected), present.number(self.treat_all[at])])
+            columns = (self.apparent, self.honest, self.low, self.high, self.corrected)
+            values = [None if one is None else float(one[at]) for one in (*columns, self.treat_all)]
+            rows.append([f"{t:g}", *map(present.number, values)])
         return present.text_table(head, rows)
 
 

@@ -20,13 +20,13 @@ class CalibrationCurve:
     """The smoothed share of events at `predicted`, with a band point by point.
 
     `observed` is of held-out rows, `apparent` of the model and its own rows, `corrected` is the
-    latter less its optimism (None without bootstrap samples).
+    latter less its optimism (None without bootstrap samples). Rows in order of time have no band.
     """
 
     predicted: np.ndarray
     observed: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
+    low: np.ndarray | None
+    high: np.ndarray | None
     apparent: np.ndarray | None
     corrected: np.ndarray | None
     confidence_level: float = 0.95

@@ -13,7 +13,10 @@ from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.results import RiskEstimate
 from truerisk.core.validation.checklist import Checklist
+from truerisk.core.validation.discrimination import Discrimination
 from truerisk.core.validation.held_out import HeldOut
+from truerisk.core.validation.net_benefit import NetBenefit
+from truerisk.core.validation.smooth_calibration import SmoothCalibration
 from truerisk.core.validation.stability import ModelStability
 from truerisk.core.validation.subgroups import Subgroups
 from truerisk.core.writing import also_written
@@ -49,9 +52,9 @@ class Validation:
 
     risk: RiskEstimate
     held_out: HeldOut = field(repr=False)
-    discrimination: Part | None = None
-    calibration: Part | None = None
-    net_benefit: Part | None = None
+    discrimination: Discrimination | None = None
+    calibration: SmoothCalibration | None = None
+    net_benefit: NetBenefit | None = None
     subgroups: Subgroups | None = None
     stability: ModelStability | None = None
     checklist: Checklist | None = None
