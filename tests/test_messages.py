@@ -99,6 +99,11 @@ def learned(model: Any = KNN, **options: Any) -> Any:
 
 
 CALLS: Mapping[str, Callable[[], Any]] = {
+    "validate, other rows": lambda: tr.validate(searched(), X[::-1], Y),
+    "validate, without outer splits": lambda: tr.validate(searched(outer=None), X, Y),
+    "validate, clip": lambda: tr.validate(KNN, X, Y, clip=0.7),
+    "validate, thresholds": lambda: tr.validate(KNN, X, Y, thresholds=[1.0]),
+    "validate, no curve": lambda: tr.validate(KNN, X, Y, replicates=0).calibration.plot(None),
     "X is a text": lambda: risk(X="data.csv"),
     "X has one dimension": lambda: risk(X=X[:, 0]),
     "X is ragged": lambda: risk(X=[[1, 2], [3]], y=[0, 1]),

@@ -30,6 +30,7 @@ _WHERE = {
     "Study": "truerisk.api.study",
     "RocCurve": "truerisk.core.statistics.roc",
     "SelectionBias": "truerisk.core.statistics.selection_bias",
+    "Validation": "truerisk.core.validation.validation",
     "assess": "truerisk.api.assess",
     "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
@@ -41,6 +42,7 @@ _WHERE = {
     "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
     "show_versions": "truerisk.api.show_versions",
+    "validate": "truerisk.api.validate",
 }
 _ROOMS = {
     "datasets": "truerisk.datasets",
@@ -67,6 +69,7 @@ __all__ = [
     "RocCurve",
     "SelectionBias",
     "Study",
+    "Validation",
     "__version__",
     "assess",
     "audit",
@@ -87,6 +90,7 @@ __all__ = [
     "selection",
     "show_versions",
     "testing",
+    "validate",
 ]
 
 if TYPE_CHECKING:  # the same names, for type checkers
@@ -112,6 +116,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.show_versions import show_versions as show_versions
     from truerisk.api.study import Study as Study
+    from truerisk.api.validate import validate as validate
     from truerisk.core import losses as losses
     from truerisk.core.comparison import Comparison as Comparison
     from truerisk.core.learning_curve import LearningCurve as LearningCurve
@@ -120,6 +125,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior
     from truerisk.core.statistics.roc import RocCurve as RocCurve
     from truerisk.core.statistics.selection_bias import SelectionBias as SelectionBias
+    from truerisk.core.validation.validation import Validation as Validation
     from truerisk.methods import interval_forms as intervals
     from truerisk.study.comparison.result import ManyComparison as ManyComparison
 
