@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -25,6 +26,8 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "example_report",
+    "cards",
+    "typed_words",
 ]
 
 templates_path = ["_templates"]
@@ -60,6 +63,8 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"truerisk {release}"
+# Where the site will stand, as far as the builder knows: Read the Docs says it, and so can you.
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL") or os.environ.get("DOCS_URL", "")
 html_static_path = ["_static"]
 html_css_files = ["house.css"]
 html_show_sourcelink = False
@@ -71,7 +76,7 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
-    "footer_end": [],
+    "footer_end": ["this-version"],
     "secondary_sidebar_items": ["page-toc"],
     "use_edit_page_button": False,
     "pygments_light_style": "a11y-high-contrast-light",

@@ -41,4 +41,4 @@ axes.legend(loc="upper left", ncols=2)
 
 print(f"best score   mean {best.mean():.3f}, below one half in {np.sum(best < 0.5)} of 40")
 print(f"honest risk  mean {honest.mean():.3f}, its interval below one half in {np.sum(high < 0.5)}")
-print(f"the intervals hold one half in {np.sum((low <= 0.5) & (0.5 <= high))}")
+print(f"the intervals hold one half in {np.sum((low <= 0.5) & (high >= 0.5))}")

@@ -37,8 +37,8 @@ print(f"{status.done} of {status.total} replicates are done, {status.failed} fai
 #    tr.Study("spec.toml", "runs.db").run(Client(cluster), patience=3600)
 
 # %%
-# What the risk that a method reports is off by, on average. The best of several settings looks better
-# than it is to the folds that chose it; nested cross-validation does not choose on what it tests.
+# What the risk that a method reports is off by, on average. The best of several settings looks
+# better than it is to the folds that chose it; nested cross-validation tests on other rows.
 
 figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
 results.plot("bias", ax=axes)
