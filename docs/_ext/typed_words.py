@@ -39,9 +39,15 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+GLOSSARY = "glossary"
+
+
 def add(app: Any, doctree: nodes.document) -> None:
-    """Give the page its entries in the index, as the main place of each."""
+    """Give the page its entries in the index, as main places; the glossary steps back."""
     words = WORDS.get(app.env.docname, ())
+    if app.env.docname == GLOSSARY:
+        for term in doctree.findall(addnodes.index):
+            term["entries"] = [(*entry[:3], "", entry[4]) for entry in term["entries"]]
     if words:
         entries = [("single", word, "", "main", None) for word in words]
         doctree.insert(0, addnodes.index(entries=entries))

@@ -20,7 +20,7 @@ OTHERS = [
     "decisions/0028-pairs.html",
     "search.html?q=bootstrap",
 ]
-WINDOWS = [(390, "light"), (390, "dark"), (1280, "light"), (1280, "dark")]
+WINDOWS = [(390, "light"), (1280, "dark")]
 
 
 def typed_words() -> Mapping[str, tuple[str, ...]]:

@@ -28,8 +28,12 @@ class Links(HTMLParser):
 
 
 def read(folder: Path) -> dict[Path, Links]:
-    """Every page of a folder; a page that is shown in a frame is one of them."""
-    return {path: Links(path.read_text("utf-8")) for path in sorted(folder.rglob("*.html"))}
+    """Every page of a folder, those shown in a frame too; templates of the theme are no pages."""
+    texts = {path: path.read_text("utf-8") for path in sorted(folder.rglob("*.html"))}
+    begun = "<!doctype html>"
+    return {
+        path: Links(text) for path, text in texts.items() if text.lstrip()[:15].lower() == begun
+    }
 
 
 def broken(pages: dict[Path, Links]) -> Iterator[str]:
@@ -60,7 +64,8 @@ def test_a_broken_link_is_seen(tmp_path):
     """A lost page, a lost place and a script of another host are found; what is right is not."""
     good = '<a href="a.html#here"></a><a id="here" href="https://else.org"></a><a href="#"></a>'
     bad = '<a href="b.html"></a><a href="#there"></a><script src="//elsewhere.org/x.js"></script>'
-    (tmp_path / "a.html").write_text(good + bad)
+    (tmp_path / "a.html").write_text(f"<!DOCTYPE html>{good}{bad}")
+    (tmp_path / "macros.html").write_text('<a href="{{ link }}"></a>')
     found = list(broken(read(tmp_path)))
     assert [text.partition(": ")[2] for text in found] == [
         "no file b.html",
