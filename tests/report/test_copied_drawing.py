@@ -1,11 +1,11 @@
-"""A drawing that is copied from the page stands by itself: legend, colours, no reference outside."""
+"""A drawing copied from the page stands by itself: legend, colours, no reference outside."""
 
 from __future__ import annotations
 
 import json
 import re
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -19,12 +19,12 @@ AS_IMAGE = """(text) => new Promise((done) => {
 })"""
 
 
-def copied(opened: Any, name: str) -> tuple[str, ElementTree.Element]:
+def copied(opened: Any, name: str) -> tuple[str, ET.Element]:
     """What lies on the clipboard after the button of a figure."""
     opened.page.click(f"[data-drawing={name}]")
     opened.page.wait_for_selector(f"p:has([data-drawing={name}]) [role=status]:text('copied')")
     text = opened.page.evaluate("navigator.clipboard.readText()")
-    return text, ElementTree.fromstring(text)
+    return text, ET.fromstring(text)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -64,7 +64,7 @@ def test_where_copying_is_not_allowed_the_drawing_is_selected(show, content):
     said = "p:has([data-drawing=figure-ladder]) [role=status]:text('copy it with the keyboard')"
     opened.page.wait_for_selector(said)
     selected = opened.page.evaluate("window.getSelection().toString()")
-    assert ElementTree.fromstring(selected).tag == f"{SVG}svg"
+    assert ET.fromstring(selected).tag == f"{SVG}svg"
 
 
 def test_the_words_come_before_the_numbers(show, content):
