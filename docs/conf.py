@@ -51,6 +51,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "within_subsection_order": "gallery_order.ByJob",
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 1e9,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from tests.test_messages import MESSAGES
 from tests.test_pages import alike
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 QUOTED = re.compile(r"^```text\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
 TERM = re.compile(r"^(?! |```)(.+)\n  \S", re.MULTILINE)
 SAID = [line for line in MESSAGES.read_text("utf-8").splitlines() if line and line[0] != "#"]
@@ -49,3 +51,18 @@ def test_a_word_twice_is_seen():
     """The words of a glossary are its unindented lines."""
     page = "# G\n\n```{glossary}\nrisk\n  A mean.\n  Of losses.\n\nfold\n  A part.\n```\nend\n"
     assert terms(page) == ["risk", "fold"]
+
+
+def test_the_line_under_the_title_is_true():
+    """Pythons, scikit-learn and licence of the README are those of the metadata; types are sent."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    said = (ROOT / "README.md").read_text("utf-8").splitlines()[4].split(" · ")
+    pythons = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    needed = {need.partition(">=")[0]: need.partition(">=")[2] for need in project["dependencies"]}
+    assert said == [
+        f"Python {pythons[0]} to {pythons[-1]}",
+        f"scikit-learn {needed['scikit-learn']} or newer",
+        project["license"],
+        "typed",
+    ]
+    assert (ROOT / "src" / "truerisk" / "py.typed").exists()
