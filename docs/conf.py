@@ -75,7 +75,7 @@ html_theme_options = {
     "logo": {"text": "truerisk"},
     "show_toc_level": 2,
     "navigation_depth": 2,
-    "collapse_navigation": True,  # its arrows have no names for screen readers
+    "collapse_navigation": True,
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
