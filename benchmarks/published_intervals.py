@@ -29,7 +29,7 @@ TEST_ROWS, DRAWING = 20_000, 2409
 
 
 def of_five(n_columns: int, classes: bool) -> Draw:
-    """Five of the columns count alike; classes by their logit, or unit noise (Bates et al., 2023)."""
+    """Five columns count alike, for the logit of a class or with unit noise (Bates et al.)."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[Rows, Rows]:
         X = rng.standard_normal((n, n_columns))
@@ -182,8 +182,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def text(every: Rows, n_fits: Rows) -> str:
     """A table of the page: means and worst over cells, and the width beside the first way's."""
-    lines = ["| interval | of the model's risk: mean, worst | of the mean risk: mean, worst | width |"
-             " fits |", "|---|---|---|---|---|"]  # fmt: skip
+    head = ("interval", "of the model's risk: mean, worst", "of the mean risk: mean, worst")
+    lines = [f"| {' | '.join(head)} | width | fits |", "|---|---|---|---|---|"]
     width = np.median(every[:, :, 2] / every[:, 3:4, 2], axis=0)
     for place, name in enumerate(WAYS):
         own, mean = 100 * every[:, place, 0], 100 * every[:, place, 1]
