@@ -45,9 +45,9 @@ from truerisk.core.present import NOTHING_CHOSEN
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Data
-from truerisk.engines.running.executors import workers_of
 from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries
+from truerisk.engines.workers.executors import workers_of
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 

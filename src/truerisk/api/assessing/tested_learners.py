@@ -13,11 +13,11 @@ from truerisk.api.assessing.baseline import Constant
 from truerisk.api.assessing.paired_difference import Paired, paired_difference
 from truerisk.api.assessing.ranking import ranked
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.compare import ROPE, check_asked, difference, of_score
+from truerisk.api.compare import check_asked, difference, of_score
 from truerisk.api.road.problem import Problem
 from truerisk.core.answers import joined
 from truerisk.core.best_set import may_be_best
-from truerisk.core.comparison import Comparison
+from truerisk.core.comparison import ROPE, Comparison
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve, RiskEstimate
