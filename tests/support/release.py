@@ -21,6 +21,7 @@ PLACES: Mapping[str, str] = {
     "CITATION.cff": "version: {}",
     "conda/recipe.yaml": '  version: "{}"',
 }
+ISSUE = re.compile(r"#(\d+)\+[\w.-]+")  # of a fragment that is one of several of its issue
 RELEASED = re.compile(r"^date-released: .*\n", re.MULTILINE)
 
 
@@ -66,6 +67,8 @@ def main(version: str) -> None:
     if "dev" not in version:
         command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", version]
         subprocess.run(command, cwd=ROOT, check=True)
+        changes = ROOT / "CHANGELOG.md"
+        changes.write_text(ISSUE.sub(r"#\1", changes.read_text("utf-8")), "utf-8")
     put(ROOT, version, date.today())
     print(f"this is {version}: .ci/run, look at `git diff HEAD`, commit, push the tag v{version}")
 

@@ -54,3 +54,8 @@ def test_what_is_no_version_is_refused(version):
     """With the command to write."""
     with pytest.raises(SystemExit, match=r"is no version: write one, make release VERSION=0\.1\.0"):
         release.main(version)
+
+
+def test_an_issue_is_named_by_its_number():
+    """Fragments of one issue have a word each, which is of no use in the changelog."""
+    assert release.ISSUE.sub(r"#\1", "x (#22+a-word, #3, #17+b.1)") == "x (#22, #3, #17)"
