@@ -143,6 +143,7 @@
     const shown = figure.querySelector(".drawing");
     const svg = shown.cloneNode(true);
     const now = getComputedStyle(shown);
+    svg.removeAttribute("class"); // it would be as wide as the window
     const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
     const keys = [...figure.querySelectorAll(".keys li")];
     keys.forEach((key, i) => {
