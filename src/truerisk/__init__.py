@@ -29,6 +29,7 @@ _WHERE = {
     "RiskEstimate": "truerisk.core.results",
     "Study": "truerisk.api.study",
     "RocCurve": "truerisk.core.statistics.roc",
+    "SelectionBias": "truerisk.core.statistics.selection_bias",
     "assess": "truerisk.api.assess",
     "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
@@ -64,6 +65,7 @@ __all__ = [
     "RiskCurve",
     "RiskEstimate",
     "RocCurve",
+    "SelectionBias",
     "Study",
     "__version__",
     "assess",
@@ -117,6 +119,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.core.results import RiskEstimate as RiskEstimate
     from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior
     from truerisk.core.statistics.roc import RocCurve as RocCurve
+    from truerisk.core.statistics.selection_bias import SelectionBias as SelectionBias
     from truerisk.methods import interval_forms as intervals
     from truerisk.study.comparison.result import ManyComparison as ManyComparison
 
