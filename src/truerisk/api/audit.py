@@ -37,6 +37,7 @@ from truerisk.core.errors import (
     FittedPartWarning,
     GroupLeakWarning,
     Refusal,
+    TimeLeakWarning,
     UnknownName,
 )
 from truerisk.core.family import Family
@@ -60,6 +61,8 @@ def audit(
     outer: Any = None,
     replicates: int = 1000,
     groups: Any = None,
+    time: Any = None,
+    block: Any = None,
     fit_params: Mapping[str, Any] | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
@@ -85,6 +88,8 @@ def audit(
         Bootstrap samples of level "bbc".
     groups : array of labels, optional
         As `search.fit` was given them.
+    time, block : array or names of columns of X, optional
+        When and where each row was taken, as in `estimate_risk`.
     fit_params : dict, optional
         What else `search.fit` was given, such as ``{"sample_weight": w}``.
     confidence_level : float, default=0.95
@@ -123,6 +128,8 @@ def audit(
     if X is not None:
         given = {
             "groups": groups,
+            "time": time,
+            "block": block,
             "fit_params": fit_params,
             "confidence_level": confidence_level,
             "engine": engine,
@@ -265,5 +272,6 @@ def _leaks_are_findings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DuplicateRowsWarning)
         warnings.simplefilter("ignore", GroupLeakWarning)
+        warnings.simplefilter("ignore", TimeLeakWarning)
         warnings.simplefilter("ignore", FittedPartWarning)
         yield

@@ -25,6 +25,7 @@ __all__ = [
     "Refusal",
     "StoreLocked",
     "StudyIncomplete",
+    "TimeLeakWarning",
     "TrueRiskError",
     "TrueRiskWarning",
     "UnknownName",
@@ -128,6 +129,10 @@ class DuplicateRowsWarning(TrueRiskWarning):
 
 class GroupLeakWarning(TrueRiskWarning):
     """Rows of one group stand on both sides of a split: the estimate is too good."""
+
+
+class TimeLeakWarning(TrueRiskWarning):
+    """Times are given, and rows are tested by models that saw later ones: maybe too good."""
 
 
 class FittedPartWarning(TrueRiskWarning):

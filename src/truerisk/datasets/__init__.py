@@ -2,6 +2,7 @@
 
 A file becomes features and target
     table.py      `read_table`: the verb, and `Table`, what it gives
+    beside.py     columns that are no features: groups, times, places
     formats.py    which format it is in
     content.py    opened, decompressed under a cap, decoded
     arff.py, libsvm.py, columnar.py    formats of their own: ARFF, LIBSVM, Parquet and Arrow

@@ -1,4 +1,4 @@
-"""The data of one problem: rows, labels, groups and weights, checked once at the door."""
+"""The data of one problem: rows, labels and what travels with them, checked once at the door."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.columns import non_finite
 from truerisk.core.table.marks import row_marks
+from truerisk.core.table.places import checked_places
 from truerisk.core.table.rows import RowSums, digest, n_rows, row_keys, sums_of, take_rows
 from truerisk.core.table.targets import (
     Form,
@@ -23,6 +24,7 @@ from truerisk.core.table.targets import (
     form_of,
     numbers_in,
 )
+from truerisk.core.table.times import checked_times
 
 __all__ = ["Data", "SameRows", "Task", "non_finite"]
 
@@ -42,6 +44,8 @@ class Data:
     is none at all.
     `fit_params` go to every fit, those with one entry per row cut to the rows of that fit.
     `form` is how y was given, its type and whether it was a column, where that is another.
+    `time` says when a row was taken, as floats or dates; `block` where, as codes of labels or as
+    coordinates, a column each. They order and split rows, and no fit is given them.
     `row_ids` are the row numbers in the data these rows were cut from (None: uncut).
     """
 
@@ -52,6 +56,8 @@ class Data:
     codes: np.ndarray | None = None
     groups: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
+    time: np.ndarray | None = None
+    block: np.ndarray | None = None
     fit_params: Mapping[str, Any] = field(default_factory=dict)
     row_ids: np.ndarray | None = None
     form: Form | None = None
@@ -67,7 +73,9 @@ class Data:
 
     @cached_property
     def fingerprint(self) -> str:
-        return digest(self.X, self.y, self.groups, self.sample_weight, sums=self._row_sums)
+        beside = () if self.time is None and self.block is None else (self.time, self.block)
+        held = self.X, self.y, self.groups, self.sample_weight, *beside
+        return digest(*held, sums=self._row_sums)
 
     @cached_property
     def row_keys(self) -> np.ndarray | None:
@@ -98,6 +106,8 @@ class Data:
         task: Task,
         groups: Any = None,
         sample_weight: Any = None,
+        time: Any = None,
+        block: Any = None,
         fit_params: Mapping[str, Any] | None = None,
         as_given: bool = False,
     ) -> Data:
@@ -121,6 +131,8 @@ class Data:
             codes=codes,
             groups=_groups(groups, n),
             sample_weight=_weights(sample_weight, n),
+            time=checked_times(time, X, n),
+            block=checked_places(block, X, n),
             fit_params=dict(fit_params or {}),
             form=None if task == "other" else form_of(y, target),
         )
@@ -208,6 +220,8 @@ class Data:
             codes=None if self.codes is None else self.codes[rows],
             groups=None if self.groups is None else self.groups[rows],
             sample_weight=self.weights(rows),
+            time=None if self.time is None else self.time[rows],
+            block=None if self.block is None else self.block[rows],
             fit_params=cut,
             row_ids=rows if self.row_ids is None else self.row_ids[rows],
             form=self.form,
