@@ -23,6 +23,7 @@ __all__ = [
     "NoEngine",
     "NotWritten",
     "Refusal",
+    "SpaceLeakWarning",
     "StoreLocked",
     "StudyIncomplete",
     "TimeLeakWarning",
@@ -133,6 +134,10 @@ class GroupLeakWarning(TrueRiskWarning):
 
 class TimeLeakWarning(TrueRiskWarning):
     """Times are given, and rows are tested by models that saw later ones: maybe too good."""
+
+
+class SpaceLeakWarning(TrueRiskWarning):
+    """Places are given, and most rows are tested by models that saw the row next to them."""
 
 
 class FittedPartWarning(TrueRiskWarning):

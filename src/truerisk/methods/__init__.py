@@ -5,6 +5,7 @@
 | `words.py` | the registry of words |
 | `apparent.py` | the training risk |
 | `kfold.py` | K-fold, repeated, stratified, grouped; reversed |
+| `blocks.py`, `buffered.py` | folds of blocks in space; with a buffer around them |
 | `leave_one_out.py` | leave-one-out |
 | `approximate_leave_one_out.py` | leave-one-out to first order, from one fit |
 | `holdout.py` | hold-out and Monte-Carlo |
@@ -46,6 +47,8 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.bayesian_error import BayesianError as BayesianError
     from truerisk.methods.bayesian_error import ImproperBayesianError as ImproperBayesianError
     from truerisk.methods.bbc import BootstrapBiasCorrected as BootstrapBiasCorrected
+    from truerisk.methods.blocks import Blocks as Blocks
+    from truerisk.methods.buffered import Buffered as Buffered
     from truerisk.methods.bolstered import Bolstered as Bolstered
     from truerisk.methods.bolstered_sampling import BolsteredBySampling as BolsteredBySampling
     from truerisk.methods.bootstrap import Bootstrap as Bootstrap

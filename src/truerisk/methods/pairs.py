@@ -123,7 +123,7 @@ class Pairs(Procedure):
     def risk(
         self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
-        usual = calibrated_word(loss)
+        usual = calibrated_word(loss, data)
         return tested_by_average(
             tested, data, loss, terms, self.average, usual=usual, shaken=shaken
         )[0]

@@ -3,6 +3,7 @@
 | file | what it draws |
 |---|---|
 | `folds.py` | fold numbers of all rows, stratified by class or keeping groups together |
+| `blocks.py` | blocks of rows that lie together, dealt into folds |
 | `held_out.py` | one held-out part of a given share |
 | `subsamples.py` | smaller training sets, nested in one another |
 | `samples.py` | bootstrap samples: how often each row is drawn |

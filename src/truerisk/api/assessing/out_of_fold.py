@@ -113,7 +113,7 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
         data.codes_of(found.rows),
         found.scores,
         weights=data.weights(found.rows),
-        groups=None if data.groups is None else data.groups[found.rows],
+        groups=None if data.clusters is None else data.clusters[found.rows],
         rows=found.rows,
         confidence_level=problem.confidence_level,
         method=f"out-of-fold {'probabilities' if found.response == 'probability' else 'scores'}",
@@ -141,7 +141,7 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
         np.clip(given, 0, 1),
         event=event,
         weights=data.weights(found.rows),
-        dependent=data.groups is not None or found.ordered,
+        dependent=data.clusters is not None or found.ordered,
         confidence_level=problem.confidence_level,
     )
 

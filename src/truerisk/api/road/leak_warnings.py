@@ -10,10 +10,11 @@ from truerisk.core.errors import (
     DuplicateRowsWarning,
     FittedPartWarning,
     GroupLeakWarning,
+    SpaceLeakWarning,
     TimeLeakWarning,
 )
 from truerisk.core.family import Family
-from truerisk.core.plan.leaks import cut_groups, split_copies, tested_by_later
+from truerisk.core.plan.leaks import cut_groups, split_copies, tested_by_later, tested_by_neighbours
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
@@ -39,6 +40,16 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "estimate is too good where rows depend on those before them; use a word such as "
             "'forward-5', or 'purged-5' where later rows are meant to be seen.",
             TimeLeakWarning,
+            stacklevel=4,
+        )
+    near, n_tested = tested_by_neighbours(data, plan) if method.splits else ([], 1)
+    if 2 * len(near) > n_tested:
+        warnings.warn(
+            f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} rows "
+            f"(first: row {near[0]}) are tested by models that saw the row next to them. The "
+            "estimate is too good for places away from the training rows; use a word such as "
+            "'blocks-5' or 'buffered', with blocks that hold many rows.",
+            SpaceLeakWarning,
             stacklevel=4,
         )
     leaking = split_copies(data, plan)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.core.plan.blocks import ALL, occurrences
+from truerisk.core.plan.nearest_seen import distances_to_nearest, distances_to_seen
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["across", "cut_groups", "split_copies", "tested_by_later"]
+__all__ = ["across", "cut_groups", "split_copies", "tested_by_later", "tested_by_neighbours"]
 
 
 def cut_groups(data: Data, plan: Plan) -> np.ndarray:
@@ -39,6 +40,20 @@ def tested_by_later(data: Data, plan: Plan) -> np.ndarray:
         if last is not None:
             late.append(tested[(data.time[tested] <= data.time[last]) & ~seen])
     return np.unique(np.concatenate(late))
+
+
+def tested_by_neighbours(data: Data, plan: Plan) -> tuple[np.ndarray, int]:
+    """Rows tested by a model that saw the row next to them, and how many rows it was tested on.
+
+    No other row lies nearer. Rows that a model saw itself are asked about on purpose.
+    """
+    if data.places is None or plan.laws is not None:
+        return np.empty(0, np.int32), 0
+    apart = distances_to_seen(plan, data.places)
+    rows = plan.positions[0]
+    known = np.isfinite(apart)
+    near = known & (apart <= distances_to_nearest(data.places)[rows])
+    return np.unique(rows[near]), len(np.unique(rows[known]))
 
 
 def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:

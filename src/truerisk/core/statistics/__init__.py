@@ -13,5 +13,6 @@
 | `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
 | `hierarchical.py` | the hierarchical correlated t test, summed on a grid |
 | `power_law.py` | the law of a learning curve, and how sure it is |
+| `spatial_components.py` | the error of a mean over places that hang together |
 | `five_numbers.py` | the numbers of a box plot |
 """

@@ -8,7 +8,7 @@ from math import exp, lgamma, sqrt
 
 import numpy as np
 
-from truerisk.core.statistics.grid_cells import grid_cells, usual_side
+from truerisk.core.table.grid_cells import grid_cells, usual_side
 
 __all__ = ["MOST_ALIKE", "SpatialComponents", "spatial_components"]
 

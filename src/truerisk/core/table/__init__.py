@@ -7,6 +7,7 @@
 | `targets.py` | y as it is given: its classes or numbers, and its form |
 | `times.py` | when each row was taken, and lengths of time |
 | `places.py` | where each row was taken: coordinates, or the label of a block |
+| `grid_cells.py` | cells of a regular grid over places; labels that are kept together |
 | `columns.py` | what columns hold, and what models cannot read of it |
 | `checksums.py` | sums that tell rows apart |
 | `marks.py` | a number by the content of a row, wherever it stands |

@@ -12,6 +12,7 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.columns import non_finite
+from truerisk.core.table.grid_cells import grid_cells, joined, usual_side
 from truerisk.core.table.marks import row_marks
 from truerisk.core.table.places import checked_places
 from truerisk.core.table.rows import RowSums, digest, n_rows, row_keys, sums_of, take_rows
@@ -83,6 +84,22 @@ class Data:
         return row_keys(self.X, self._row_sums)
 
     @cached_property
+    def clusters(self) -> np.ndarray | None:
+        """Rows whose losses are counted as one: groups, joined with cells where there are places.
+
+        The cells are those of the usual grid, whatever blocks a method draws.
+        """
+        if self.places is None:
+            return self.groups
+        cells = grid_cells(self.places, usual_side(self.places))
+        return cells if self.groups is None else joined(cells, self.groups)
+
+    @property
+    def places(self) -> np.ndarray | None:
+        """The coordinates of the rows, None where there are none, or labels in their stead."""
+        return None if self.block is None or self.block.ndim == 1 else self.block
+
+    @cached_property
     def row_marks(self) -> np.ndarray:
         """One number per row by what it holds, whatever the order of rows, columns and classes."""
         return row_marks(self.X, self.codes, self.y if self.codes is None else None)
@@ -123,16 +140,17 @@ class Data:
             classes, codes = classes_of(target)
         elif task == "regression":
             target = numbers_in(target)
+        places = checked_places(block, X, n)
         return cls(
             X=X,
             y=target,
             task=task,
             classes=classes,
             codes=codes,
-            groups=_groups(groups, n),
+            groups=_kept_together(_groups(groups, n), places),
             sample_weight=_weights(sample_weight, n),
             time=checked_times(time, X, n),
-            block=checked_places(block, X, n),
+            block=places,
             fit_params=dict(fit_params or {}),
             form=None if task == "other" else form_of(y, target),
         )
@@ -306,6 +324,19 @@ def _groups(groups: Any, n: int) -> np.ndarray | None:
     if len(distinct) < 2:
         raise BadData("groups has one group only: no split can keep it on one side.")
     return codes.astype(np.int64)
+
+
+def _kept_together(groups: np.ndarray | None, places: np.ndarray | None) -> np.ndarray | None:
+    """Labels of blocks are groups: folds leave both whole."""
+    if places is None or places.ndim > 1 or groups is None:
+        return groups if places is None or places.ndim > 1 else places
+    both = joined(groups, places)
+    if both.max() == 0:
+        raise BadData(
+            "groups and the labels in block= tie all rows together, each group reaching into the "
+            "next block: no split can keep both whole. Give one of the two."
+        )
+    return both
 
 
 def _weights(weights: Any, n: int) -> np.ndarray | None:

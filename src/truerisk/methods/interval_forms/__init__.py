@@ -11,6 +11,7 @@
 | `beta.py` | posterior of an error rate |
 | `bbc.py` | percentiles of bootstrapped losses, the choice among candidates included |
 | `conservative_z.py` | spread of means over disjoint halves |
+| `spatial.py` | losses that lie near each other and go together |
 | `ncv.py`, `beta_ncv.py` | spread of nested cross-validation, normal or Beta |
 | `bootstrap_632.py` | the infinitesimal jackknife of bootstrap samples |
 | `beta_cv.py`, `log_cv.py` | Beta or log-normal; `inflation.py` has their calibrated factor |
@@ -63,6 +64,9 @@ registry = Registry(
         ),
         "logit-cv": Line(
             f"{_ROOM}.logit_cv:LogitCV", "the same for AUC, F1 and such scores, on the logit scale"
+        ),
+        "spatial": Line(
+            f"{_ROOM}.spatial:Spatial", "means over the region, for losses that go together in space"
         ),
         "bootstrap-.632": Line(
             f"{_ROOM}.bootstrap_632:Bootstrap632", "normal, of bootstrap methods"

@@ -6,6 +6,7 @@
 | `averages.py` | from answers to mean losses and their standard errors |
 | `set_risks.py` | losses of rows and of whole test sets, from answers |
 | `paired_losses.py` | losses of several candidates on the same rows |
+| `apart.py`, `lengths.py` | how far tested rows lie from training rows; lengths that are given |
 | `few_rows.py` | whether a mean loss rests on a few rows |
 | `choosing_inside.py` | choosing in each outer split, and the story of each |
 | `race.py` | candidates asked fold by fold until they cannot win any more |

@@ -28,6 +28,7 @@ from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.choosing_inside import by_rule
+from truerisk.methods.parts.apart import apart_note
 from truerisk.methods.parts.few_rows import few_rows_note
 from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
 from truerisk.methods.parts.set_risks import (
@@ -101,6 +102,8 @@ def tested_by_average(
     answers to the same rows by models that lack a further fold, one line per candidate.
     """
     average = loss.averaged(average)
+    if data.block is not None and loss.tells_influences:
+        usual = "spatial"
     asked = terms.interval if terms.with_errors else None
     if unsure is None and terms.with_errors and loss.per_row and is_ordered(answers.plan):
         unsure = ORDERED
@@ -132,7 +135,7 @@ def tested_by_average(
             values=values,
             loss=loss,
             terms=terms,
-            groups=None if data.groups is None else data.groups[rows],
+            groups=None if data.clusters is None else data.clusters[rows],
             data=data,
             plan=answers.plan,
             rows=rows,
@@ -151,6 +154,8 @@ def tested_by_average(
         if loss.per_row:
             few = [few_rows_note(loss, line, shares) for line in per_row]
             sure = [(*one[:2], one[2] + note) for one, note in zip(sure, few, strict=True)]
+        apart = apart_note(answers.plan, data)
+        sure = [(*one[:2], one[2] + apart) for one in sure]
     told = (per_row, rows) if loss.per_row else ()
     found = tested_with(sure, answers, values, by_split, *told)
     if unsure is not None or not loss.tells_influences:
@@ -241,7 +246,7 @@ def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[T
     """Losses that only rate whole sets: no per-row losses, hence no standard error of their own."""
     by_split, values = of_sets(answers, data, loss, average)
     note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
-    calibrated = calibrated_word(loss)
+    calibrated = calibrated_word(loss, data)
     if calibrated is not None and (average == "fold" or loss.one_scale):
         note = f"{note[:-1]} by them; interval='{calibrated}' rests on what each row does to it."
     return [

@@ -1,10 +1,12 @@
-"""The cells of a regular grid over places."""
+"""The cells of a regular grid over places, and rows that two labels keep together."""
 
 from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["grid_cells", "usual_side"]
+__all__ = ["USUAL_CELLS", "grid_cells", "joined", "usual_side"]
+
+USUAL_CELLS = 25  # over the box around the places, where nobody says how large they are
 
 
 def grid_cells(places: np.ndarray, side: float) -> np.ndarray:
@@ -24,7 +26,7 @@ def grid_cells(places: np.ndarray, side: float) -> np.ndarray:
     return member
 
 
-def usual_side(places: np.ndarray, n_cells: int) -> float:
+def usual_side(places: np.ndarray, n_cells: int = USUAL_CELLS) -> float:
     """The side of square cells, about `n_cells` of which cover the box around the places.
 
     An axis along which the places reach less far than a side is one cell wide.
@@ -40,3 +42,19 @@ def usual_side(places: np.ndarray, n_cells: int) -> float:
         if len(extents) == 1 or extents[0] > side:
             return side
         extents = extents[1:]
+
+
+def joined(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """A number for each row, equal for rows that a chain of equal labels of either kind connects.
+
+    >>> joined(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7])).tolist()
+    [0, 0, 0, 1]
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    a, b = (np.unique(labels, return_inverse=True)[1].ravel() for labels in (first, second))
+    n, m = a.max() + 1, b.max() + 1
+    links = coo_matrix((np.ones(len(a), dtype=np.int8), (a, n + b)), shape=(n + m, n + m))
+    member: np.ndarray = connected_components(links, directed=False)[1][a].astype(np.int64)
+    return member
