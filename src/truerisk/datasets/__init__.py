@@ -15,7 +15,7 @@ Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are
     bundled.py    scikit-learn's own data sets
     simple.py, difficult.py, highleyman.py, colon2d.py, kearns.py, four_class.py,
-    sparse_gaussian.py    generators
+    sparse_gaussian.py, field.py    generators
     documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 Problems
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Origin
     from truerisk.datasets.colon2d import make_colon2d
     from truerisk.datasets.difficult import make_difficult
+    from truerisk.datasets.field import FieldProblem, make_field
     from truerisk.datasets.four_class import FourClassProblem, make_four_class
     from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
     from truerisk.datasets.highleyman import make_highleyman
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bundle",
+    "FieldProblem",
     "FourClassProblem",
     "GaussianProblem",
     "KearnsProblem",
@@ -53,6 +55,7 @@ __all__ = [
     "load",
     "make_colon2d",
     "make_difficult",
+    "make_field",
     "make_four_class",
     "make_highleyman",
     "make_kearns",
@@ -110,6 +113,10 @@ registry = Registry(
             "truerisk.datasets.four_class:make_four_class",
             "four Gaussians around a tetrahedron, 21 features; 100 rows, Bayes risk .0533",
         ),
+        "field": Line(
+            "truerisk.datasets.field:make_field",
+            "a field over a square, near places alike; 200 rows, Bayes risk .1476",
+        ),
         "colon": Line(
             "truerisk.datasets.documents:colon",
             "62 rows, 2000 features, 2 classes (needs TRUERISK_DATA)",
@@ -144,6 +151,7 @@ registry = Registry(
 
 _PLACES = {
     "Bundle": "bundle",
+    "FieldProblem": "field",
     "FourClassProblem": "four_class",
     "GaussianProblem": "gaussian",
     "KearnsProblem": "kearns",
@@ -151,6 +159,7 @@ _PLACES = {
     "TrueRisk": "gaussian",
     "make_colon2d": "colon2d",
     "make_difficult": "difficult",
+    "make_field": "field",
     "make_four_class": "four_class",
     "make_highleyman": "highleyman",
     "make_kearns": "kearns",

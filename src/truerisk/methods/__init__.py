@@ -48,10 +48,10 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.bayesian_error import ImproperBayesianError as ImproperBayesianError
     from truerisk.methods.bbc import BootstrapBiasCorrected as BootstrapBiasCorrected
     from truerisk.methods.blocks import Blocks as Blocks
-    from truerisk.methods.buffered import Buffered as Buffered
     from truerisk.methods.bolstered import Bolstered as Bolstered
     from truerisk.methods.bolstered_sampling import BolsteredBySampling as BolsteredBySampling
     from truerisk.methods.bootstrap import Bootstrap as Bootstrap
+    from truerisk.methods.buffered import Buffered as Buffered
     from truerisk.methods.complete import Complete as Complete
     from truerisk.methods.criteria import AIC as AIC
     from truerisk.methods.criteria import BIC as BIC

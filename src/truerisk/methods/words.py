@@ -28,7 +28,7 @@ registry = Registry(
             f"{_ROOM}.blocks:Blocks", "K folds of whole blocks in space: cells of a grid, or labels"
         ),
         "buffered": Line(
-            f"{_ROOM}.buffered:Buffered", "each block tested by a fit on what lies further than a radius"
+            f"{_ROOM}.buffered:Buffered", "each block tested by a fit on rows beyond a radius"
         ),
         "loo": Line(f"{_ROOM}.leave_one_out:LeaveOneOut", "each row tested by a fit on all others"),
         "alo": Line(

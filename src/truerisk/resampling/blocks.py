@@ -25,8 +25,8 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
     if data.block is not None and data.places is None:
         if size is not None:
             raise BadArgument(
-                f"size={size} is the side of cells, and block= holds labels, which have none: leave "
-                "size out, or give coordinates."
+                f"size={size} is the side of cells, and block= holds labels, which have none: "
+                "leave size out, or give coordinates."
             )
         assert data.groups is not None  # labels are groups
         return data.groups

@@ -49,9 +49,7 @@ def with_default_interval(problem: Problem, testing: Procedure) -> Problem:
 
     The further scores have theirs: what a user asks for is the interval of the loss.
     """
-    return _worded(
-        problem, lambda loss: default_word(testing.outer_method, loss, problem.data)
-    )
+    return _worded(problem, lambda loss: default_word(testing.outer_method, loss, problem.data))
 
 
 def _worded(problem: Problem, word: Callable[[Loss], str | None]) -> Problem:

@@ -42,8 +42,8 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             TimeLeakWarning,
             stacklevel=4,
         )
-    near, n_tested = tested_by_neighbours(data, plan) if method.splits else ([], 1)
-    if 2 * len(near) > n_tested:
+    near, n_tested = tested_by_neighbours(data, plan)
+    if method.splits and 2 * len(near) > n_tested:
         warnings.warn(
             f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} rows "
             f"(first: row {near[0]}) are tested by models that saw the row next to them. The "

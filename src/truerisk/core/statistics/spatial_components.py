@@ -27,8 +27,9 @@ class SpatialComponents:
 
     Müller and Watson (2022): the values are taken as a Gaussian process of correlation
     :math:`e^{-c d}`, d the distance of two places. With :math:`c_0` the mean correlation of two of
-    the n places is `MOST_ALIKE`. The `vectors` :math:`v_1 … v_q` are the eigenvectors of the largest
-    eigenvalues of the centred matrix :math:`M Σ(c_0) M`: the ways in which such values vary most.
+    the n places is `MOST_ALIKE`. The `vectors` :math:`v_1 … v_q` are the eigenvectors of the
+    largest eigenvalues of the centred matrix :math:`M Σ(c_0) M`: the ways in which such values vary
+    most.
     With shares :math:`φ_i = w_i (ℓ_i - value)`,
 
     .. math:: se^2 = \frac{n}{q} \sum_{j=1}^q \Bigl(\sum_i v_{ji} φ_i\Bigr)^2,

@@ -66,7 +66,8 @@ registry = Registry(
             f"{_ROOM}.logit_cv:LogitCV", "the same for AUC, F1 and such scores, on the logit scale"
         ),
         "spatial": Line(
-            f"{_ROOM}.spatial:Spatial", "means over the region, for losses that go together in space"
+            f"{_ROOM}.spatial:Spatial",
+            "means over the region, for losses that go together in space",
         ),
         "bootstrap-.632": Line(
             f"{_ROOM}.bootstrap_632:Bootstrap632", "normal, of bootstrap methods"

@@ -28,8 +28,9 @@ def apart_note(plan: Plan, data: Data) -> tuple[str, ...]:
     if not len(known):
         return ()
     least, middle, most = np.percentile(known, [0, 50, 100])
-    return (
+    said = (
         f"the risk is that at places {least:.3g} to {most:.3g} (median {middle:.3g}) from the "
         "nearest training row, Euclidean in the unit of block=: it says nothing of places further "
-        "away.",
+        "away."
     )
+    return (said,)

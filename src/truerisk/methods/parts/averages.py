@@ -27,8 +27,8 @@ from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.interval_forms.shaken import Shaken
-from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.apart import apart_note
+from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.few_rows import few_rows_note
 from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
 from truerisk.methods.parts.set_risks import (
