@@ -49,9 +49,8 @@ class Cell:
 
 CELLS = tuple(
     Cell(range_, n, n_clusters)
-    for n in (80, 200)
     for range_ in (0.03, 0.08, 0.15, 0.3, 0.6)
-    for n_clusters in (None, 10)
+    for n, n_clusters in ((80, None), (200, 10))
 )
 
 
@@ -80,19 +79,29 @@ LEARNERS = {
 }
 
 
-def run(cell: Cell, task: str, name: str, seed: int) -> dict[str, Any]:
-    """One field: the risk, the interval by places and by labels, Wald's, the risk in the region."""
-    problem = FieldProblem(range=cell.range, task=task, n_clusters=cell.n_clusters)  # type: ignore
+def run(cell: Cell, seed: int) -> list[dict[str, Any]]:
+    """What each learner says of one field, of its numbers and of their signs."""
+    problem = FieldProblem(cell.range, task="regression", n_clusters=cell.n_clusters)
     X, y = problem(2 * cell.n, random_state=np.random.default_rng([seed, cell.n]))
-    learner, mine = LEARNERS[task, name], slice(0, cell.n)
+    known = {"cell": str(cell), "seed": seed}
+    return [
+        {**known, "learner": f"{task} {name}"}
+        | _of_learner(learner, X, y if task == "regression" else (y > 0).astype(int), cell.n)
+        for (task, name), learner in LEARNERS.items()
+    ]
+
+
+def _of_learner(learner: Learner, X: np.ndarray, y: np.ndarray, n: int) -> dict[str, Any]:
+    """The risk, the intervals by places, by labels and Wald's, and the risk in the region."""
+    mine = slice(0, n)
     places = X[mine, :2]
     labels = grid_cells(places, usual_side(places))
     found = _risk(learner, X[mine], y[mine], places)
     by_label = _risk(learner, X[mine], y[mine], labels)
-    half = 1.96 * np.std(found.losses) / cell.n**0.5
+    half = 1.96 * np.std(found.losses) / n**0.5
     return {
         "value": found.value,
-        "region": _in_region(learner, found, X, y, cell.n),
+        "region": _in_region(learner, found, X, y, n),
         "label_value": by_label.value,
         "spatial": _ends(found),
         "labels": _ends(by_label),
@@ -136,13 +145,12 @@ def table(lines: Sequence[Line]) -> str:
     cells = list(dict.fromkeys((line["cell"], line["learner"]) for line in lines))
     for cell, learner in cells:
         mine = [line for line in lines if (line["cell"], line["learner"]) == (cell, learner)]
-        truth = {
-            "spatial": np.mean([line["value"] for line in mine]),
-            "labels": np.mean([line["label_value"] for line in mine]),
-        }
-        truth["wald"] = truth["spatial"]
-        shares = [_share(mine, word, truth[word]) for word in ("spatial", "labels", "wald")]
-        region = _share([line for line in mine if line["region"] is not None], "spatial", None)
+        truths = _of_others([line["value"] for line in mine])
+        of_labels = _of_others([line["label_value"] for line in mine])
+        known = {"spatial": truths, "labels": of_labels, "wald": truths}
+        shares = [np.mean(_held(mine, word, truth) or [np.nan]) for word, truth in known.items()]
+        in_region = [line["region"] for line in mine]
+        region = np.mean(_held(mine, "spatial", in_region) or [np.nan])
         given = [line for line in mine if line["spatial"] is not None]
         wider = [np.ptp(line["spatial"]) / max(np.ptp(line["wald"]), 1e-12) for line in given]
         said.append(
@@ -157,26 +165,28 @@ def _averages(lines: Sequence[Line]) -> list[str]:
     hits: dict[str, list[bool]] = {}
     for cell, learner in dict.fromkeys((line["cell"], line["learner"]) for line in lines):
         mine = [line for line in lines if (line["cell"], line["learner"]) == (cell, learner)]
-        truth = np.mean([line["value"] for line in mine])
-        for line in mine:
-            if line["spatial"] is not None:
-                held = line["spatial"][0] <= truth <= line["spatial"][1]
-                for word in (cell.split(",")[0], learner, "all"):
-                    hits.setdefault(word, []).append(bool(held))
+        held = _held(mine, "spatial", _of_others([line["value"] for line in mine]))
+        for word in (cell.split(",")[0], learner, "all"):
+            hits.setdefault(word, []).extend(held)
     return [
         f"{word}: {np.mean(of):.3f} of {len(of)} ± {np.std(of) / len(of) ** 0.5:.3f}"
         for word, of in sorted(hits.items())
     ]
 
 
-def _share(lines: Sequence[Line], word: str, truth: Any) -> float:
-    """How many of the intervals that there are hold the truth, None for each line's region."""
-    held = [
-        line[word][0] <= (line["region"] if truth is None else truth) <= line[word][1]
-        for line in lines
-        if line[word] is not None
+def _of_others(values: Sequence[float]) -> list[float]:
+    """The mean of all other fields: an interval is not held to a truth that it took part in."""
+    total = sum(values)
+    return [(total - value) / max(len(values) - 1, 1) for value in values]
+
+
+def _held(lines: Sequence[Line], word: str, truths: Sequence[float | None]) -> list[bool]:
+    """Whether each interval that there is holds its truth, where that is known."""
+    return [
+        bool(line[word][0] <= truth <= line[word][1])
+        for line, truth in zip(lines, truths, strict=True)
+        if line[word] is not None and truth is not None
     ]
-    return float(np.mean(held)) if held else float("nan")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -186,16 +196,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, help="stop after, and print")
     given = parser.parse_args(arguments)
     read = given.store.read_text("utf-8").splitlines() if given.store.exists() else []
-    known = {(line["cell"], line["learner"], line["seed"]) for line in map(json.loads, read)}
+    known = {(line["cell"], line["seed"]) for line in map(json.loads, read)}
     until = monotonic() + 60 * (given.minutes or 1e6)
     warnings.simplefilter("ignore")
     with given.store.open("a", encoding="utf-8") as file:
         for seed in range(given.seeds):  # by turns: a run that is stopped has all cells
             for cell in CELLS:
-                for task, name in LEARNERS:
-                    key = {"cell": str(cell), "learner": f"{task} {name}", "seed": seed}
-                    if tuple(key.values()) not in known and monotonic() < until:
-                        file.write(json.dumps({**key, **run(cell, task, name, seed)}) + "\n")
+                if (str(cell), seed) not in known and monotonic() < until:
+                    file.writelines(json.dumps(line) + "\n" for line in run(cell, seed))
             file.flush()
     print(table([json.loads(line) for line in given.store.read_text("utf-8").splitlines()]))
     return 0

@@ -40,6 +40,7 @@ class Blocks(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    respects_space: ClassVar[bool] = True
     has_folds: ClassVar[bool] = True
     gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
 

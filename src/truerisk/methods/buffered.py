@@ -40,6 +40,7 @@ class Buffered(Averaged):
     average: Average | None = None
 
     target: ClassVar[Target] = "Err"
+    respects_space: ClassVar[bool] = True
     gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
 
     def __post_init__(self) -> None:
@@ -51,7 +52,7 @@ class Buffered(Averaged):
 
     @property
     def word(self) -> str:
-        folds = "" if self.k is None else f"-{self.k}"
+        folds = "" if self.k is None else f" ({self.k} folds)"
         lengths = said_length("radius", self.radius) + said_length("size", self.size)
         return f"buffered{folds}{lengths}"
 

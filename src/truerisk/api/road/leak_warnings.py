@@ -42,16 +42,8 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             TimeLeakWarning,
             stacklevel=4,
         )
-    near, n_tested = tested_by_neighbours(data, plan)
-    if method.splits and 2 * len(near) > n_tested:
-        warnings.warn(
-            f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} rows "
-            f"(first: row {near[0]}) are tested by models that saw the row next to them. The "
-            "estimate is too good for places away from the training rows; use a word such as "
-            "'blocks-5' or 'buffered', with blocks that hold many rows.",
-            SpaceLeakWarning,
-            stacklevel=4,
-        )
+    if method.splits and not method.respects_space:
+        _warn_of_neighbours(data, method, plan)
     leaking = split_copies(data, plan)
     if len(leaking):
         warnings.warn(
@@ -61,6 +53,21 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             DuplicateRowsWarning,
             stacklevel=4,
         )
+
+
+def _warn_of_neighbours(data: Data, method: Method, plan: Plan) -> None:
+    """Count tested rows whose nearest row was in the training set."""
+    near, n_tested = tested_by_neighbours(data, plan)
+    if 2 * len(near) <= n_tested:
+        return
+    warnings.warn(
+        f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} rows "
+        f"(first: row {near[0]}) are tested by models that saw the row next to them. The estimate "
+        "is too good for places away from the training rows; use a word such as 'blocks-5' or "
+        "'buffered'.",
+        SpaceLeakWarning,
+        stacklevel=5,
+    )
 
 
 def warn_of_fitted_parts(family: Family, method: Method) -> None:

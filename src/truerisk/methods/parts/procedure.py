@@ -41,6 +41,10 @@ class Procedure(Method):
         return self.outer_method.respects_time and self.inner_method.respects_time
 
     @property
+    def respects_space(self) -> bool:  # type: ignore[override]
+        return self.outer_method.respects_space and self.inner_method.respects_space
+
+    @property
     def tells_scores(self) -> Method:
         return self.outer_method
 
