@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk.core.contracts import Streams
-from truerisk.core.plan.leaks import tested_by_neighbours
+from truerisk.core.plan import leaks
 from truerisk.core.plan.nearest_seen import distances_to_nearest, distances_to_seen
 from truerisk.core.table.data import Data
 from truerisk.methods.words import as_method
@@ -43,7 +43,7 @@ def test_random_folds_test_by_neighbours_and_blocks_seldom_do():
     data = Data.check(places, np.arange(400) % 2, task="classification", block=places)
     shares = []
     for word in ("10-fold", "blocks-5", "apparent"):
-        near, n_tested = tested_by_neighbours(data, as_method(word).plan(data, Streams(0)))
+        near, n_tested = leaks.tested_by_neighbours(data, as_method(word).plan(data, Streams(0)))
         shares.append(len(near) / max(n_tested, 1))
     assert shares[0] == pytest.approx(0.9, abs=0.03)
     assert shares[1] < 0.3
