@@ -24,6 +24,7 @@ class Basis(Enum):
     ERROR_COUNT = "a loss that counts errors"
     EQUAL_ROWS = "rows that count alike"
     PLACES = "places of the rows"
+    TIMES = "rows in the order of time"
     LOSSES = "cross-validated losses"
     MEAN = "a mean of cross-validated losses"
     SPLITS = "risks of several splits"

@@ -8,6 +8,8 @@
 | `blocks.py`, `buffered.py` | folds of blocks in space; with a buffer around them |
 | `leave_one_out.py` | leave-one-out |
 | `approximate_leave_one_out.py` | leave-one-out to first order, from one fit |
+| `forward.py` | fitted on the past, tested on what follows |
+| `purged.py` | stretches of time, tested by the rows far enough from each |
 | `holdout.py` | hold-out and Monte-Carlo |
 | `splitter.py` | any scikit-learn splitter, given splits |
 | `subsampled.py` | the test sets of a method, with smaller training sets |
@@ -60,6 +62,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.criteria import Cp as Cp
     from truerisk.methods.ebic import EBIC as EBIC
     from truerisk.methods.exact_out_of_bag import ExactOutOfBag as ExactOutOfBag
+    from truerisk.methods.forward import Forward as Forward
     from truerisk.methods.holdout import Holdout as Holdout
     from truerisk.methods.holdout import MonteCarlo as MonteCarlo
     from truerisk.methods.kfold import KFold as KFold
@@ -70,6 +73,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.out_of_bag import OutOfBag as OutOfBag
     from truerisk.methods.paired_halves import PairedHalves as PairedHalves
     from truerisk.methods.pairs import Pairs as Pairs
+    from truerisk.methods.purged import Purged as Purged
     from truerisk.methods.racing import Racing as Racing
     from truerisk.methods.splitter import GivenSplits as GivenSplits
     from truerisk.methods.splitter import Splitter as Splitter

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from truerisk.core.contracts import Method
+from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.interval_forms import as_form, registry
@@ -26,7 +27,7 @@ def offered(method: Method) -> list[str]:
 
     >>> from truerisk.methods.words import as_method
     >>> offered(as_method("holdout"))
-    ['wald', 'bbc', 'beta']
+    ['wald', 'spatial', 'bbc', 'beta']
     """
     return [word for word in registry if as_form(word).lacking(method.gives) is None]
 
@@ -46,6 +47,11 @@ def with_interval(method: Method, word: str) -> Method:
     if isinstance(method, Procedure):
         return of_procedure(method, word)
     need = form.lacking(method.gives)
+    if need is not None and method.respects_time:
+        raise Refusal(
+            f"interval '{word}' is one of independent rows, and '{method.word}' tests rows in the "
+            "order of time, which may depend on those before them: use interval='hac'."
+        )
     draw = None if need is None else DRAWN_INSTEAD.get((type(method), need))
     if draw is not None:
         return draw(method, word)

@@ -30,6 +30,13 @@ registry = Registry(
         "buffered": Line(
             f"{_ROOM}.buffered:Buffered", "each block tested by a fit on rows beyond a radius"
         ),
+        "forward-K": Line(
+            f"{_ROOM}.forward:Forward",
+            "K forecasts: each model is tested on the rows after its own",
+        ),
+        "purged-K": Line(
+            f"{_ROOM}.purged:Purged", "K stretches of time, tested by the rows far enough from each"
+        ),
         "loo": Line(f"{_ROOM}.leave_one_out:LeaveOneOut", "each row tested by a fit on all others"),
         "alo": Line(
             f"{_ROOM}.approximate_leave_one_out:ApproximateLeaveOneOut",

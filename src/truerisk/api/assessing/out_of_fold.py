@@ -13,7 +13,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Request
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.evaluation import Winners
-from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.plan.order import IN_TIME, ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
@@ -36,8 +36,8 @@ class OutOfFold:
     """One answer per row of `rows`, by the model of outer split `split` that did not see the row.
 
     `values` are class probabilities (a column per class) or decision values of the second class,
-    as `response` says. Rows that were tested more often keep their first test. `ordered` splits go
-    forward in time, so that no interval is justified. `n_fits` were made for it.
+    as `response` says. Rows that were tested more often keep their first test. `ordered` rows were
+    tested in the order of time, so that no interval is justified. `n_fits` were made for it.
     """
 
     response: Literal["probability", "score"]
@@ -75,7 +75,7 @@ def out_of_fold(
         return NEITHER
     for told in (tested, *tested.also):
         if told.response == response:
-            return _first(plan, told.values[0], response)
+            return _first(problem, plan, told.values[0], response)
     try:
         asking = problem.asking(engine="auto", passes=int(winners.compared), keeper=keeper)
         answers = asking.answers(plan, Request(response), by_fit(plan, winners.candidate))
@@ -83,7 +83,7 @@ def out_of_fold(
         return NEITHER
     if not (answers.answered.all() and np.isfinite(answers.values).all()):
         return NEITHER
-    return _first(plan, answers.values[0], response, answers.n_fits)
+    return _first(problem, plan, answers.values[0], response, answers.n_fits)
 
 
 def refits(problem: Problem) -> bool:
@@ -121,7 +121,8 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
     )
     curve = replace(curve, positive=present.plain(data.label(1)))
     if found.ordered:
-        return replace(curve, std_error=None, interval=None, notes=(*curve.notes, ORDERED))
+        why = ORDERED if data.time is None else IN_TIME
+        return replace(curve, std_error=None, interval=None, notes=(*curve.notes, why))
     return replace(curve, notes=(*curve.notes, OVERLAP))
 
 
@@ -146,7 +147,9 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
     )
 
 
-def _first(plan: Plan, values: np.ndarray, response: Any, n_fits: int = 0) -> OutOfFold | str:
+def _first(
+    problem: Problem, plan: Plan, values: np.ndarray, response: Any, n_fits: int = 0
+) -> OutOfFold | str:
     """The first answer to every row by a model that did not see it."""
     seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
     unseen = np.flatnonzero(~seen)
@@ -155,4 +158,5 @@ def _first(plan: Plan, values: np.ndarray, response: Any, n_fits: int = 0) -> Ou
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
-    return OutOfFold(response, kept, split[at], values[at], is_ordered(plan), n_fits)
+    ordered = problem.data.time is not None or is_ordered(plan)
+    return OutOfFold(response, kept, split[at], values[at], ordered, n_fits)

@@ -8,6 +8,7 @@
 | `calibration.py` | whether probabilities mean what they say |
 | `error_posterior.py` | `ErrorPosterior`: the Beta posterior of an error rate |
 | `sample_size.py` | test rows for a width of its interval |
+| `long_run.py` | the error of a mean of values that depend on those before them |
 | `ranks.py` | average ranks, Friedman's test, critical differences, Holm |
 | `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |
 | `dirichlet_signed_rank.py` | the Bayesian signed-rank test |

@@ -12,6 +12,7 @@
 | `bbc.py` | percentiles of bootstrapped losses, the choice among candidates included |
 | `conservative_z.py` | spread of means over disjoint halves |
 | `spatial.py` | losses that lie near each other and go together |
+| `hac.py` | losses that depend on those before them |
 | `ncv.py`, `beta_ncv.py` | spread of nested cross-validation, normal or Beta |
 | `bootstrap_632.py` | the infinitesimal jackknife of bootstrap samples |
 | `beta_cv.py`, `log_cv.py` | Beta or log-normal; `inflation.py` has their calibrated factor |
@@ -55,6 +56,7 @@ registry = Registry(
         "beta-ncv": Line(
             f"{_ROOM}.beta_ncv:NestedBeta", "Beta with the spread of nested cross-validation"
         ),
+        "hac": Line(f"{_ROOM}.hac:HAC", "t, of losses that depend on those before them"),
         "bbc": Line(f"{_ROOM}.bbc:Percentiles", "bootstrapped losses, the choice included"),
         "beta-cv": Line(
             f"{_ROOM}.beta_cv:BetaCV", "Beta, rows counted for less as the battery says"

@@ -104,7 +104,8 @@ class RowEvidence(Evidence):
     `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
     is the candidate that the rule chose, None where nobody asked. `shaken` are losses of the same
     rows by models that lack a further fold. `one_row` is what another answer to one row does to the
-    value of each candidate, of scores that rate whole test sets.
+    value of each candidate, of scores that rate whole test sets. `times` are those of the rows,
+    where they were tested in the order of time.
     """
 
     data: Data
@@ -118,10 +119,13 @@ class RowEvidence(Evidence):
     best: int | None = None
     shaken: Shaken | None = None
     one_row: np.ndarray | None = None
+    times: np.ndarray | None = None
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
         given = frozenset({Basis.LOSSES, Basis.MEAN, Basis.SPLITS})
+        if self.times is not None:
+            given |= {Basis.TIMES}
         if not self.repeatedly:
             return given | {Basis.ONCE, Basis.EQUALLY_OFTEN}
         times = np.bincount(self.plan.positions[0])

@@ -63,6 +63,8 @@ CALIBRATED = (
 
 def calibrated_word(loss: Loss, data: Data) -> str | None:
     """The interval that was calibrated for a loss of such rows, None where none was."""
+    if data.time is not None:
+        return "hac" if loss.per_row else None
     if data.block is not None:
         return "spatial" if loss.tells_influences else None
     if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:

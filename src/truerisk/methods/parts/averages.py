@@ -21,7 +21,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss, check_average
-from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.plan.order import ORDERED, is_in_row_order, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
@@ -98,15 +98,21 @@ def tested_by_average(
 
     With `unsure` no standard error is given and the sentence says why. Else the terms name the
     interval, or the method its `usual` one; where neither does, rows tested once have Wald's and
-    repeated tests the corrected resampled t. Splits that go forward in time have none. `shaken` are
-    answers to the same rows by models that lack a further fold, one line per candidate.
+    repeated tests the corrected resampled t. Rows with times, and splits that go forward, have that
+    of losses that depend on those before them, rows at places that of losses that go together there. `shaken` are answers to the same rows by models that
+    lack a further fold, one line per candidate.
     """
     average = loss.averaged(average)
-    if data.block is not None and loss.tells_influences:
+    if data.block is not None and data.time is None and loss.tells_influences:
         usual = "spatial"
     asked = terms.interval if terms.with_errors else None
-    if unsure is None and terms.with_errors and loss.per_row and is_ordered(answers.plan):
-        unsure = ORDERED
+    in_time = data.time is not None
+    if terms.with_errors and loss.per_row and is_ordered(answers.plan):
+        in_time = in_time or is_in_row_order(answers.plan)
+        if not in_time or asked not in (None, "hac"):
+            unsure = unsure or ORDERED
+    if in_time and loss.per_row:
+        usual = "hac"
     if asked is not None and unsure is not None:
         raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
     if asked is not None:
@@ -145,6 +151,7 @@ def tested_by_average(
             by_position=losses,
             split_risks=by_split,
             best=best,
+            times=_times(data, rows) if in_time else None,
             shaken=None
             if shaken is None
             else Shaken.of(shaken, _losses(shaken, data, loss, average)[0]),
@@ -158,11 +165,16 @@ def tested_by_average(
         sure = [(*one[:2], one[2] + apart) for one in sure]
     told = (per_row, rows) if loss.per_row else ()
     found = tested_with(sure, answers, values, by_split, *told)
-    if unsure is not None or not loss.tells_influences:
+    if unsure is not None or not loss.tells_influences or in_time:
         return found
     return [
         replace(one, influences=evidence.influences(c, one.losses)) for c, one in enumerate(found)
     ]
+
+
+def _times(data: Data, rows: np.ndarray) -> np.ndarray:
+    """The times of rows; splits that go forward without any take the rows in their order."""
+    return rows if data.time is None else data.time[rows]
 
 
 def _losses(
