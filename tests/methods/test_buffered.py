@@ -60,7 +60,7 @@ def test_without_a_radius_it_leaves_out_the_cells_of_verde():
 def test_the_result_says_how_far_away():
     """In the bias, and measured in a note; the usual radius is the side of a cell."""
     found = tr.estimate_risk(KNN, PLACES, Y, block=PLACES, method=Buffered(2.0, size=3.0))
-    assert found.method == "buffered (radius 2) (size 3)"
+    assert found.method == "buffered (radius 2, size 3)"
     assert "further than 2 from all training rows" in found.bias
     note = next(note for note in found.notes if "the risk is that at places" in note)
     assert float(note.split("at places ")[1].split()[0]) >= 2
@@ -83,7 +83,7 @@ def test_it_tests_what_blocks_chose():
 def test_words_name_the_method():
     """Without more each block is left out alone."""
     assert as_method("buffered") == Buffered()
-    assert Buffered(0.5, k=4).word == "buffered (4 folds) (radius 0.5)"
+    assert Buffered(0.5, k=4).word == "buffered (folds 4, radius 0.5)"
 
 
 @pytest.mark.parametrize("radius", [-1, np.nan, np.inf, "3", True])

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from truerisk.core.arguments import check_count, check_flag
-from truerisk.core.contracts import Streams, Target
-from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss
+from truerisk.core.contracts import Streams
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged, check_average
-from truerisk.methods.parts.lengths import check_length, said_length, told_of_classes
+from truerisk.methods.parts.averages import Average, check_average
+from truerisk.methods.parts.in_space import InSpace, check_length, said, told_of_classes
 from truerisk.resampling.blocks import block_folds
 
 __all__ = ["Blocks"]
 
 
 @dataclass(frozen=True)
-class Blocks(Averaged):
+class Blocks(InSpace):
     """K folds of whole blocks: each is tested by the model fitted on the rows of the others.
 
     Rows near each other are alike, so that a model which saw the neighbours of a row is tested on
@@ -39,10 +37,7 @@ class Blocks(Averaged):
     stratify: bool = True
     average: Average | None = None
 
-    target: ClassVar[Target] = "Err"
-    respects_space: ClassVar[bool] = True
     has_folds: ClassVar[bool] = True
-    gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
 
     def __post_init__(self) -> None:
         check_average(self.average)
@@ -52,7 +47,7 @@ class Blocks(Averaged):
 
     @property
     def word(self) -> str:
-        return f"blocks-{self.k}{said_length('size', self.size)}"
+        return f"blocks-{self.k}{said(size=self.size)}"
 
     @property
     def bias(self) -> str:
@@ -66,6 +61,3 @@ class Blocks(Averaged):
         rng = streams.get("folds")
         folds = block_folds(data, self.k, self.size, rng, stratify=self.stratify)
         return told_of_classes(leave_out(data.n_rows, [folds]), data)
-
-    def average_of(self, loss: Loss) -> Average:
-        return loss.averaged(self.average)

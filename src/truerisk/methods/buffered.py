@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from truerisk.core.arguments import check_count
-from truerisk.core.contracts import Streams, Target
+from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData
-from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged, check_average
-from truerisk.methods.parts.lengths import check_length, said_length, told_of_classes
+from truerisk.methods.parts.averages import Average, check_average
+from truerisk.methods.parts.in_space import InSpace, check_length, said, told_of_classes
 from truerisk.resampling.blocks import block_folds, blocks_of, rows_within, side_of
 
 __all__ = ["Buffered"]
 
 
 @dataclass(frozen=True)
-class Buffered(Averaged):
+class Buffered(InSpace):
     """Each block is tested by the model fitted on all rows further than `radius` from it.
 
     The blocks are those of `Blocks`, left out one by one, or in `k` folds of them. No training row
@@ -39,10 +36,6 @@ class Buffered(Averaged):
     size: float | None = None
     average: Average | None = None
 
-    target: ClassVar[Target] = "Err"
-    respects_space: ClassVar[bool] = True
-    gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
-
     def __post_init__(self) -> None:
         check_average(self.average)
         check_length("radius", self.radius, least=0)
@@ -52,9 +45,7 @@ class Buffered(Averaged):
 
     @property
     def word(self) -> str:
-        folds = "" if self.k is None else f" ({self.k} folds)"
-        lengths = said_length("radius", self.radius) + said_length("size", self.size)
-        return f"buffered{folds}{lengths}"
+        return f"buffered{said(folds=self.k, radius=self.radius, size=self.size)}"
 
     @property
     def bias(self) -> str:
@@ -83,6 +74,3 @@ class Buffered(Averaged):
             minus = (block, builder.block(near)) if len(near) else (block,)
             builder.ask(train=(ALL, minus), test=(block, ()), fold=fold)
         return told_of_classes(builder.build(), data)
-
-    def average_of(self, loss: Loss) -> Average:
-        return loss.averaged(self.average)

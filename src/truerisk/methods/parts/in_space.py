@@ -1,18 +1,44 @@
-"""Lengths that spatial methods are given, and classes that their distances take from a model."""
+"""What methods share that leave out rows which lie together."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.core.arguments import is_number, shown
+from truerisk.core.contracts import Target
+from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, TrueRiskWarning
+from truerisk.core.interval import Basis
+from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged
 
-__all__ = ["check_length", "said_length", "told_of_classes"]
+__all__ = ["InSpace", "check_length", "said", "told_of_classes"]
+
+
+class InSpace(Averaged):
+    """A method whose test sets are blocks of rows in space, each row in one of them."""
+
+    target: ClassVar[Target] = "Err"
+    respects_space: ClassVar[bool] = True
+    gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
+
+    average: Average | None
+
+    def average_of(self, loss: Loss) -> Average:
+        return loss.averaged(self.average)
+
+    def plot(self, block: Any, **options: Any) -> Any:
+        """Draw a split of rows with these coordinates on a map, and return its axes.
+
+        Options are those of `truerisk.plots.fold_map.draw_fold_map`: `y` as it is given to an
+        estimate, `fold` (None for all at once), `random_state`, `ax`.
+        """
+        return displays.load("fold-map")(self, block, **options)
 
 
 def check_length(name: str, given: Any, least: float | None = None) -> None:
@@ -25,9 +51,14 @@ def check_length(name: str, given: Any, least: float | None = None) -> None:
         )
 
 
-def said_length(name: str, given: float | None) -> str:
-    """What is said of a length in the name of a method: nothing where it is not given."""
-    return "" if given is None else f" ({name} {given:g})"
+def said(**given: float | None) -> str:
+    """What the name of a method says of numbers: nothing of those that are not given.
+
+    >>> said(radius=0.5, size=None, folds=3), said(size=None)
+    (' (radius 0.5, folds 3)', '')
+    """
+    named = ", ".join(f"{name} {value:g}" for name, value in given.items() if value is not None)
+    return f" ({named})" if named else ""
 
 
 def told_of_classes(plan: Plan, data: Data) -> Plan:
