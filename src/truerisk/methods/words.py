@@ -25,7 +25,8 @@ registry = Registry(
             f"{_ROOM}.kfold:KFold", "each of K folds tested by a fit on the others; '5x10-fold'"
         ),
         "forward-K": Line(
-            f"{_ROOM}.forward:Forward", "K forecasts: each model is tested on the rows after its own"
+            f"{_ROOM}.forward:Forward",
+            "K forecasts: each model is tested on the rows after its own",
         ),
         "purged-K": Line(
             f"{_ROOM}.purged:Purged", "K stretches of time, tested by the rows far enough from each"
