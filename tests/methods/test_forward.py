@@ -54,8 +54,8 @@ def splits_on(method, data):
 
 
 @given(
-    st.integers(2, 5), st.integers(0, 3), st.none() | st.integers(1, 9), st.none() | st.integers(1, 4),
-    st.integers(40, 60), st.integers(0, 2),
+    st.integers(2, 5), st.integers(0, 3), st.none() | st.integers(1, 9),
+    st.none() | st.integers(1, 4), st.integers(40, 60), st.integers(0, 2),
 )  # fmt: skip
 def test_equals_time_series_split(k, gap, window, size, n, how):
     """Gap, longest training set and test size alike: by rows, by numbers and by dates."""
@@ -75,7 +75,8 @@ def test_rows_may_stand_in_any_order():
     for (train, test), (early, late) in zip(
         splits(Forward(4, 1), time=time), expected, strict=True
     ):
-        assert train == sorted(place[early]) and test == sorted(place[late])
+        assert train == sorted(place[early])
+        assert test == sorted(place[late])
 
 
 @given(st.lists(st.integers(0, 12), min_size=30, max_size=60), st.integers(0, 3))
@@ -178,7 +179,8 @@ def test_the_result_says_how_far_ahead_of_which_windows():
     X, y = np.random.default_rng(0).normal(size=(48, 2)), np.arange(48.0)
     hours = np.datetime64("2024-01-01T00") + np.arange(48) * np.timedelta64(6, "h")
     found = tr.estimate_risk(Ridge(), X, y, time=hours)
-    assert found.method == "forward-5" and found.target == "Err"
+    assert found.method == "forward-5"
+    assert found.target == "Err"
     assert any(
         "forecasts 0.25 to 2 days ahead of windows of 8 to 40 rows" in n for n in found.notes
     )

@@ -20,11 +20,10 @@ from truerisk.testing.cases import bagged_classes, numbers, two_classes
 from truerisk.testing.situations import usual_families
 
 SMALLER = {  # hundreds of repetitions prove nothing here that a few do not
-    "K-fold": "5-fold",
     "ncv": methods.NestedInterval(5, repeats=4),
     "paired-halves": methods.PairedHalves(3, pairs=3, test_share=0.2),
 }
-WORDS = [SMALLER.get(word, word) for word in methods.names()]
+WORDS = [SMALLER.get(word, word.replace("K", "4")) for word in methods.names()]
 GIVEN = [
     "2x5-fold",
     "reversed 4-fold",

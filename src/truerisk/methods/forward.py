@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -78,5 +77,5 @@ class Forward(Averaged):
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_in_time(answers, data, loss, terms, self.average_of(loss))

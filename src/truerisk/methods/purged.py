@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -62,7 +61,7 @@ class Purged(Averaged):
     def bias(self) -> str:
         return (
             f"the mean risk in {self.k} stretches of time, by models of the rows around each: "
-            "pessimistic for a model of all rows, optimistic for forecasts where the process changes"
+            "pessimistic for a model of all rows, optimistic for forecasts of a changing process"
         )
 
     def plan(self, data: Data, streams: Streams) -> Plan:
@@ -71,5 +70,5 @@ class Purged(Averaged):
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
 
-    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         return tested_in_time(answers, data, loss, terms, self.average_of(loss))

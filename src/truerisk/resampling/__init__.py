@@ -9,5 +9,6 @@
 | `subsamples.py` | smaller training sets, nested in one another |
 | `samples.py` | bootstrap samples: how often each row is drawn |
 
-All take the data and, but for `in_time.py`, a generator, and return row labels or splits; plans are made of them by the methods.
+All but `in_time.py` take the data and a generator, and return row labels; plans are made of them by
+the methods.
 """

@@ -40,7 +40,7 @@ def forward_splits(data: Data, k: int, gap: Any, window: Any, horizon: Any) -> l
             seen &= times >= first - pause - length
         train = _without_groups(data, np.flatnonzero(seen), test)
         if not len(train):
-            raise BadData(_nothing_before(data, fold, np.count_nonzero(times < first)))
+            raise BadData(_nothing_before(data, fold, int((times < first).sum())))
         splits.append((train, test))
     return splits
 

@@ -40,7 +40,10 @@ LACKING = {
     Basis.EQUAL_ROWS: {"weighted"},
 }
 METHODS = [
-    *(as_method("2x5-fold" if word == "K-fold" else word) for word in tr.methods.names()),
+    *(
+        as_method("2x5-fold" if word == "K-fold" else word.replace("K", "5"))
+        for word in tr.methods.names()
+    ),
     as_method("reversed 4-fold"),
     tr.methods.Bootstrap("oob"),
 ]

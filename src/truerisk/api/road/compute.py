@@ -201,7 +201,7 @@ def _common(computed: Computed) -> RiskEstimate:
 
 
 def _is_in_time(computed: Computed) -> bool:
-    """Whether tested rows may depend on those before them: they have times, or splits go forward."""
+    """Whether rows were tested in the order of time: they have times, or splits go forward."""
     answers, method = computed.evaluation.answers, computed.method.tells_scores
     if computed.problem.data.time is not None or method.respects_time:
         return True

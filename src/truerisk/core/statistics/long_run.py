@@ -23,7 +23,7 @@ __all__ = ["FEWEST_COSINES", "FEWEST_TIMES", "LongRun", "long_run", "reach"]
 FEWEST_TIMES = 100
 FEWEST_COSINES = 6
 LACKS = 0.15  # of Ω, at most
-SURE = 3.0  # standard errors from which on an autocorrelation counts
+BY_CHANCE = 0.01  # lags of an independent series that are taken for dependence, on average
 ABOVE = 1.5  # standard errors that are added to those that count, since too low ones mislead
 LAGS = 4  # of n lags the first quarter is looked at
 """Calibrated by `python -m benchmarks.calibration.order` (docs/time.md)."""
@@ -59,24 +59,40 @@ def reach(series: np.ndarray) -> float:
 
     An autoregression over a lag of L with coefficient r has the spectrum :math:`Ω/(1 + ω λ^2)` at
     low frequencies λ, with ω this number: for an autoregression of lag 1 all lags tell the same ω,
-    and a season tells it at its own. Lag 1 always counts, others if they are three of Bartlett's
-    standard errors above 0. To each, 1.5 standard errors and its bias (1 + 3 r)/n are added.
+    and a season tells it at its own. Lag 1 always counts, others if the autocorrelation of the
+    ranks, which no single large loss makes, is so many of Bartlett's standard errors above 0 that
+    one in a hundred independent series has such a lag. To each, 1.5 standard errors and its bias
+    (1 + 3 r)/n are added.
     """
+    from scipy.special import ndtri
+
     n = len(series)
     n_lags = max(1, n // LAGS)
+    lags = np.arange(1, n_lags + 1)
+    by_rank = _autocorrelations(_ranks(series), n_lags)
+    errors = np.sqrt((1 + 2 * np.concatenate([[0.0], np.cumsum(by_rank**2)[:-1]])) / n)
+    sure = by_rank * n / (n - lags) > ndtri(1 - BY_CHANCE / n_lags) * errors
+    r = _autocorrelations(series, n_lags) * n / (n - lags)
+    r = r + (1 + 3 * r.clip(0, 1)) / n + ABOVE * np.sqrt((1 - r**2).clip(0) / n)
+    r = np.where(sure | (lags == 1), r.clip(0, 0.995), 0.0)
+    return float((lags**2 * r / (1 - r) ** 2).max())
+
+
+def _autocorrelations(series: np.ndarray, n_lags: int) -> np.ndarray:
+    """Those of lag 1, 2, ...; 0 where all values are alike."""
+    n = len(series)
     centred = series - series.mean()
     total = float(centred @ centred)
     if total == 0:
-        return 0.0
+        return np.zeros(n_lags)
     spectrum = np.abs(np.fft.rfft(centred, 2 * n)) ** 2
-    r = np.fft.irfft(spectrum)[1 : n_lags + 1] / total
-    lags = np.arange(1, n_lags + 1)
-    errors = np.sqrt((1 + 2 * np.concatenate([[0.0], np.cumsum(r**2)[:-1]])) / n)
-    r = r * n / (n - lags)
-    counts = (r > SURE * errors) | (lags == 1)
-    r = r + (1 + 3 * r.clip(0, 1)) / n + ABOVE * np.sqrt((1 - r**2).clip(0) / n)
-    r = np.where(counts, r.clip(0, 0.995), 0.0)
-    return float((lags**2 * r / (1 - r) ** 2).max())
+    return np.fft.irfft(spectrum)[1 : n_lags + 1] / total
+
+
+def _ranks(series: np.ndarray) -> np.ndarray:
+    """Ranks from 1, equal values having the mean of theirs."""
+    _, place, counts = np.unique(series, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[place.ravel()]
 
 
 def _n_cosines(n: int, omega: float) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -53,7 +52,7 @@ def said_spans(method: Any, **usual: Any) -> str:
 
 def tested_in_time(
     answers: Answers, data: Data, loss: Loss, terms: Terms, average: Average
-) -> Sequence[Tested]:
+) -> list[Tested]:
     """Mean losses of rows in the order of time, which is that of the rows where none is given."""
     timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
     found = tested_by_average(answers, timed, loss, terms, average)
@@ -83,10 +82,9 @@ def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
         ends += [tested.min() - last, tested.max() - last]
     least, most = plan.train_sizes.min(), plan.train_sizes.max()
     sizes = f"{least}" if least == most else f"{least} to {most}"
-    return (
-        f"the risk is that of forecasts {_range(min(ends), max(ends), data)} ahead of windows of "
-        f"{sizes} rows: it says nothing of times further ahead.",
-    )
+    ahead = _range(min(ends), max(ends), data)
+    note = f"the risk is that of forecasts {ahead} ahead of windows of {sizes} rows: it says "
+    return (f"{note}nothing of times further ahead.",)
 
 
 def _range(low: Any, high: Any, data: Data) -> str:
@@ -95,7 +93,7 @@ def _range(low: Any, high: Any, data: Data) -> str:
     if data.time.dtype.kind != "M":
         return f"{low:.4g} to {high:.4g}"
     units = {"days": "D", "hours": "h", "minutes": "m", "seconds": "s"}
-    reached = (name for name, unit in units.items() if high >= np.timedelta64(1, unit))
+    reached = (name for name, unit in units.items() if high >= np.timedelta64(1, unit))  # type: ignore[call-overload]
     name = next(reached, "seconds")
-    unit = np.timedelta64(1, units[name])
+    unit: Any = np.timedelta64(1, units[name])  # type: ignore[call-overload]
     return f"{low / unit:.4g} to {high / unit:.4g} {name}"
