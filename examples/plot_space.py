@@ -3,8 +3,9 @@ Folds in space
 ==============
 
 Rows near each other are alike. Random folds test a row by a model that saw its neighbours, which
-tells how the model does among the places it was trained on, and not how it does elsewhere. Here is a
-field over a square, of which the western half is sampled; the eastern half is where the model goes.
+tells how the model does among the places it was trained on, and not how it does elsewhere. Here is
+a field over a square, of which the western half is sampled; the eastern half is where the model
+goes.
 """
 
 import matplotlib.pyplot as plt
@@ -49,7 +50,7 @@ for name, rows in {"among": among, "beyond": beyond}.items():
 # would that had nothing to do with each other.
 
 _, ax = plt.subplots(figsize=(6.4, 2.6), layout="constrained")
-for height, (name, est) in enumerate(reversed(risks.items())):
+for height, est in enumerate(reversed(risks.values())):
     ax.plot([est.interval.low, est.interval.high], [height, height], "C0")
     ax.plot(est.value, height, "C0o")
 ax.set_yticks(range(len(risks)), list(reversed(risks)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -17,8 +15,6 @@ from truerisk.core.table.data import Data
 from truerisk.methods.blocks import Blocks
 from truerisk.methods.words import as_method
 from truerisk.resampling.blocks import blocks_of
-from truerisk.testing import method_checks
-from truerisk.testing.cases import two_classes
 
 PLACES = np.round(np.random.default_rng(7).random((40, 2)) * [12, 7], 3)
 # verde 1.9.0: k = len(np.unique(verde.block_split(PLACES.T, spacing=3.0)[1])), then
@@ -39,19 +35,6 @@ KNN = KNeighborsClassifier(3)
 
 def data_at(places=PLACES, groups=None, y=Y) -> Data:
     return Data.check(np.zeros((len(y), 1)), y, task="classification", block=places, groups=groups)
-
-
-def with_places():
-    """The usual case of the kit, at places of whole numbers."""
-    case = two_classes()
-    rng = np.random.default_rng(3)
-    return replace(case, data=replace(case.data, block=rng.integers(40, size=(40, 2)) * 1.0))
-
-
-@pytest.mark.parametrize("check", method_checks(Blocks(4), with_places()))
-def test_conforms(check):
-    """The published checks of any method."""
-    check()
 
 
 def test_blocks_are_the_cells_of_verde():

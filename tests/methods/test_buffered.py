@@ -8,20 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.test_blocks import KNN, OF_VERDE, PLACES, Y, data_at, with_places
+from tests.methods.test_blocks import KNN, OF_VERDE, PLACES, Y, data_at
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadArgument, BadData, Refusal, TrueRiskWarning
 from truerisk.methods.buffered import Buffered
 from truerisk.methods.words import as_method
-from truerisk.testing import method_checks
-
-
-@pytest.mark.parametrize("check", method_checks(Buffered(4.0), with_places()))
-def test_conforms(check):
-    """The published checks of any method."""
-    check()
 
 
 @settings(max_examples=25, deadline=None)

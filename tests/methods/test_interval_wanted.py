@@ -48,20 +48,28 @@ OFFERED = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
 @pytest.mark.parametrize(("method", "word"), OFFERED)
 def test_what_is_offered_is_made(method, word):
     """An interval of that name, or a note why there is none, or what the plan lacks for it."""
     given = {"method": method, "interval": word, "random_state": 0}
+    if word == "spatial" or as_method(method).respects_space:
+        given["block"] = X
     if method in ("2x5-fold", "monte-carlo") and word in ("wald", "beta"):
         lacking = "needs rows that are tested once, which this plan cannot give"
         with pytest.raises(Refusal, match=f"interval '{word}' {lacking}"):
             tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
         return
     found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
-    assert (found.interval.method == word) if found.interval else found.notes
+    if found.interval is None:
+        assert found.notes
+    else:
+        assert found.interval.method.removesuffix("-grouped") == word  # cells are groups
 
 
-@pytest.mark.parametrize("word", [w for w in WORDS if w not in ("bootstrap-.632", "hac")])
+@pytest.mark.parametrize(
+    "word", [w for w in WORDS if w not in ("bootstrap-.632", "hac", "spatial")]
+)
 def test_searches_and_assessments_have_it(word):
     """HonestSearchCV and assess report it, and the risk of choosing among learners has it."""
     search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, interval=word, select_by="3-fold")

@@ -38,6 +38,7 @@ LACKING = {
     Basis.NEVER_NEGATIVE: {"signed"},
     Basis.ERROR_COUNT: {"log", "auc", "signed", "f1_micro"},
     Basis.EQUAL_ROWS: {"weighted"},
+    Basis.PLACES: set(CASES),
 }
 METHODS = [
     *(
@@ -78,7 +79,8 @@ def test_a_loss_or_a_table_lacks_what_it_cannot_give(need, case):
     """Refused before anything is drawn, with the need, who lacks it and the remedy; else passed."""
     data, loss = CASES[case]
     said = refusal_of(lambda: form_that_needs(need).check(data, loss))
-    who = "data with sample_weight" if case == "weighted" else f"loss '{loss.word}'"
+    of_data = {Basis.EQUAL_ROWS: "data with sample_weight", Basis.PLACES: "data without block="}
+    who = of_data.get(need, f"loss '{loss.word}'")
     sentence = f"interval 'toy' needs {need.value}, which {who} cannot give: remedy 0."
     assert said == (sentence if case in LACKING.get(need, ()) else "")
 

@@ -23,7 +23,7 @@ def estimate(y=Y, X=X, **more):
 
 
 def test_it_is_the_error_of_the_series_of_losses():
-    """t of as many degrees of freedom as cosines, around the mean of the tested rows."""
+    """T of as many degrees of freedom as cosines, around the mean of the tested rows."""
     found = estimate()
     series = long_run(found.losses - found.value)
     assert found.std_error == pytest.approx(series.std_error, rel=1e-12)

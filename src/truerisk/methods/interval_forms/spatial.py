@@ -41,9 +41,9 @@ class Spatial(IntervalForm[RowEvidence]):
 
     word: ClassVar[str] = "spatial"
     needs: ClassVar[Needs] = {
-        Basis.PLACES: "give coordinates, or the labels of blocks, by block=",
         Basis.INFLUENCES: OF_A_MEAN[Basis.ROW_LOSSES],
         Basis.MEAN: OF_A_MEAN[Basis.MEAN],
+        Basis.PLACES: "give coordinates, or the labels of blocks, by block=",
     }
     reference: ClassVar[str] = (
         "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica "

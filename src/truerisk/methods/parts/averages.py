@@ -99,8 +99,9 @@ def tested_by_average(
     With `unsure` no standard error is given and the sentence says why. Else the terms name the
     interval, or the method its `usual` one; where neither does, rows tested once have Wald's and
     repeated tests the corrected resampled t. Rows with times, and splits that go forward, have that
-    of losses that depend on those before them, rows at places that of losses that go together there. `shaken` are answers to the same rows by models that
-    lack a further fold, one line per candidate.
+    of losses that depend on those before them, and rows at places that of losses that go together
+    there. `shaken` are answers to the same rows by models that lack a further fold, one line per
+    candidate.
     """
     average = loss.averaged(average)
     if data.block is not None and data.time is None and loss.tells_influences:
