@@ -15,7 +15,7 @@ Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are
     bundled.py    scikit-learn's own data sets
     simple.py, difficult.py, highleyman.py, colon2d.py, kearns.py, four_class.py,
-    sparse_gaussian.py    generators
+    sparse_gaussian.py, daily_load.py    generators
     documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 Problems
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
@@ -34,6 +34,7 @@ from truerisk.core.registry import Line, Registry, no_attribute
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Origin
     from truerisk.datasets.colon2d import make_colon2d
+    from truerisk.datasets.daily_load import DailyLoadProblem, make_daily_load
     from truerisk.datasets.difficult import make_difficult
     from truerisk.datasets.four_class import FourClassProblem, make_four_class
     from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bundle",
+    "DailyLoadProblem",
     "FourClassProblem",
     "GaussianProblem",
     "KearnsProblem",
@@ -52,6 +54,7 @@ __all__ = [
     "TrueRisk",
     "load",
     "make_colon2d",
+    "make_daily_load",
     "make_difficult",
     "make_four_class",
     "make_highleyman",
@@ -110,6 +113,10 @@ registry = Registry(
             "truerisk.datasets.four_class:make_four_class",
             "four Gaussians around a tetrahedron, 21 features; 100 rows, Bayes risk .0533",
         ),
+        "daily-load": Line(
+            "truerisk.datasets.daily_load:make_daily_load",
+            "a load by the day, about a level that remembers; 730 rows, Bayes risk 1",
+        ),
         "colon": Line(
             "truerisk.datasets.documents:colon",
             "62 rows, 2000 features, 2 classes (needs TRUERISK_DATA)",
@@ -145,11 +152,13 @@ registry = Registry(
 _PLACES = {
     "Bundle": "bundle",
     "FourClassProblem": "four_class",
+    "DailyLoadProblem": "daily_load",
     "GaussianProblem": "gaussian",
     "KearnsProblem": "kearns",
     "Table": "table",
     "TrueRisk": "gaussian",
     "make_colon2d": "colon2d",
+    "make_daily_load": "daily_load",
     "make_difficult": "difficult",
     "make_four_class": "four_class",
     "make_highleyman": "highleyman",

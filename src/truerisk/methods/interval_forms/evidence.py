@@ -66,6 +66,23 @@ class Evidence:
         high = value + half if most is None else min(value + half, most)
         return Interval(float(low), float(high), name, self.terms.confidence_level)
 
+    def skewed(self, value: float, half: float, name: str) -> Interval:
+        """`value ± half` on the scale on which a risk is nearly symmetric, to first order.
+
+        That is the logit of losses with bounds, the logarithm of others that are never negative.
+        """
+        loss = self.loss
+        if loss.lower is not None and loss.upper is not None:
+            low, span = self.bounds
+            share = (value - low) / span
+            spread, logit = half / (span * share * (1 - share)), np.log(share / (1 - share))
+            ends = low + span / 2 * (1 + np.tanh(np.array([logit - spread, logit + spread]) / 2))
+        elif loss.lower == 0:
+            ends = value * np.exp(np.array([-1, 1]) * min(half / value, 700.0))
+        else:
+            return self.around(value, half, name)
+        return Interval(float(ends[0]), float(ends[1]), name, self.terms.confidence_level)
+
     def beta(self, value: float, size: float, name: str) -> Interval:
         """Quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share of the bound."""
         from scipy.special import betaincinv
