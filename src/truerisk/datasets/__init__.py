@@ -15,7 +15,7 @@ Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are
     bundled.py    scikit-learn's own data sets
     simple.py, difficult.py, highleyman.py, colon2d.py, kearns.py, four_class.py,
-    sparse_gaussian.py, field.py    generators
+    sparse_gaussian.py, daily_load.py, field.py    generators
     documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 Problems
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
@@ -34,6 +34,7 @@ from truerisk.core.registry import Line, Registry, no_attribute
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Origin
     from truerisk.datasets.colon2d import make_colon2d
+    from truerisk.datasets.daily_load import DailyLoadProblem, make_daily_load
     from truerisk.datasets.difficult import make_difficult
     from truerisk.datasets.field import FieldProblem, make_field
     from truerisk.datasets.four_class import FourClassProblem, make_four_class
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bundle",
+    "DailyLoadProblem",
     "FieldProblem",
     "FourClassProblem",
     "GaussianProblem",
@@ -54,6 +56,7 @@ __all__ = [
     "TrueRisk",
     "load",
     "make_colon2d",
+    "make_daily_load",
     "make_difficult",
     "make_field",
     "make_four_class",
@@ -117,6 +120,10 @@ registry = Registry(
             "truerisk.datasets.field:make_field",
             "a field over a square, near places alike; 200 rows, Bayes risk .1476",
         ),
+        "daily-load": Line(
+            "truerisk.datasets.daily_load:make_daily_load",
+            "a load by the day, about a level that remembers; 730 rows, Bayes risk 1",
+        ),
         "colon": Line(
             "truerisk.datasets.documents:colon",
             "62 rows, 2000 features, 2 classes (needs TRUERISK_DATA)",
@@ -153,11 +160,13 @@ _PLACES = {
     "Bundle": "bundle",
     "FieldProblem": "field",
     "FourClassProblem": "four_class",
+    "DailyLoadProblem": "daily_load",
     "GaussianProblem": "gaussian",
     "KearnsProblem": "kearns",
     "Table": "table",
     "TrueRisk": "gaussian",
     "make_colon2d": "colon2d",
+    "make_daily_load": "daily_load",
     "make_difficult": "difficult",
     "make_field": "field",
     "make_four_class": "four_class",

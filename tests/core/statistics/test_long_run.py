@@ -17,7 +17,7 @@ def autoregression(rng, n, rho, lag=1):
 
 
 def test_the_cosines_are_those_of_the_formula():
-    """The mean of the squares of the lowest, by sums over the series."""
+    """The mean of the squares of the lowest, by sums over the series, and what they lack of Ω."""
     z = np.random.default_rng(0).standard_normal(200)
     found = long_run(z)
     t = np.arange(1, 201)
@@ -26,7 +26,9 @@ def test_the_cosines_are_those_of_the_formula():
         for j in range(1, found.n_cosines + 1)
     ]
     assert found.n_cosines == int(0.4 * 200 ** (2 / 3))
-    assert found.std_error == pytest.approx(np.sqrt(np.mean(np.square(parts)) / 200), rel=1e-12)
+    places = np.pi * np.arange(1, found.n_cosines + 1) / 200
+    seen = np.mean(1 / (1 + reach(z) * places**2))
+    assert found.std_error == pytest.approx(np.sqrt(np.mean(np.square(parts)) / seen / 200))
 
 
 @pytest.mark.parametrize(("rho", "lag"), [(0.0, 1), (0.5, 1), (0.9, 1), (0.5, 12)])

@@ -23,14 +23,14 @@ def estimate(y=Y, X=X, **more):
 
 
 def test_it_is_the_error_of_the_series_of_losses():
-    """T of as many degrees of freedom as cosines, around the mean of the tested rows."""
+    """With t of as many degrees of freedom as cosines, on the log scale of squared losses."""
     found = estimate()
     series = long_run(found.losses - found.value)
     assert found.std_error == pytest.approx(series.std_error, rel=1e-12)
     half = stdtrit(series.n_cosines, 0.975) * series.std_error
     assert found.interval.method == "hac"
-    assert found.interval.low == pytest.approx(found.value - half)
-    assert found.interval.high == pytest.approx(found.value + half)
+    assert found.interval.low == pytest.approx(found.value * np.exp(-half / found.value))
+    assert found.interval.high == pytest.approx(found.value * np.exp(half / found.value))
 
 
 def test_rows_of_one_time_are_one_value_of_the_series():

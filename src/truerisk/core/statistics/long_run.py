@@ -9,7 +9,8 @@ transforms at the B lowest frequencies,
 are nearly independent with variance Ω, if the spectrum is flat up to frequency B/2n; then the mean
 over its standard error has the t distribution of B degrees of freedom (Lazarus, Lewis, Stock and
 Watson, 2018). The B of a series is the largest one up to .4 n^(2/3) whose estimate lacks at most a
-share of Ω, were the spectrum that of an autoregression as lasting as its autocorrelations tell.
+share of Ω, were the spectrum that of an autoregression as lasting as its autocorrelations tell;
+the share is added.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ FEWEST_COSINES = 6
 LACKS = 0.15  # of Ω, at most
 BY_CHANCE = 0.01  # lags of an independent series that are taken for dependence, on average
 ABOVE = 1.5  # standard errors that are added to those that count, since too low ones mislead
+BEYOND = 1.5  # times the lag of the first season are looked at
 LAGS = 4  # of n lags the first quarter is looked at
 """Calibrated by `python -m benchmarks.calibration.order` (docs/time.md)."""
 
@@ -47,11 +49,13 @@ def long_run(series: np.ndarray) -> LongRun:
     from scipy.fft import dct
 
     n = len(series)
-    n_cosines = _n_cosines(n, reach(series))
+    seen = _seen(n, reach(series))
+    n_cosines = int(np.count_nonzero(seen >= 1 - LACKS))
     if n_cosines == 0:
         return LongRun(0.0, 0)
     parts = dct(series - series.mean(), type=2)[1 : n_cosines + 1] / np.sqrt(2 * n)
-    return LongRun(float(np.sqrt((parts**2).mean() / n)), n_cosines)
+    variance = float((parts**2).mean()) / float(seen[n_cosines - 1])
+    return LongRun(float(np.sqrt(variance / n)), n_cosines)
 
 
 def reach(series: np.ndarray) -> float:
@@ -62,7 +66,8 @@ def reach(series: np.ndarray) -> float:
     and a season tells it at its own. Lag 1 always counts, others if the autocorrelation of the
     ranks, which no single large loss makes, is so many of Bartlett's standard errors above 0 that
     one in a hundred independent series has such a lag. To each, 1.5 standard errors and its bias
-    (1 + 3 r)/n are added.
+    (1 + 3 r)/n are added. Lags far beyond the first season count no more: a fixed pattern comes
+    back for ever, and is no dependence.
     """
     from scipy.special import ndtri
 
@@ -74,7 +79,11 @@ def reach(series: np.ndarray) -> float:
     sure = by_rank * n / (n - lags) > ndtri(1 - BY_CHANCE / n_lags) * errors
     r = _autocorrelations(series, n_lags) * n / (n - lags)
     r = r + (1 + 3 * r.clip(0, 1)) / n + ABOVE * np.sqrt((1 - r**2).clip(0) / n)
-    r = np.where(sure | (lags == 1), r.clip(0, 0.995), 0.0)
+    sure[0] = True
+    seasons = lags[1:][sure[1:] & ~sure[:-1]]
+    if len(seasons):
+        sure &= lags <= BEYOND * seasons[0]
+    r = np.where(sure, r.clip(0, 0.995), 0.0)
     return float((lags**2 * r / (1 - r) ** 2).max())
 
 
@@ -95,8 +104,7 @@ def _ranks(series: np.ndarray) -> np.ndarray:
     return (np.cumsum(counts) - (counts - 1) / 2)[place.ravel()]
 
 
-def _n_cosines(n: int, omega: float) -> int:
-    """The most cosines that see all but a share of Ω."""
+def _seen(n: int, omega: float) -> np.ndarray:
+    """The share of Ω that the first cosine sees, the first two on average, and so on."""
     places = np.arange(1, max(1, int(0.4 * n ** (2 / 3))) + 1)
-    seen = np.cumsum(1 / (1 + omega * (np.pi * places / n) ** 2)) / places  # ever less
-    return int(np.count_nonzero(seen >= 1 - LACKS))
+    return np.cumsum(1 / (1 + omega * (np.pi * places / n) ** 2)) / places  # ever less

@@ -31,7 +31,9 @@ class HAC(IntervalForm[RowEvidence]):
 
     The losses of each time are added up, :math:`z_t = \sum_{i \in t} w_i (ℓ_i - value)`, and the
     standard error is that of :math:`\sum_t z_t` from the B lowest cosines
-    (`core/statistics/long_run.py`), with t of B degrees of freedom. It is heteroskedasticity and
+    (`core/statistics/long_run.py`), with t of B degrees of freedom: on the logit scale for losses
+    with bounds, on the log scale for others that are never negative, since few errors say little of
+    their variance. It is heteroskedasticity and
     autocorrelation consistent, of losses of one time as well, and counts the distinct times as
     equally far apart. The process must stay what it is: B is small where the losses remember long,
     and of fewer than 100 times, or where 6 cosines would miss more than 15 % of the variance, there
@@ -74,7 +76,7 @@ class HAC(IntervalForm[RowEvidence]):
 
         level = evidence.terms.confidence_level
         half = float(stdtrit(found.n_cosines, (1 + level) / 2)) * error
-        return error, evidence.around(value, half, self.word), ()
+        return error, evidence.skewed(value, half, self.word), ()
 
 
 def _too_few(n: int) -> str:
