@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -35,10 +34,6 @@ METHODS: dict[str, Any] = {
 MODELS: dict[str, tuple[Callable[[], Any], slice]] = {
     "ridge on features": (Ridge, slice(2, 4)),
     "15 neighbours": (lambda: KNeighborsRegressor(15), slice(0, 4)),
-    "forest": (
-        lambda: RandomForestRegressor(50, min_samples_leaf=3, random_state=0),
-        slice(0, 4),
-    ),
 }
 
 

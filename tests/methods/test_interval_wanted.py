@@ -39,7 +39,7 @@ def test_no_method_ignores_it(method, word):
         assert word in offered(inside)
 
 
-OF_SETS = ("conservative-z", "logit-cv", "log-cv")  # not of losses of rows alone
+OF_SETS = ("conservative-z", "logit-cv", "log-cv", "spatial")  # not of losses of rows alone
 INSIDE = ("nested", "pairs")  # what an interval rests on are their outer tests
 OFFERED = [
     (method, word)
