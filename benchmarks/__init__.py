@@ -14,6 +14,6 @@
 | `racing.py` | `python -m benchmarks.racing`: how often a race chooses what all folds choose |
 | `best_set.py` | `python -m benchmarks.best_set`: which sets hold the true best |
 | `learning_curves.py` | `python -m benchmarks.learning_curves`: whether their band covers |
-| `space_folds.py` | `python -m benchmarks.space_folds`: folds in space against the risk at new places |
+| `space_folds.py` | `python -m benchmarks.space_folds`: folds in space, and new places |
 | `__main__.py` | the command line |
 """

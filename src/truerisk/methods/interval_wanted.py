@@ -28,7 +28,7 @@ def offered(method: Method) -> list[str]:
 
     >>> from truerisk.methods.words import as_method
     >>> offered(as_method("holdout"))
-    ['wald', 'spatial', 'bbc', 'beta']
+    ['wald', 'bbc', 'spatial', 'beta']
     """
     return [word for word in registry if _serves(as_form(word), method)]
 
