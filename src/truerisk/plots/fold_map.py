@@ -54,8 +54,7 @@ def draw_fold_map(
     Examples
     --------
     >>> import matplotlib
-    ...
-    ... matplotlib.use("Agg")
+    >>> matplotlib.use("Agg")
     >>> import truerisk as tr
     >>> X, y = tr.datasets.make_field(100, random_state=0)
     >>> tr.methods.Buffered().plot(X[:, :2], y=y, fold=3).get_title()
