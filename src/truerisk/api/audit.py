@@ -24,6 +24,7 @@ from truerisk.api.auditing.reading import given_to, read_claim
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
+from truerisk.api.auditing.shuffled_times import time_findings
 from truerisk.api.findings.finding import Finding, by_severity
 from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
@@ -165,6 +166,7 @@ def _look(
     plan = _plan(claim, data, level)
     if plan is not None:
         found += split_findings(data, plan)
+        found += time_findings(claim, scale, problem, plan, given)
     honest = None
     if level == "bbc" and plan is not None:
         replayed = replay(claim, scale, problem, plan)
