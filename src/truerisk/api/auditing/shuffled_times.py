@@ -15,7 +15,7 @@ from truerisk.api.road.compute import compute
 from truerisk.api.road.problem import Problem, pose
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family
-from truerisk.core.plan.leaks import tested_by_later
+from truerisk.core.plan.leaks import leaks_in_time
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.table.data import Data
@@ -43,7 +43,7 @@ def time_findings(
     if times is None or scale.whole is None or len(np.unique(times)) < 2:
         return
     data = replace(data, time=times)
-    n_mixed = len(tested_by_later(data, plan))
+    n_mixed = len(leaks_in_time(data, plan))
     if not n_mixed:
         return
     method = Purged(min(max(plan.n_questions, 2), MOST_STRETCHES), average="fold")

@@ -8,7 +8,7 @@ from truerisk.core.plan.blocks import ALL, occurrences
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["across", "cut_groups", "split_copies", "tested_by_later"]
+__all__ = ["across", "cut_groups", "leaks_in_time", "split_copies"]
 
 
 def cut_groups(data: Data, plan: Plan) -> np.ndarray:
@@ -24,7 +24,7 @@ def split_copies(data: Data, plan: Plan) -> np.ndarray:
     return across(plan, keys)
 
 
-def tested_by_later(data: Data, plan: Plan) -> np.ndarray:
+def leaks_in_time(data: Data, plan: Plan) -> np.ndarray:
     """Rows tested by a model that saw a row of the same or of a later time, ascending.
 
     A model that saw the row itself is asked about it on purpose, as in `across`.
