@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from truerisk.api.findings.on_splits import row_findings, split_findings
 from truerisk.api.findings.selected_columns import selection_findings
 from truerisk.api.road.problem import Problem, pose
 from truerisk.api.road.provenance import versions
+from truerisk.core.arguments import check_level
 from truerisk.core.errors import (
     BadData,
     DuplicateRowsWarning,
@@ -118,8 +118,7 @@ def audit(
         raise UnknownName(
             f"level={level!r} is unknown{closest(level, LEVELS) or '.'} Use {', '.join(LEVELS)}."
         )
-    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
-        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
+    check_level("confidence_level", confidence_level)
     search = given_to(search)
     claim = read_claim(search)
     _refuse_missing_rows(claim, X, y, level)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from truerisk.api.comparing.contract import PairedTest, Tolerance, registry
 from truerisk.api.comparing.pairing import pair, refuse_unlike
-from truerisk.core.comparison import Comparison
+from truerisk.core.arguments import shown
+from truerisk.core.comparison import ROPE, Comparison
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskEstimate
 
-__all__ = ["ROPE", "Comparison", "compare", "difference", "of_score"]
+__all__ = ["Comparison", "check_asked", "compare", "difference", "of_score"]
 
-ROPE = 0.01
 WITH_ROPE = ("paired-cv", "bayes")
 
 
@@ -77,17 +77,14 @@ def compare(
     """
     a, b = (_told(one, score) for one in (a_losses, b_losses))
     word = _usual(a, b) if test is None else test
-    if not (isinstance(rope, Real) and 0 <= rope < np.inf):
-        raise UnknownName(f"rope={rope}: it is half the width of a region, 0 or more.")
+    asked = Tolerance(rope, confidence_level)
     if rope != ROPE and word not in WITH_ROPE:
         raise UnknownName(
             f"rope={rope} belongs to test='bayes' or 'paired-cv'; '{word}' has no such region."
         )
-    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
-        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
     chosen: PairedTest = registry.load(word)()
     pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, basis=chosen.works_on)
-    found = chosen.of(pairs, Tolerance(float(rope), confidence_level))
+    found = chosen.of(pairs, asked)
     return replace(found, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
 
 
@@ -101,12 +98,12 @@ def difference(
     unequal size). Where no formula is known, the value alone, and a note says why;
     estimates of different data, splits or losses are refused.
     """
+    if confidence_level is None:
+        confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
+    asked = Tolerance(rope, confidence_level)
     refuse_unlike(a, b)
     assert a.value is not None
     assert b.value is not None
-    if confidence_level is None:
-        confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
-    asked = Tolerance(float(rope), confidence_level)
     value, reasons, others = a.value - b.value, [], []
     for word in ("paired-cv",) if _in_pairs(a, b) else ("bayes", "paired-cv"):
         try:
@@ -145,13 +142,17 @@ def of_score(estimate: RiskEstimate, score: str | None) -> RiskEstimate:
     """The estimate of the loss itself, or of one of the further scores of the same fits."""
     if score is None or score == estimate.loss:
         return estimate
-    if score not in estimate.scores:
-        known = [estimate.loss, *estimate.scores]
-        raise UnknownName(
-            f"score={score!r} was not asked of these fits{closest(score, known) or '.'} "
-            f"Known: {', '.join(known)}."
-        )
+    check_asked(score, [estimate.loss, *estimate.scores])
     return estimate.scores[score]
+
+
+def check_asked(score: str, known: Sequence[str]) -> None:
+    """Refuse a score that these fits were not asked for, with the nearest that they were."""
+    if score not in known:
+        raise UnknownName(
+            f"score={shown(score)} was not asked of these fits{closest(score, known) or '.'} "
+            f"Known: {', '.join(known)}. Ask for it by scores=."
+        )
 
 
 def _told(given: Any, score: str | None) -> Any:

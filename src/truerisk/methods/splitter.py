@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -69,7 +70,7 @@ class Splitter(Averaged):
 
     @property
     def word(self) -> str:
-        return clean(" ".join(str(self.splitter).split()), 80)
+        return clean(_said(self.splitter), 80)
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         try:
@@ -148,6 +149,21 @@ def _tests_all(splitter: Any) -> bool:
     from sklearn import model_selection
 
     return type(splitter) in [getattr(model_selection, name) for name in PARTITIONS]
+
+
+def _said(splitter: Any) -> str:
+    """As it prints itself; scikit-learn's without the arguments that are not set.
+
+    >>> from sklearn.model_selection import RepeatedKFold
+    >>> _said(RepeatedKFold(n_splits=3))
+    'RepeatedKFold(n_repeats=10, n_splits=3)'
+    """
+    from sklearn import model_selection
+
+    told = " ".join(str(splitter).split())
+    if type(splitter) is not getattr(model_selection, type(splitter).__name__, None):
+        return told
+    return re.sub(r", \)$", ")", re.sub(r"\b\w+=(None|False)(, |(?=\)$))", "", told))
 
 
 def _pair(number: int, given: Any) -> tuple[Any, Any]:

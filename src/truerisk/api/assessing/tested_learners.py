@@ -13,13 +13,13 @@ from truerisk.api.assessing.baseline import Constant
 from truerisk.api.assessing.paired_difference import Paired, paired_difference
 from truerisk.api.assessing.ranking import ranked
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.compare import ROPE, difference, of_score
+from truerisk.api.compare import check_asked, difference, of_score
 from truerisk.api.road.problem import Problem
 from truerisk.core.answers import joined
-from truerisk.core.arguments import shown
 from truerisk.core.best_set import may_be_best
-from truerisk.core.comparison import Comparison
+from truerisk.core.comparison import ROPE, Comparison
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
@@ -100,6 +100,12 @@ class TestedLearners:
         return {name: one.criteria for name, one in self.learners.items()}
 
     @property
+    def learning_curves(self) -> dict[str, LearningCurve]:
+        """Learning curves of the learners that have one (see `learning_curve=`)."""
+        known = {name: one.learning_curve for name, one in self.learners.items()}
+        return {name: curve for name, curve in known.items() if curve is not None}
+
+    @property
     def roc(self) -> RocCurve | None:
         """The ROC curve of the best learner, of rows without part in its tuning or fit."""
         return self.learners[self.best].roc
@@ -177,11 +183,8 @@ class TestedLearners:
             raise Refusal("no learner has answers of rows that were held out: nothing compares.")
         whole, loss = joined(known), self.problem.loss
         if score is not None and score != self.loss:
-            if score not in (told := list(self.problem.scores)):
-                raise UnknownName(
-                    f"score={shown(score)} was not told; these were: {[self.loss, *told]}. Ask for "
-                    "it by scores=."
-                )
+            told = list(self.problem.scores)
+            check_asked(score, [self.loss, *told])
             whole, loss = whole.also[told.index(score)], self.problem.scores[score].loss
         testing = self.testing.outer_method
         return PairedAnswers(replace(whole, also=()), self.problem.data, loss, testing)
@@ -210,6 +213,8 @@ class TestedLearners:
                     f"there is no learner {name!r}{closest(name, self.learners) or '.'} "
                     f"Assessed: {known}."
                 )
+        if a == b:
+            raise UnknownName(f"{a!r} is compared with itself: name two learners.")
         first, second = (of_score(self.risks[name], score or loss) for name in (a, b))
         level = self.problem.confidence_level
         found = difference(first, second, rope=rope, confidence_level=level)

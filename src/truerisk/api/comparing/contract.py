@@ -7,22 +7,23 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from truerisk.api.comparing.pairing import Basis, Pairs
-from truerisk.core.comparison import Comparison
+from truerisk.core.arguments import check_level
+from truerisk.core.comparison import ROPE, Comparison, check_rope
 from truerisk.core.registry import Line, Registry
 
-__all__ = [
-    "PairedTest",
-    "Tolerance",
-    "registry",
-]
+__all__ = ["PairedTest", "Tolerance", "registry"]
 
 
 @dataclass(frozen=True)
 class Tolerance:
     """What a test is told besides the pairs: half the region of equivalence, and a level."""
 
-    rope: float = 0.01
+    rope: float = ROPE
     confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        check_rope(self.rope)
+        check_level("confidence_level", self.confidence_level)
 
 
 class PairedTest(ABC):
