@@ -19,6 +19,7 @@ def an_assessment() -> None:
     assert_type(found.best_params, dict[str, Any])
     assert_type(found.risks, dict[str, tr.RiskEstimate])
     assert_type(found.curves, dict[str, tr.RiskCurve])
+    assert_type(found.learning_curves, dict[str, tr.LearningCurve])
     assert_type(found.criteria, dict[str, Mapping[str, tr.RiskCurve]])
     assert_type(found.choice, tr.RiskEstimate | None)
     assert_type(found.baseline, float | None)

@@ -260,12 +260,15 @@ def _halves(
 def main() -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.calibration.differences")
     parser.add_argument("--seeds", type=int, default=300, help="data sets a cell")
-    parser.add_argument("--from-seed", type=int, default=0, help="the first of them")
+    parser.add_argument("--from-seed", type=int, default=0, help="data sets before it are left out")
     parser.add_argument("--store", type=Path, default=Path("differences.jsonl"))
     parser.add_argument("--tuning", action="store_true", help="the cells the rule was chosen on")
+    parser.add_argument("--cells", default="", help="cells whose name holds this, such as xor")
     parser.add_argument("--minutes", type=float, help="stop after, and print")
     given = parser.parse_args()
-    cells = TUNING if given.tuning else CELLS
+    cells = [duel for duel in (TUNING if given.tuning else CELLS) if given.cells in str(duel)]
+    if not cells:
+        parser.error(f"--cells {given.cells!r}: no cell has such a name.")
     known = set()
     if given.store.exists():
         for line in given.store.read_text("utf-8").splitlines():

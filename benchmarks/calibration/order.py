@@ -2,7 +2,7 @@
 
     python -m benchmarks.calibration.order --series 2000 --forecasts 300
 
-The constants of `core/statistics/long_run.py` were chosen on seeds 1 to 21; the default seed, which
+The constants of `core/statistics/long_run.py` were chosen on seeds 1 to 22; the default seed, which
 the documentation quotes, took no part. A line says how many series of 100 get an interval, how many
 of these cover the mean, how many of 100 get one that misses, and how wide they are beside the
 normal interval with the true standard error.
@@ -164,7 +164,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--series", type=int, default=2000, help="of each kind and length")
     parser.add_argument("--forecasts", type=int, default=300, help="of each kind and length")
-    parser.add_argument("--seed", type=int, default=22)
+    parser.add_argument("--seed", type=int, default=23)
     parser.add_argument("--json", action="store_true", help="a line of JSON for each")
     given = parser.parse_args()
     one_blas_thread()

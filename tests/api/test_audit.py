@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.progress import listen
 from truerisk.methods.bootstrapped_choice import corrected_by_bootstrap
 
@@ -76,9 +76,9 @@ def test_options_are_checked(search, rows):
     """An unknown level, a level of confidence that is none, too few columns."""
     with pytest.raises(UnknownName, match="did you mean 'bbc'"):
         tr.audit(search, *rows, level="bcc")
-    with pytest.raises(UnknownName, match="between 0 and 1"):
+    with pytest.raises(BadArgument, match="between 0 and 1"):
         tr.audit(search, *rows, confidence_level=95)
-    with pytest.raises(UnknownName, match="confidence_level='95'"):
+    with pytest.raises(BadArgument, match="confidence_level='95'"):
         tr.audit(search, *rows, confidence_level="95")
     with pytest.raises(BadData, match="X has 1 columns and the search was fitted on 2"):
         tr.audit(search, rows[0][:, :1], rows[1])

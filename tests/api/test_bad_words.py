@@ -28,8 +28,6 @@ from truerisk.core.errors import (
         ({"engine": "genric"}, "no engine 'genric'; did you mean 'generic'"),
         ({"executor": "2"}, "executor='2' is unknown; use None .*a number"),
         ({"random_state": "0"}, "random_state='0' is no seed"),
-        ({"confidence_level": 95}, "use a level between 0 and 1"),
-        ({"confidence_level": "95"}, "confidence_level='95': use a level between 0 and 1"),
         ({"loss": [[0, 1], [5, 0]]}, "given as loss=tr.losses.Cost"),
         ({"model": KNeighborsClassifier}, "not an estimator instance"),
         ({"model": "knn"}, "not an estimator instance"),
@@ -39,6 +37,13 @@ def test_unknown_words(change, message) -> None:
     """An unknown word gets the nearest one, or what is wanted."""
     with pytest.raises(UnknownName, match=message):
         estimate(**change)
+
+
+@pytest.mark.parametrize("level", [95, "0.95", True, None])
+def test_a_level_is_no_percentage(level) -> None:
+    """It is shown as it was typed."""
+    with pytest.raises(BadArgument, match=f"confidence_level={level!r}: use a level between 0 and"):
+        estimate(confidence_level=level)
 
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier, "knn", None], ids=str)

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.api.comparing.contract import registry
-from truerisk.core.errors import UnknownName
+from truerisk.core.errors import BadArgument, UnknownName
 
 A, B = np.random.default_rng(0).random((2, 10))
 
@@ -44,14 +44,26 @@ def test_every_word_names_its_result(word) -> None:
     [
         ({"test": "t-test"}, "there is no test 't-test'"),
         ({"test": "nadeau"}, "did you mean 'nadeau-bengio'"),
-        ({"test": "bayes", "rope": -0.1}, "rope=-0.1"),
         ({"rope": 0.02}, "belongs to test='bayes'"),
-        ({"test": "bayes", "rope": "wide"}, "rope='wide'"),
-        ({"confidence_level": 95}, "between 0 and 1"),
-        ({"confidence_level": "95"}, "confidence_level='95'"),
     ],
 )
 def test_unknown_wishes_are_refused(options, message) -> None:
     """Unknown tests, regions and levels; a region that the test would ignore."""
     with pytest.raises(UnknownName, match=message):
+        tr.compare(A, B, n_train=50, n_test=50, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "bayes", "rope": -0.1}, "rope=-0.1"),
+        ({"test": "bayes", "rope": float("nan")}, "rope=nan"),
+        ({"test": "bayes", "rope": "wide"}, "rope='wide'"),
+        ({"confidence_level": 95}, "between 0 and 1"),
+        ({"confidence_level": "95"}, "confidence_level='95'"),
+    ],
+)
+def test_wishes_of_a_wrong_size_are_refused(options, message) -> None:
+    """Regions of equivalence that are none, levels that are percentages."""
+    with pytest.raises(BadArgument, match=message):
         tr.compare(A, B, n_train=50, n_test=50, **options)

@@ -255,13 +255,26 @@ def test_a_class_missing_in_small_subsamples_is_said() -> None:
 def test_a_fit_that_fails_names_its_size() -> None:
     """More neighbours than rows, one class only: the size and what to do."""
     with pytest.raises(tr.core.errors.TrueRiskError, match="with 10 training rows"):
-        tr.learning_curve(KNeighborsClassifier(20), X, Y)
+        tr.learning_curve(KNeighborsClassifier(60), X, Y)
+    with pytest.raises(tr.core.errors.TrueRiskError, match="with 12 training rows"):
+        tr.learning_curve(KNeighborsClassifier(20), X, Y, sizes=SIZES)
     rare = np.r_[np.zeros(80, int), np.ones(20, int)]
     with (
         pytest.warns(TrueRiskWarning, match="no row of class"),
         pytest.raises(tr.core.errors.TrueRiskError, match="with 3 training rows"),
     ):
         tr.learning_curve(LogisticRegression(), X, rare, sizes=[3, 20, 40, 80])
+
+
+@pytest.mark.parametrize("tuned", [False, True])
+def test_usual_sizes_are_those_that_every_setting_has(tuned) -> None:
+    """20 neighbours need 20 rows: in the fits themselves, or in those that compare settings."""
+    model, grid = KNeighborsClassifier(20), {"n_neighbors": [1, 20]}
+    curve = tr.learning_curve(
+        tr.HonestSearchCV(model, grid, select_by="5-fold") if tuned else model, X, Y
+    )
+    smallest = curve.sizes[0] * 4 // 5 if tuned else curve.sizes[0]
+    assert 20 <= smallest < 20 * 1.25**2
 
 
 @pytest.mark.parametrize(

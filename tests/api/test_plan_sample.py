@@ -9,7 +9,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.statistics.sample_size import expected_measures
 
 CURVE = {30: 0.25, 60: 0.21, 150: 0.19}
@@ -97,14 +97,14 @@ def test_it_prints_and_becomes_json() -> None:
         (None, {"width": 0.1}, BadData, "share between 0 and 1"),
         ([0.1, 0.2], {"width": 0.1}, BadData, "share between 0 and 1"),
         (0.15, {"width": "x"}, BadData, "width=x"),
-        (0.15, {"width": 0.1, "confidence_level": "x"}, UnknownName, "between 0 and 1"),
+        (0.15, {"width": 0.1, "confidence_level": "x"}, BadArgument, "between 0 and 1"),
         ({0: 0.1}, {"n": 10}, BadData, "numbers of training rows"),
         ({"30": 0.1}, {"n": 10}, BadData, "numbers of training rows"),
         (0.15, {"width": 0}, BadData, "width=0"),
         (0.15, {"width": 0.1, "n": 1}, BadData, "n=1"),
         (0.15, {"n": 100}, Refusal, "nothing says what tuning gains"),
         (CURVE, {"n": 30}, Refusal, "known from 30 training rows on"),
-        (0.15, {"width": 0.1, "confidence_level": 95}, UnknownName, "between 0 and 1"),
+        (0.15, {"width": 0.1, "confidence_level": 95}, BadArgument, "between 0 and 1"),
         (0.15, {"width": 0.1, "assurance": 0.1}, UnknownName, "assurance=0.1"),
         (0.15, {"width": 0.1, "prior": (0, 1)}, BadData, "no Beta prior"),
     ],

@@ -87,6 +87,21 @@ def test_the_table_counts_what_is_rejected(lines):
     assert "error of the first kind" in text
 
 
+def test_cells_are_chosen_by_their_names(tmp_path, monkeypatch, capsys):
+    """Those whose name holds the word; a word that none has is refused."""
+    monkeypatch.setattr(differences, "CELLS", (TWINS, UNLIKE))
+    store = tmp_path / "lines.jsonl"
+    asked = ["differences", "--seeds", "1", "--store", str(store), "--cells"]
+    monkeypatch.setattr("sys.argv", [*asked, str(UNLIKE)])
+    assert main() == 0
+    assert str(TWINS) not in store.read_text("utf-8")
+    assert str(UNLIKE) in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", [*asked, "nowhere"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "no cell has such a name" in capsys.readouterr().err
+
+
 def test_it_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
     """What is stored is not made again."""
     monkeypatch.setattr(differences, "CELLS", (TWINS,))

@@ -290,3 +290,33 @@ def test_groups_reach_every_split_and_the_command_line_of_the_page(call, table, 
     assert read.feature_names == ("a", "b")
     fits = call(*words, "--dry-run", "--json").content["fits"]
     assert fits == sum(one.n_fits for one in found.learners.values())
+
+
+def test_learning_curves_are_counted_before_and_told_after(assess):
+    """The note of the fits, the forecast and the sum of what was made agree."""
+    asked = ("--learning-curve", "cheap")
+    planned = assess(*asked, "--dry-run", "--json").content["fits"]
+    done = assess(*asked, "--json")
+    assert sum(one["n_fits"] for one in done.content["learners"].values()) == planned
+    assert f"note: {planned:,} fits are planned, " in done.err
+    assert "makes each by itself" in done.content["learners"]["tree"]["no_learning_curve"]
+    told = [one["learning_curve"] for one in done.content["learners"].values()]
+    assert any(curve is not None for curve in told)
+
+
+@pytest.mark.parametrize("asked", ["all", "tree"])
+def test_learning_curves_are_asked_for_by_words(assess, asked):
+    """Of all learners, or of those that are named."""
+    learners = assess("--learning-curve", asked, "--json").content["learners"]
+    have = [name for name, one in learners.items() if one["learning_curve"] is not None]
+    assert sorted(have) == (["lda", "tree"] if asked == "all" else ["tree"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [("forest", "there is no learner 'forest'"), (",", "--learning-curve")]
+)
+def test_learning_curves_of_unknown_learners(assess, words, message):
+    """A learner that is not assessed, and no word."""
+    said = assess("--learning-curve", words)
+    assert said.code == 2
+    assert message in said.err

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from truerisk.core.best_set import FOLDS, SHARPNESS, PairedLosses, may_be_best
-from truerisk.core.errors import UnknownName
+from truerisk.core.errors import BadArgument
 
 RNG = np.random.default_rng(0)
 
@@ -118,5 +118,5 @@ def test_it_holds_the_best_of_many_equal_ones(n_candidates):
 @pytest.mark.parametrize("level", [0, 1, 95, "0.95", None, True, float("nan")])
 def test_a_level_is_between_0_and_1(level):
     """Anything else is refused by name."""
-    with pytest.raises(UnknownName, match="use a level between 0 and 1"):
+    with pytest.raises(BadArgument, match="use a level between 0 and 1"):
         may_be_best(equal_shares(np.eye(3)), level)

@@ -29,7 +29,8 @@ def found():
 @pytest.fixture(scope="module")
 def folded():
     """The same with folds, after which errors can be counted."""
-    return tr.assess(LEARNERS, X, Y, methods=["3-fold", "loo"], outer="4-fold")
+    asked = {"methods": ["3-fold", "loo"], "outer": "4-fold", "learning_curve": "cheap"}
+    return tr.assess(LEARNERS, X, Y, **asked)
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +61,7 @@ def test_the_ladder_is_at_the_risks(found):
 def test_every_plot_returns_its_axes(found, folded, tmp_path):
     """Each `plot_*()` draws on given axes, and its figure can be saved as SVG and PNG."""
     names = [name for name in dir(found) if name.startswith("plot_")]
-    assert len(names) == 8
+    assert len(names) == 9
     for name in names:
         _, ax = plt.subplots()
         assert getattr(found if name == "plot_monte_carlo" else folded, name)(ax=ax) is ax
@@ -77,6 +78,8 @@ def test_what_is_not_there_is_refused_with_the_reason():
         line.plot_monte_carlo()
     with pytest.raises(BadData, match="no learner was tuned"):
         line.plot_stability()
+    with pytest.raises(Refusal, match=r"assess with learning_curve=\['bayes'\]"):
+        line.plot_learning_curve()
     with pytest.raises(UnknownName, match="no learner 'bays'; did you mean 'bayes'"):
         line.plot_roc(learner="bays")
     from sklearn.linear_model import LinearRegression

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.study.clusters import Cluster, free_port
-from tests.study.works import found, napping, numbers, poisonous, run, summing
+from tests.study.works import found, napping, numbers, once_begun, poisonous, run, summing
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
-from truerisk.engines.running import dask_cluster
+from truerisk.engines.workers import dask_cluster
 from truerisk.study import dask_pool
 from truerisk.study.status import status_of
 from truerisk.study.store import Store
@@ -86,11 +85,11 @@ def test_killed_workers_and_a_killed_scheduler(tmp_path, here):
     """One of two workers: nothing is lost. The scheduler: a sentence, and it goes on elsewhere."""
     with Cluster(2) as running:
         path = tmp_path / "worker.db"
-        threading.Timer(0.3, running.workers[0].kill).start()
+        once_begun(path, running.workers[0].kill)
         run(path, napping, running.address, wanted=60)
         assert found(path) == here
         path = tmp_path / "scheduler.db"
-        threading.Timer(0.5, running.scheduler.kill).start()
+        once_begun(path, running.scheduler.kill)
         with pytest.raises(StudyIncomplete, match=r"scheduler at .* does not answer for 1 s"):
             run(path, napping, running.address, wanted=60, patience=1.0)
     kept = found(path)

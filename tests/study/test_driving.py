@@ -14,7 +14,16 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from tests.study.works import found, killed_once, moody, napping, numbers, poisonous, run
+from tests.study.works import (
+    found,
+    killed_once,
+    moody,
+    napping,
+    numbers,
+    once_begun,
+    poisonous,
+    run,
+)
 from tests.support.cut_off import interrupted_at
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
@@ -88,7 +97,7 @@ def test_an_interrupted_run_goes_on(tmp_path, here):
 def test_ctrl_c_keeps_what_workers_found(tmp_path):
     """Those that ended are stored, those that run are ended."""
     path = tmp_path / "runs.db"
-    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    once_begun(path, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
         run(path, napping, 2, wanted=20_000)
     assert found(path)

@@ -7,11 +7,14 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.errors import BadData
 from truerisk.study.driving import Rules, drive
 from truerisk.study.keys import key_of, seed_of
 from truerisk.study.store import Store
@@ -92,3 +95,17 @@ def found(path: Any) -> dict:
             for cell in store.cells()
             for number, _, _, content in store.results(cell)
         }
+
+
+def once_begun(path: Any, act: Callable[[], None]) -> None:
+    """Act as soon as the store holds a result, however long the first one takes."""
+
+    def wait() -> None:
+        begun = False
+        while not begun:
+            time.sleep(0.02)
+            with suppress(BadData):  # there is no store yet
+                begun = len(found(path)) > 0
+        act()
+
+    Thread(target=wait, daemon=True).start()

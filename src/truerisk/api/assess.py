@@ -22,6 +22,7 @@ from truerisk.api.assessing.families import (
     task_of,
 )
 from truerisk.api.assessing.forecast import fits_of
+from truerisk.api.assessing.learning_curves import PlannedCurve, planned_curves
 from truerisk.api.assessing.out_of_fold import OutOfFold, out_of_fold
 from truerisk.api.assessing.own_claim import claimed_by, tunes_inside
 from truerisk.api.assessing.plans import Schedule
@@ -45,9 +46,9 @@ from truerisk.core.present import NOTHING_CHOSEN
 from truerisk.core.progress import Count, counting, stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.table.data import Data
-from truerisk.engines.running.executors import workers_of
 from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries
+from truerisk.engines.workers.executors import workers_of
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 
@@ -82,6 +83,7 @@ def assess(
     random_state: Any = 0,
     store: str | os.PathLike[str] | None = None,
     mixed_versions: bool = False,
+    learning_curve: str | Sequence[str] | None = None,
 ) -> Assessment:
     """Compare tuned learners by their honest risks, all on the same splits.
 
@@ -111,6 +113,10 @@ def assess(
         that are numbers, words, arrays, models, or classes and functions of modules.
     mixed_versions : bool
         Whether fits of other versions of truerisk, NumPy, SciPy or scikit-learn may be used.
+    learning_curve : "cheap", "all" or list of learners, optional
+        Measure the learning curves of the tuned learners as well, as `learning_curve` does: with
+        twice the rows, expect which risk? That takes many fits. "cheap" leaves out learners that no
+        engine answers together, and says so; a list names learners, whatever they take.
 
     Returns
     -------
@@ -163,8 +169,9 @@ def assess(
     problems = {
         name: with_default_interval(problem, schedule.nested) for name, problem in problems.items()
     }
+    curves = planned_curves(learning_curve, problems, schedule)
     with _kept(problems, store, mixed_versions=mixed_versions) as keeper:
-        return _assess_each(_sharing_steps(problems), schedule, keeper)
+        return _assess_each(_sharing_steps(problems), schedule, keeper, curves)
 
 
 def _sharing_steps(problems: Mapping[str, Problem]) -> Mapping[str, Problem]:
@@ -201,11 +208,15 @@ def _kept(
 
 
 def _assess_each(
-    problems: Mapping[str, Problem], schedule: Schedule, keeper: Keeper | None
+    problems: Mapping[str, Problem],
+    schedule: Schedule,
+    keeper: Keeper | None,
+    curves: Mapping[str, PlannedCurve | str],
 ) -> Assessment:
     """Tune all learners, then test each: what one of them refuses is known before the long part."""
     done: dict[str, TunedLearner] = {}
     total = sum(fits_of(problem, schedule) for problem in problems.values())
+    total += sum(curve.n_fits for curve in curves.values() if not isinstance(curve, str))
     try:
         with counting(total) as count:
             tuned = {
@@ -213,8 +224,13 @@ def _assess_each(
             }
             for name, problem in problems.items():
                 done[name] = _test(name, problem, schedule, tuned[name], count, keeper)
+            for name, curve in curves.items():
+                done[name] = _on_fewer_rows(name, done[name], curve, count, keeper)
     except KeyboardInterrupt:
-        missing = tuple(name for name in problems if name not in done)
+        missing = (
+            *(name for name in problems if name not in done),
+            *(f"learning curve of {n}" for n in curves if n in done and done[n].learning is None),
+        )
         partial = _concluded(done, problems, schedule, keeper, missing) if done else None
         raise Interrupted(partial, missing) from None
     return _concluded(done, problems, schedule, keeper)
@@ -274,6 +290,20 @@ def _test(
         claim=claim,
         as_given=as_given(tuned[0], honest, curve, risk),
     )
+
+
+def _on_fewer_rows(
+    name: str, one: TunedLearner, curve: PlannedCurve | str, count: Count, keeper: Keeper | None
+) -> TunedLearner:
+    """The learner with its learning curve, or with the reason why it has none."""
+    if isinstance(curve, str):
+        return replace(one, learning=curve)
+    started = time.perf_counter()
+    with named(name), stage(name):
+        found = curve.measured(keeper)
+    count.finish(curve.n_fits)
+    seconds = one.seconds + time.perf_counter() - started
+    return replace(one, learning=found, n_fits=one.n_fits + curve.n_fits, seconds=seconds)
 
 
 def _fitted_again(

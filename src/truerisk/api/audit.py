@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from truerisk.api.auditing.reading import given_to, read_claim
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
+from truerisk.api.auditing.shuffled_times import time_findings
 from truerisk.api.findings.finding import Finding, by_severity
 from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
@@ -31,6 +31,7 @@ from truerisk.api.findings.on_splits import row_findings, split_findings
 from truerisk.api.findings.selected_columns import selection_findings
 from truerisk.api.road.problem import Problem, pose
 from truerisk.api.road.provenance import versions
+from truerisk.core.arguments import check_level
 from truerisk.core.errors import (
     BadData,
     DuplicateRowsWarning,
@@ -117,8 +118,7 @@ def audit(
         raise UnknownName(
             f"level={level!r} is unknown{closest(level, LEVELS) or '.'} Use {', '.join(LEVELS)}."
         )
-    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
-        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
+    check_level("confidence_level", confidence_level)
     search = given_to(search)
     claim = read_claim(search)
     _refuse_missing_rows(claim, X, y, level)
@@ -165,6 +165,7 @@ def _look(
     plan = _plan(claim, data, level)
     if plan is not None:
         found += split_findings(data, plan)
+        found += time_findings(claim, scale, problem, plan, given)
     honest = None
     if level == "bbc" and plan is not None:
         replayed = replay(claim, scale, problem, plan)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.linear_rules import LinearRules
@@ -43,8 +43,7 @@ class RulePosterior:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Equal-tailed credible interval, from the exact posterior."""
-        if not 0 < level < 1:
-            raise BadData(f"level={level}: use a level between 0 and 1.")
+        check_level("level", level)
         return Interval(*self._posterior("interval").interval(level), "credible", level)
 
     def cdf(self, e: float) -> float:

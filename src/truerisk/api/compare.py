@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.comparing.contract import ROPE, PairedTest, Tolerance, registry
+from truerisk.api.comparing.contract import PairedTest, Tolerance, registry
 from truerisk.api.comparing.pairing import pair, refuse_unlike
 from truerisk.core.arguments import shown
-from truerisk.core.comparison import Comparison
+from truerisk.core.comparison import ROPE, Comparison
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskEstimate
 
-__all__ = ["ROPE", "Comparison", "check_asked", "compare", "difference", "of_score"]
+__all__ = ["Comparison", "check_asked", "compare", "difference", "of_score"]
 
 WITH_ROPE = ("paired-cv", "bayes")
 

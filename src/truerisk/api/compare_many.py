@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from truerisk.core.comparison import ROPE
 from truerisk.study.comparison.comparing import compared
 from truerisk.study.comparison.result import ManyComparison
 from truerisk.study.comparison.scores import read_scores
-from truerisk.study.comparison.terms import ROPE, Terms
+from truerisk.study.comparison.terms import Terms
 
 __all__ = ["ManyComparison", "compare_many"]
 

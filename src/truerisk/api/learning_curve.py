@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from truerisk.api.learning.measured import measure
 from truerisk.api.learning.sizes import checked_sizes, usual_sizes
-from truerisk.api.learning.tested_learner import as_learner
-from truerisk.core.errors import Refusal
+from truerisk.api.learning.tested_learner import TestedLearner, testing
+from truerisk.api.road.problem import pose
+from truerisk.api.search import HonestSearchCV
+from truerisk.api.searching.grid_search_words import compared_by, worded
+from truerisk.api.searching.posed import posed
+from truerisk.api.searching.routing import route
+from truerisk.api.searching.stored_search import check_store, opened
+from truerisk.api.searching.tuning import as_grid_search_averages
+from truerisk.core.arguments import shown
+from truerisk.core.contracts import Method
+from truerisk.core.errors import BadArgument
+from truerisk.core.family import Family
 from truerisk.core.learning_curve import LearningCurve
+from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.averages import Averaged
+from truerisk.methods.words import as_method
 
-__all__ = ["LearningCurve", "learning_curve"]
+__all__ = ["UNSAID", "LearningCurve", "as_learner", "learning_curve"]
+
+USUAL = "10-fold"
+UNSAID: Mapping[str, Any] = {
+    "loss": None,
+    "confidence_level": 0.95,
+    "engine": "auto",
+    "executor": None,
+    "random_state": 0,
+    "store": None,
+}
+"""What `learning_curve` is given where a user says nothing."""
 
 
 def learning_curve(
@@ -100,26 +125,66 @@ def learning_curve(
     )
     whole = learner.whole()
     asked = usual_sizes(learner, whole) if sizes is None else checked_sizes(sizes, whole)
-    found = measure(learner, asked)
-    loss_of = learner.problem.loss
-    return _with_law(
-        LearningCurve(
-            sizes=found.sizes,
-            estimates=found.estimates,
-            covariance=found.covariance,
-            confidence_level=learner.problem.confidence_level,
-            lower=loss_of.lower,
-            upper=loss_of.upper,
-            lacking=None if found.why is None else f"{found.why}: there is no band.",
+    with opened(learner.store, learner.problem) as stored:
+        found = measure(learner, asked, stored.as_keeper)
+        stored.warn_of_another()
+    return found
+
+
+def as_learner(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    method: Any,
+    store: Any,
+    groups: Any,
+    sample_weight: Any,
+    **asked: Any,
+) -> TestedLearner:
+    """The learner of a model; a search of ours brings its settings and words."""
+    rows = {"groups": groups, "sample_weight": sample_weight}
+    if not isinstance(model, HonestSearchCV):
+        check_store(store, asked["random_state"])
+        tested_by = testing(USUAL if method is None else method)
+        return TestedLearner(pose(Family.of(model), X, y, **rows, **asked), tested_by, store=store)
+    _refuse_words(model, {**asked, "store": store})
+    check_store(model.store, model.random_state)
+    words = worded(model, y)
+    problem, _ = posed(model, X, y, words, route(model, groups, {"sample_weight": sample_weight}))
+    select_by = as_grid_search_averages(compared_by(model, y))
+    problem = replace(problem, scores={}, interval=None)
+    return TestedLearner(problem, _outer(model, select_by, method), select_by, model.store)
+
+
+def _refuse_words(search: HonestSearchCV, asked: Mapping[str, Any]) -> None:
+    """What the search says itself is not said twice, and what nobody could keep is refused."""
+    for name, given in asked.items():
+        if given is not UNSAID[name] and given != UNSAID[name]:
+            raise BadArgument(
+                f"{name}={shown(given)}: the search has {name}={shown(getattr(search, name))}; "
+                "say it there."
+            )
+    if search.time_limit is not None:
+        raise BadArgument(
+            f"time_limit={shown(search.time_limit)} would compare fewer settings where a fit has "
+            "more rows, and the curve would be of another search at each size: leave it out."
         )
-    )
+    if callable(search.refit):
+        raise BadArgument(
+            "refit as a function chooses on all rows alone, and here settings are chosen in every "
+            "training set: choose by rule=."
+        )
 
 
-def _with_law(curve: LearningCurve) -> LearningCurve:
-    """The curve, whose law is left out where it does not fit."""
-    try:
-        if curve.law is not None:
-            curve.law.check()
-    except Refusal as refusal:
-        return replace(curve, lacking=str(refusal))
-    return curve
+def _outer(search: HonestSearchCV, select_by: Method, method: Any) -> Averaged:
+    """The splits that test: those named, or the folds that the search chooses by."""
+    if method is not None:
+        return testing(method)
+    outer = Pairs() if search.outer is None else as_method(search.outer)
+    if not isinstance(outer, Pairs):
+        return testing(outer)
+    folds = select_by if outer.folds is None else as_method(outer.folds)
+    if isinstance(folds, Averaged) and folds.has_folds:
+        return testing(replace(folds, average=None))  # type: ignore[type-var]
+    return testing(USUAL)

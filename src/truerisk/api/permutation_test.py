@@ -15,7 +15,7 @@ from truerisk.core.arguments import check_count
 from truerisk.core.errors import TrueRiskWarning
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
-from truerisk.engines.running.executors import workers_of
+from truerisk.engines.workers.executors import workers_of
 
 __all__ = ["PermutationTest", "permutation_test"]
 

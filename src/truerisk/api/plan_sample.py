@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.arguments import is_count
+from truerisk.core.arguments import check_level, is_count
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
@@ -316,7 +316,6 @@ def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> No
         raise BadArgument(f"width={width}: an interval of an error has a width between 0 and 1.")
     if n is not None and (not isinstance(n, int | np.integer) or n < 2):
         raise BadArgument(f"n={n}: rows to share are 2 or more.")
-    if not (isinstance(level, Real) and 0 < level < 1):
-        raise UnknownName(f"confidence_level={level!r}: use a level between 0 and 1.")
+    check_level("confidence_level", level)
     if not 0.5 <= assurance < 1:
         raise UnknownName(f"assurance={assurance}: use a probability from .5 up to 1.")

@@ -4,12 +4,13 @@
 |---|---|
 | `app.py` | the group of commands, exit codes, errors as one sentence |
 | `estimate.py`, `assess.py`, `audit.py`, `report.py` | commands |
-| `plan.py`, `reproduce.py`, `study.py` | more commands |
+| `permute.py` | whether a tuned learner is above chance |
 | `compare_study.py` | `study compare` |
 | `plan.py`, `posterior.py`, `roc.py`, `compare.py`, `reproduce.py`, `study.py` | more commands |
 | `registries.py` | `methods`, `engines`, `datasets`: the tables of words |
 | `factory.py` | a function in a user's file |
 | `pages.py` | where pages go, and the command that they repeat |
+| `searches.py` | the search that a learner's word stands for |
 | `source.py` | a file or a bundled data set as X and y |
 | `workers.py` | worker processes or a cluster, for commands that fit |
 | `output.py` | progress on stderr, JSON on stdout |

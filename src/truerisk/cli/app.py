@@ -31,6 +31,7 @@ _COMMANDS = {
     "audit": ("audit", "Audit a search of your own: a gate that refuted claims do not pass."),
     "plan": ("plan", "How many test rows, and how tuning and testing share what there is."),
     "compare": ("compare", "Compare two stored estimates on the rows that both tested."),
+    "permute": ("permute", "Whether a tuned learner is above chance, by permuted labels."),
     "roc": ("roc", "The ROC curve of a column of scores, and what thresholds do."),
     "posterior": ("posterior", "What the errors of a test say about the true error."),
     "reproduce": ("reproduce", "Run an experiment of a document again, ours beside theirs."),

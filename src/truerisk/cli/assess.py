@@ -47,6 +47,11 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 )
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
+@click.option(
+    "--learning-curve",
+    metavar="WORDS",
+    help="Measure learning curves, too: cheap, all, or learners with commas.",
+)
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -66,6 +71,7 @@ def assess(
     rule: str,
     loss: str | None,
     scores: str | None,
+    learning_curve: str | None,
     report: str | None,
     as_json: bool,
     seed: int,
@@ -96,16 +102,21 @@ def assess(
     options["executor"] = runs_on
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
     families = _families(source, models)
+<<<<<<< HEAD
     _say_plan(source, method, outer)
+=======
+    curves = _curves(learning_curve)
+    _say_plan(len(source.y), method, outer)
+>>>>>>> main
     if dry_run:
         if report is not None:
             say(f"note: a dry run writes no page to {report}")
         if store is not None:
             say(f"note: a dry run does not look into {store}")
-        return _dry_run(source, families, methods, outer, options, as_json)
-    if methods is not None or outer is not None:
-        _say_cost(source, families, methods, outer, options)
-    options.update(store=store, mixed_versions=mixed_versions)
+        return _dry_run(source, families, methods, outer, curves, options, as_json)
+    if methods is not None or outer is not None or curves is not None:
+        _say_cost(source, families, methods, outer, curves, options)
+    options.update(store=store, mixed_versions=mixed_versions, learning_curve=curves)
     return _run(source, families, methods, outer, options, as_json, report)
 
 
@@ -126,21 +137,39 @@ def _say_plan(source: Source, method: str | None, outer: str | None) -> None:
         say(f"note: {n_rows:,} rows: {options} {usual}")
 
 
+def _curves(given: str | None) -> str | list[str] | None:
+    """Of which learners a learning curve is wanted: a word for several, or their names."""
+    if given is None or given in ("cheap", "all"):
+        return given
+    return listed("--learning-curve", given, "learner", "knn,lda")
+
+
 def _say_cost(
     source: Source,
     families: dict[str, Any],
     methods: list[str] | None,
     outer: str | None,
+    curves: str | list[str] | None,
     options: dict[str, Any],
 ) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
+<<<<<<< HEAD
     from truerisk.api.assessing.forecast import MANY, planned_fits
+=======
+    from truerisk.api.assessing.forecast import MANY, fits_of_curves, planned_fits
+    from truerisk.api.assessing.plans import usual_method
+>>>>>>> main
 
     sizes = [len(family) for family in families.values()]
     with worded_warnings():
-        problem, *_ = _problems(source, families, options).values()
+        problems = _problems(source, families, options)
+    problem = next(iter(problems.values()))
+    of_curves = fits_of_curves(curves, problems, methods, outer)
     fits = planned_fits(problem, sizes, methods, outer)
-    if fits <= MANY:
+    if of_curves:
+        said = f"note: {fits + of_curves:,} fits are planned, {of_curves:,} of them for learning "
+        say(f"{said}curves. --dry-run guesses the seconds.")
+    if of_curves or fits <= MANY:
         return
     usual, n_rows = "", problem.data.n_rows
     if n_rows >= FEWEST_ROWS:
@@ -221,6 +250,7 @@ def _dry_run(
     families: dict[str, Any],
     methods: list[str] | None,
     outer: str | None,
+    curves: str | list[str] | None,
     options: dict[str, Any],
     as_json: bool,
 ) -> int:
@@ -230,7 +260,7 @@ def _dry_run(
     from truerisk.core.present import seconds, text_table
 
     with worded_warnings():
-        expected = forecast(_problems(source, families, options), methods, outer)
+        expected = forecast(_problems(source, families, options), methods, outer, curves)
     fits, time = sum(f.fits for f in expected), sum(f.seconds for f in expected)
     if as_json:
         content = {

@@ -23,7 +23,7 @@ __all__ = ["compare"]
     default="nadeau-bengio",
     show_default=True,
     metavar="WORD",
-    help="nadeau-bengio, bayes, mcnemar or 5x2.",
+    help="nadeau-bengio, bayes, sharp, mcnemar or 5x2.",
 )
 @click.option(
     "--rope",
@@ -42,8 +42,8 @@ def compare(
     truerisk estimate data.csv --target y --model lda --json > b.json
     truerisk compare a.json b.json
     """  # noqa: D301 - \b is for click
-    from truerisk.api.compare import ROPE
     from truerisk.api.compare import compare as compared
+    from truerisk.core.comparison import ROPE
 
     a, b = _estimate(first), _estimate(second)
     region = ROPE if rope is None else rope

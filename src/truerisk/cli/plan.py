@@ -8,14 +8,13 @@ from typing import Any
 import click
 
 from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.searches import folds_for, search_of
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
 
 __all__ = ["plan"]
 
 Known = tuple[int | None, float]
-TEN_FOLDS, FIVE_FOLDS = "10-fold", "5-fold"
-MANY_ROWS = 2000  # above which five folds do, as in `assess`
 
 
 def _read(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[Known]:
@@ -120,17 +119,13 @@ def _measured(model: str | None, source: Source, level: float, seed: int, execut
         say(f"note: {note}")
     from truerisk.api.learning.sizes import WIDEST
     from truerisk.api.learning_curve import learning_curve
-    from truerisk.api.search import HonestSearchCV
-    from truerisk.models.learners import learner
 
     n_rows = len(source.y)
-    folds = TEN_FOLDS if n_rows <= MANY_ROWS else FIVE_FOLDS
-    smallest = max(2 * int(folds.partition("-")[0]), n_rows // (2 * WIDEST))
-    layout = {"n_rows": smallest, "n_classes": source.n_classes, **source.layout}
-    estimator, grid = learner(model, source.task, **layout)
-    search = HonestSearchCV(
-        estimator,
-        grid,
+    folds = folds_for(n_rows)
+    search = search_of(
+        model,
+        source,
+        n_rows=max(2 * int(folds.partition("-")[0]), n_rows // (2 * WIDEST)),
         select_by=folds,
         confidence_level=level,
         executor=executor,

@@ -85,6 +85,17 @@ def check_share(name: str, given: Any, below: float = 1) -> None:
         raise BadArgument(f"{name}={shown(given)}: {wanted}.")
 
 
+def check_level(name: str, given: Any) -> None:
+    """Refuse what is no level of an interval or a test.
+
+    >>> check_level("level", 95)
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: level=95: use a level between 0 and 1, such as 0.95.
+    """
+    if not is_number(given) or not 0 < given < 1:
+        raise BadArgument(f"{name}={shown(given)}: use a level between 0 and 1, such as 0.95.")
+
+
 def check_flag(name: str, given: Any) -> None:
     """Refuse what is neither True nor False: a word such as "no" would count as True.
 

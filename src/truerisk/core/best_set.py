@@ -17,13 +17,11 @@ as that of a risk is.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Protocol
 
 import numpy as np
 
-from truerisk.core.arguments import shown
-from truerisk.core.errors import UnknownName
+from truerisk.core.arguments import check_level
 
 __all__ = ["Comparable", "PairedLosses", "may_be_best"]
 
@@ -74,8 +72,7 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     >>> may_be_best(PairedLosses(losses, np.full(40, 1 / 40)), 0.95).tolist()
     [True, True, False]
     """
-    if not (isinstance(level, Real) and 0 < level < 1):
-        raise UnknownName(f"level={shown(level)}: use a level between 0 and 1, such as 0.95.")
+    check_level("level", level)
     known = np.flatnonzero(np.isfinite(paired.losses).all(axis=1))
     kept = np.zeros(len(paired.losses), dtype=bool)
     if not len(known):

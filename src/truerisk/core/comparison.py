@@ -8,11 +8,19 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 from truerisk.core import present
+from truerisk.core.arguments import check_number
 from truerisk.core.interval import Interval
 
-__all__ = ["Comparison"]
+__all__ = ["ROPE", "Comparison", "check_rope"]
 
 SCHEMA = "truerisk.comparison/1"
+ROPE = 0.01
+WIDEST = 1e150  # its square is a number, too
+
+
+def check_rope(given: Any) -> None:
+    """Refuse what is no half width of a region of practical equivalence."""
+    check_number("rope", given, 0, WIDEST, "it is half the width of a region, 0 or more")
 
 
 class Asked(Protocol):

@@ -15,7 +15,8 @@
 | `preparation/` | the steps of a pipeline before its learner |
 | `agreement.py` | whether a kernel, or a formula, does what the installed scikit-learn does |
 | `settings.py` | what the last step of a family is set to, and which candidates group |
-| `running/` | one fit: what a model is asked, where batches run, what is kept |
+| `running/` | one fit: what a model is asked, what many fits share, what is kept |
+| `workers/` | where batches run: here, on worker processes, on a cluster |
 | `templates/` | what engines share: one pass over a train set, where answers go |
 """
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from truerisk.core.errors import UnknownName
 from truerisk.core.progress import listen, stage, tell
-from truerisk.engines.running.executors import run_batches, workers_of
+from truerisk.engines.workers.executors import run_batches, workers_of
 from truerisk.papers.experiment import Draws, Experiment
 from truerisk.papers.report import Report
 

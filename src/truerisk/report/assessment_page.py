@@ -23,6 +23,7 @@ from truerisk.report.estimates import Estimate
 from truerisk.report.figure import FigureTable
 from truerisk.report.ladder import draw_ladder, interval_text, signed_text
 from truerisk.report.layout import Headline, Section, rendered, sentences
+from truerisk.report.learning import draw_learning
 from truerisk.report.methods_text import described, references, repeat
 from truerisk.report.posterior import draw_posterior
 from truerisk.report.rates import Rates
@@ -255,6 +256,13 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
         if len(document.learners) > MOST_LEARNERS:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
         yield Section("curves", "Risk curves", lead, tuple(curves))
+    learned = [draw_learning(one, document, i) for i, one in enumerate(drawn_of)]
+    if any(learned):
+        lead = "What tuning on fewer rows costs, and what more rows should give. "
+        lead += "Each point is tuned anew on so many rows, and tested on the same others; inner "
+        lead += "folds are drawn for it, so the last one is not quite the honest risk of tuning."
+        drawn = [figure for figure in learned if figure is not None]
+        yield Section("learning", "Learning curves", lead, tuple(drawn))
     drawn = [f for f in (draw_boxes(document), draw_stability(document)) if f is not None]
     if drawn:
         lead = "How much depends on the rows that happened to be there."
@@ -302,6 +310,11 @@ def _notes(document: Document) -> list[str]:
         f"{one.shown}: selected is {clean(s.method, 100)}, as {clean(s.loss, 60)} risk"
         for one in document.learners
         if (s := one.selected) is not None and s.method != one.curve.method  # a claim of its own
+    ]
+    notes += [
+        f"{one.shown}: no learning curve: {clean(one.no_learned, 300)}"
+        for one in document.learners
+        if one.no_learned
     ]
     if document.no_roc and document.task == "classification":
         notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")

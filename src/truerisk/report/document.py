@@ -10,7 +10,7 @@ from typing import Any
 from truerisk.core.interval import Interval
 from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
 from truerisk.core.ties import tied_groups
-from truerisk.report.estimates import Curve, Estimate, read_interval, read_setting
+from truerisk.report.estimates import Curve, Estimate, Learned, read_interval, read_setting
 from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = [
@@ -43,6 +43,8 @@ class LearnerRecord:
     frequencies: tuple[tuple[int, int], ...]
     n_splits: int
     fold_risks: tuple[float, ...]
+    learned: Learned | None
+    no_learned: str
     n_fits: int
     seconds: float
 
@@ -64,6 +66,8 @@ class LearnerRecord:
             frequencies=_frequencies(stable["frequencies"], len(curve.settings)),
             n_splits=stable["n_splits"].whole(),
             fold_risks=_kept(one["risk"].any_number() for one in found["outer"].each()),
+            learned=found.get("learning_curve").maybe(Learned.read),
+            no_learned=found.get("no_learning_curve").maybe(JsonValue.text) or "",
             n_fits=found["n_fits"].whole(),
             seconds=found["seconds"].number(),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -11,7 +12,7 @@ from truerisk.core.interval import Interval
 from truerisk.core.present import clean, params_text
 from truerisk.report.json_values import JsonValue
 
-__all__ = ["Curve", "Estimate", "read_interval", "read_setting"]
+__all__ = ["Curve", "Estimate", "Expected", "Learned", "read_interval", "read_setting"]
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,50 @@ class Curve:
     def said(self, candidate: int) -> str:
         """A setting in words."""
         return clean(params_text(self.settings[candidate]), 120)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a law says of so many training rows."""
+
+    n_train: float
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def read(cls, found: JsonValue) -> Expected:
+        one = cls(*(found[name].number() for name in ("n_train", "value", "low", "high")))
+        if not (one.n_train > 0 and one.low <= one.high):
+            found.wrong("what to expect of some training rows, with its interval")
+        return one
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A learning curve: the risk at some numbers of training rows, and what its law expects."""
+
+    sizes: tuple[float, ...]
+    estimates: tuple[Estimate, ...]
+    expected: tuple[Expected, ...]
+    lacking: str
+    level: float
+
+    @classmethod
+    def read(cls, found: JsonValue) -> Learned:
+        sizes = tuple(found["sizes"].numbers())
+        estimates = tuple(Estimate.read(one) for one in found["estimates"].each(1000))
+        if len(sizes) != len(estimates) or not sizes or sizes[0] <= 0:
+            found["sizes"].wrong("numbers of training rows, one for each estimate")
+        if any(b <= a for a, b in pairwise(sizes)):
+            found["sizes"].wrong("ascending")
+        return cls(
+            sizes=sizes,
+            estimates=estimates,
+            expected=tuple(Expected.read(one) for one in found["expected"].each(1000)),
+            lacking=found["lacking"].maybe(JsonValue.text) or "",
+            level=found["confidence_level"].share(),
+        )
 
 
 def _numbers(found: JsonValue) -> frozenset[int]:

@@ -20,6 +20,8 @@ REFERENCES = {
     "Journal of the Royal Statistical Society B 36:111–147.",
     "1-se": "Breiman L, Friedman J, Olshen R, Stone C (1984). Classification and regression trees. "
     "Wadsworth.",
+    "learning": "Mukherjee S et al. (2003). Estimating dataset size requirements for classifying "
+    "DNA microarray data. Journal of Computational Biology 10:119–142.",
     "delong": "DeLong E, DeLong D, Clarke-Pearson D (1988). Comparing the areas under two or more "
     "correlated receiver operating characteristic curves. Biometrics 44:837–845.",
 }
@@ -48,7 +50,23 @@ def described(document: Document) -> str:
         roc = document.roc
         sure = "" if roc.interval is None else f" ({_interval(roc.interval)})"
         sentences.append(f"The area under the ROC curve was {number(roc.auc)}{sure}.")
-    return " ".join([*sentences, *_cautions(document), _computed(document)])
+    return " ".join([*sentences, *_learned(document), *_cautions(document), _computed(document)])
+
+
+def _learned(document: Document) -> list[str]:
+    """How learning curves were measured, and what that of the best learner says."""
+    curves = [one.learned for one in document.learners if one.learned is not None]
+    if not curves:
+        return []
+    said = "Learning curves were measured on nested subsamples of the training rows, tuned anew on "
+    said += "each, and fitted by an inverse power law."
+    best = document.best
+    if best.learned is None or not best.learned.expected:
+        return [said]
+    last = best.learned.expected[-1]
+    more = f"With {last.n_train:g} rows, {best.shown} is expected to have a risk of "
+    more += f"{number(last.value)} ({100 * best.learned.level:g} % band {number(last.low)} to "
+    return [said, f"{more}{number(last.high)})."]
 
 
 def _compared(document: Document) -> str:
@@ -119,6 +137,8 @@ def references(document: Document) -> list[str]:
     found += [form.reference for form in _forms(document)]
     if "delong" in _interval_words(document):
         found.append(REFERENCES["delong"])
+    if any(one.learned is not None for one in document.learners):
+        found.append(REFERENCES["learning"])
     methods = [document.tuned_by, *(word for one in document.learners for word in one.criteria)]
     if any("632" in method for method in methods):
         found.append(reference_of("bootstrap-.632"))
@@ -163,10 +183,12 @@ def _call(document: Document) -> str:
     words = ", ".join(repr(one.shown) for one in document.learners)
     methods = [document.tuned_by, *dict.fromkeys(w for o in document.learners for w in o.criteria)]
     interval = f" interval={document.interval!r}," if document.interval else ""
+    curves = [one.shown for one in document.learners if one.learned is not None]
     lines = [
         f"learners = {{...}}  # {words}",
         f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},",
         f"          rule={document.rule!r}, loss={document.loss!r},{interval}",
+        *([f"          learning_curve={curves!r},"] if curves else []),
         f"          confidence_level={document.level:g}, random_state={document.seed})",
     ]
     return "\n".join(clean(line, 1000) for line in lines)

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete
 from truerisk.core.identity import is_a
-from truerisk.engines.running.dask_cluster import DaskCluster
+from truerisk.engines.workers.dask_cluster import DaskCluster
 from truerisk.study.pool import IN_FLIGHT, Pool
 from truerisk.study.tasks import Batch, Order
 from truerisk.study.work import run_batch

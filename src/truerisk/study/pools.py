@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
-from truerisk.engines.running.dask_cluster import is_address, is_cluster
-from truerisk.engines.running.executors import reusable_workers, workers_of
+from truerisk.engines.workers.dask_cluster import is_address, is_cluster
+from truerisk.engines.workers.executors import reusable_workers, workers_of
 from truerisk.study.limits import end_child, run_limited
 from truerisk.study.pool import IN_FLIGHT, Pool
 from truerisk.study.sharing import frozen

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.progress import listen
-from truerisk.engines.running.same_versions import versions
+from truerisk.engines.workers.same_versions import versions
 from truerisk.study.states import Fate, State
 from truerisk.study.values import pack
 

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from truerisk.core.errors import StudyIncomplete
-from truerisk.engines.running.same_versions import refuse_other_versions
+from truerisk.engines.workers.same_versions import refuse_other_versions
 from truerisk.study.limits import run_limited
 from truerisk.study.sharing import received
 from truerisk.study.states import Fate

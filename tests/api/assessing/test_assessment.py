@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.api.assessing.assessment import HEAD, WIDEST
-from truerisk.core.errors import NotWritten, UnknownName
+from truerisk.core.errors import BadArgument, NotWritten, UnknownName
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
 QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
@@ -118,7 +118,6 @@ def test_the_region_of_equivalence_is_the_callers(in_pairs):
         (("bayes", "trees"), "no learner 'trees'; did you mean 'tree'"),
         (("bayes", "tree", {"score": "mcc"}), "score='mcc' was not asked of these fits"),
         (("bayes", "tree", {"score": "auc", "loss": "log"}), "name the same thing"),
-        (("bayes", "tree", {"rope": "x"}), "rope='x': it is half the width of a region"),
         (("tree", "tree"), "'tree' is compared with itself"),
     ],
 )
@@ -127,6 +126,12 @@ def test_unknown_learners_and_scores_are_refused(in_pairs, wish, message):
     *names, options = wish if isinstance(wish[-1], dict) else (*wish, {})
     with pytest.raises(UnknownName, match=message):
         in_pairs.difference(*names, **options)
+
+
+def test_a_region_is_a_number(in_pairs):
+    """As `tr.compare` says it."""
+    with pytest.raises(BadArgument, match="rope='x': it is half the width of a region"):
+        in_pairs.difference("bayes", "tree", rope="x")
 
 
 def test_a_score_of_the_best_set_is_known_by_name(in_pairs):

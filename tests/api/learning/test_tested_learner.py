@@ -6,7 +6,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.api.learning.tested_learner import UNSAID, as_learner
+from truerisk.api.learning_curve import UNSAID, as_learner
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadArgument
 

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from truerisk.api.road.compute import compute, curve_of
 from truerisk.api.road.problem import pose
 from truerisk.core.contracts import Streams
-from truerisk.core.errors import UnknownName
+from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.methods import KFold, Nested
@@ -64,7 +64,7 @@ def test_the_procedure_has_the_setting_it_tested() -> None:
 @pytest.mark.parametrize("level", [0, 1, -1, 95, float("nan")])
 def test_a_level_lies_between_0_and_1(level) -> None:
     """95 is no level; .95 is."""
-    with pytest.raises(UnknownName, match="use a level between 0 and 1"):
+    with pytest.raises(BadArgument, match="use a level between 0 and 1"):
         pose(FAMILY, X, Y, confidence_level=level)
 
 

@@ -5,6 +5,7 @@
 | `families.py` | the learners that a user named, or the usual four |
 | `plans.py` | the plans, drawn once for all learners |
 | `forecast.py`, `pace.py` | fits and seconds that it will take, told from a few of its fits |
+| `learning_curves.py` | of which learners a learning curve is measured, and what it takes |
 | `own_claim.py` | what a learner that tunes inside its own fit claims |
 | `ranking.py` | which learner comes first of equal ones |
 | `tuned_learner.py` | what was found of one learner |

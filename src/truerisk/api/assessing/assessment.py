@@ -174,11 +174,23 @@ class Assessment(Plots):
                 said.setdefault(one.claimed, []).append(present.clean(name, 40))
         return (f"{', '.join(names)}: {sentence}" for sentence, names in said.items())
 
+    @property
+    def _more_rows(self) -> list[str]:
+        """Of each learner what its learning curve promises of more rows, or why nothing."""
+        told = {name: self.learners[name] for name in self.ranking}
+        return [
+            f"{present.clean(name, 40)}: {_promise(one)}"
+            for name, one in told.items()
+            if one.learning is not None
+        ]
+
     def __str__(self) -> str:
         table = present.text_table(HEAD, _narrowed(self.rows()))
         said = textwrap.fill(self.conclusion, WIDEST, break_long_words=False)
         warned = [textwrap.fill(str(finding), WIDEST) for finding in self.findings]
         card = [] if not self._card else [present.text_table(CARD, self._card), ""]
+        card += [textwrap.fill(line, WIDEST) for line in self._more_rows]
+        card += [""] if self._more_rows else []
         warned = ["", *warned] if warned else []
         return "\n".join([self.title, "", table, "", *card, *self.legend, "", said, *warned])
 
@@ -207,6 +219,16 @@ def _used(rows: list[list[str]]) -> int:
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
+
+
+def _promise(one: TunedLearner) -> str:
+    """A sentence on more rows."""
+    if one.expected:
+        return str(one.expected[-1])
+    curve = one.learning_curve
+    if curve is None:
+        return f"no learning curve: {one.no_learning_curve}"
+    return f"its learning curve is not carried on: {curve.lacking}"
 
 
 def _row(name: str, one: TunedLearner, may_be_best: bool | None) -> list[str]:

@@ -79,9 +79,25 @@ def _learner(one: TunedLearner, rows: bool) -> dict[str, Any]:
         "outer": [present.plain(dict(fold)) for fold in one.outer],
         "curve": _curve(one.curve, rows),
         "criteria": {word: _curve(curve, rows) for word, curve in one.criteria.items()},
+        "learning_curve": _learning_curve(one, rows),
+        "no_learning_curve": one.no_learning_curve,
         "n_fits": one.n_fits,
         "seconds": one.seconds,
     }
+
+
+def _learning_curve(one: TunedLearner, rows: bool) -> dict[str, Any] | None:
+    """The curve, and what its law says up to twice the rows."""
+    curve = one.learning_curve
+    if curve is None:
+        return None
+    if not rows:
+        curve = replace(curve, estimates=tuple(_short(risk) for risk in curve.estimates))
+    expected = [
+        {"n_train": at.n_train, "value": at.value, "low": at.interval.low, "high": at.interval.high}
+        for at in one.expected
+    ]
+    return {**curve.to_dict(), "expected": expected}
 
 
 def _estimate(risk: RiskEstimate, rows: bool) -> dict[str, Any]:

@@ -38,6 +38,19 @@ class Plots(TestedLearners):
         one = self._learner(learner)
         return one.curve.plot(ax=ax, others=one.criteria)
 
+    def plot_learning_curve(self, learner: str | None = None, ax: Any = None) -> Any:
+        """The learning curve of a learner, by default the best one, carried on to twice the rows.
+
+        There is one where `learning_curve=` asked for it.
+        """
+        name = self.best if learner is None else learner
+        one = self._learner(learner)
+        if one.learning_curve is None:
+            why = one.no_learning_curve or f"assess with learning_curve=[{name!r}]."
+            raise Refusal(f"there is no learning curve of {name!r}: {why}")
+        to = one.expected[-1].n_train if one.expected else None
+        return one.learning_curve.plot(ax=ax, to=to)
+
     def plot_monte_carlo(self, ax: Any = None) -> Any:
         """Box plots of the risks of single random splits."""
         if not self.monte_carlo:

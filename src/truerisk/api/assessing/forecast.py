@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from truerisk.api.assessing.learning_curves import PlannedCurve, planned_curves
 from truerisk.api.assessing.out_of_fold import refits
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.assessing.pace import pace_of
@@ -14,7 +15,7 @@ from truerisk.api.assessing.plans import Schedule
 from truerisk.api.road.problem import Problem
 from truerisk.core.errors import named
 
-__all__ = ["Forecast", "fits_of", "forecast", "planned_fits"]
+__all__ = ["Forecast", "fits_of", "fits_of_curves", "forecast", "planned_fits"]
 
 MANY = 20_000  # fits that deserve a word before they are made
 
@@ -30,7 +31,10 @@ class Forecast:
 
 
 def forecast(
-    problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
+    problems: Mapping[str, Problem],
+    methods: Sequence[Any] | None,
+    outer: Any,
+    learning_curve: Any = None,
 ) -> list[Forecast]:
     """Count the fits of the very plans that will be run, and time a few of each pass over them.
 
@@ -39,11 +43,34 @@ def forecast(
     """
     first = next(iter(problems.values()))
     schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+    curves = planned_curves(learning_curve, problems, schedule)
     expected = []
     for name, problem in problems.items():
         with named(name):
-            expected.append(_of_one(name, problem, schedule))
+            one = _of_one(name, problem, schedule)
+            expected.append(_with_curve(one, curves.get(name, "")))
     return expected
+
+
+def _with_curve(one: Forecast, curve: PlannedCurve | str) -> Forecast:
+    """With the fits and seconds of the learning curve, where there will be one."""
+    if isinstance(curve, str):
+        return one
+    return replace(one, fits=one.fits + curve.n_fits, seconds=one.seconds + curve.seconds())
+
+
+def fits_of_curves(
+    given: Any, problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
+) -> int:
+    """How many fits the learning curves that were asked for take in all."""
+    if given is None:
+        return 0
+    first = next(iter(problems.values()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws
+        schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+        curves = planned_curves(given, problems, schedule).values()
+    return sum(0 if isinstance(curve, str) else curve.n_fits for curve in curves)
 
 
 def planned_fits(

@@ -23,11 +23,11 @@ from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Engine, Request
 from truerisk.core.plan.plan import Plan
 from truerisk.engines.generic import Generic
-from truerisk.engines.running.executors import workers_of
 from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.engines.settings import groups_along
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.workers.executors import workers_of
 
 __all__ = ["Pace", "line_of", "mean_of", "pace_of"]
 

@@ -13,12 +13,13 @@ from truerisk.api.assessing.baseline import Constant
 from truerisk.api.assessing.paired_difference import Paired, paired_difference
 from truerisk.api.assessing.ranking import ranked
 from truerisk.api.assessing.tuned_learner import TunedLearner
-from truerisk.api.compare import ROPE, check_asked, difference, of_score
+from truerisk.api.compare import check_asked, difference, of_score
 from truerisk.api.road.problem import Problem
 from truerisk.core.answers import joined
 from truerisk.core.best_set import may_be_best
-from truerisk.core.comparison import Comparison
+from truerisk.core.comparison import ROPE, Comparison
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
@@ -97,6 +98,12 @@ class TestedLearners:
     def criteria(self) -> dict[str, Mapping[str, RiskCurve]]:
         """Risk curves by the further methods, per learner."""
         return {name: one.criteria for name, one in self.learners.items()}
+
+    @property
+    def learning_curves(self) -> dict[str, LearningCurve]:
+        """Learning curves of the learners that have one (see `learning_curve=`)."""
+        known = {name: one.learning_curve for name, one in self.learners.items()}
+        return {name: curve for name, curve in known.items() if curve is not None}
 
     @property
     def roc(self) -> RocCurve | None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from truerisk.api.assessing.as_given import AsGiven
 from truerisk.api.assessing.out_of_fold import OutOfFold, calibration_of, roc_of
 from truerisk.api.road.outer_splits import OuterFold, Stability
@@ -13,11 +15,14 @@ from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.evaluation import Winners
+from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 
 __all__ = ["TunedLearner"]
+
+N_PLACES = 16  # at which the law of a learning curve is read for a picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +34,7 @@ class TunedLearner:
     `apparent` is the risk on the very rows of the fit, None where that fit failed. `held_out` has
     the probabilities (or scores) of the rows that the outer splits tested, or why there are none.
     `as_given` is the setting that the model was given with, where it is known on the same fits.
+    `learning` is its learning curve, or why there is none; None where none was asked for.
     """
 
     curve: RiskCurve
@@ -46,6 +52,7 @@ class TunedLearner:
     held_out: OutOfFold | str = field(repr=False)
     claim: RiskEstimate | str | None = None
     as_given: AsGiven | None = None
+    learning: LearningCurve | str | None = field(default=None, repr=False)
 
     @property
     def selected(self) -> RiskEstimate | None:
@@ -96,6 +103,27 @@ class TunedLearner:
         """Whether the probabilities of such rows mean what they say; None without any."""
         found = self.out_of_fold
         return None if found is None else calibration_of(found, self.problem)
+
+    @property
+    def learning_curve(self) -> LearningCurve | None:
+        """The risk of tuning it on fewer rows, and the law; where None, `no_learning_curve`."""
+        return None if isinstance(self.learning, str) else self.learning
+
+    @property
+    def no_learning_curve(self) -> str | None:
+        """Why there is no learning curve, where one was asked for."""
+        return self.learning if isinstance(self.learning, str) else None
+
+    @cached_property
+    def expected(self) -> tuple[ExpectedRisk, ...]:
+        """What the law of the learning curve says up to twice the rows; empty without a law."""
+        curve = self.learning_curve
+        if curve is None or curve.law is None:
+            return ()
+        n, first = float(self.problem.data.n_rows), float(curve.sizes[0])
+        last = min(2 * n, FURTHEST * float(curve.sizes[-1]))
+        places = np.union1d(np.geomspace(first, last, N_PLACES), [min(n, last)])
+        return tuple(curve.at(float(place)) for place in places)
 
     @property
     def optimism(self) -> float | None:

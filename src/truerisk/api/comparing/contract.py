@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import inf
-from numbers import Real
 from typing import ClassVar
 
 from truerisk.api.comparing.pairing import Basis, Pairs
-from truerisk.core.arguments import shown
-from truerisk.core.comparison import Comparison
-from truerisk.core.errors import UnknownName
+from truerisk.core.arguments import check_level
+from truerisk.core.comparison import ROPE, Comparison, check_rope
 from truerisk.core.registry import Line, Registry
 
-__all__ = ["ROPE", "PairedTest", "Tolerance", "registry"]
-
-ROPE = 0.01
+__all__ = ["PairedTest", "Tolerance", "registry"]
 
 
 @dataclass(frozen=True)
@@ -27,14 +22,8 @@ class Tolerance:
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.rope, Real) and 0 <= self.rope < inf):
-            raise UnknownName(
-                f"rope={shown(self.rope)}: it is half the width of a region, 0 or more."
-            )
-        if not (isinstance(self.confidence_level, Real) and 0 < self.confidence_level < 1):
-            raise UnknownName(
-                f"confidence_level={shown(self.confidence_level)}: use a level between 0 and 1."
-            )
+        check_rope(self.rope)
+        check_level("confidence_level", self.confidence_level)
 
 
 class PairedTest(ABC):

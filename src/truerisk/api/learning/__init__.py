@@ -2,7 +2,7 @@
 
 | file | what it holds |
 |---|---|
-| `tested_learner.py` | a model, or a search, as a problem and what tests it with fewer rows |
+| `tested_learner.py` | a problem, and what tests it with fewer rows |
 | `sizes.py` | which numbers of training rows: asked for, or the usual ones |
 | `measured.py` | the risk at each size, and how the errors of all of them go together |
 """

@@ -5,13 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from truerisk.api.learning.tested_learner import TestedLearner
 from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
-from truerisk.api.searching.stored_search import opened
+from truerisk.core.contracts import Keeper
 from truerisk.core.errors import (
     BadData,
     DuplicateRowsWarning,
@@ -21,44 +21,32 @@ from truerisk.core.errors import (
     TrueRiskWarning,
     named,
 )
+from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
 from truerisk.methods.parts.averages import influences_by_row
 from truerisk.methods.parts.joint_covariance import joint_covariance
 
-__all__ = ["Measured", "measure"]
+__all__ = ["measure"]
 
 OF_THE_ROWS = (DuplicateRowsWarning, GroupLeakWarning, FittedPartWarning)
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """Mean training rows, risk and papers at each size; `why` there is no covariance, if none."""
-
-    sizes: np.ndarray
-    estimates: tuple[RiskEstimate, ...]
-    covariance: np.ndarray | None
-    why: str | None
-
-
-def measure(learner: TestedLearner, sizes: Sequence[int]) -> Measured:
+def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
     """Every size by itself, the smallest first: what cannot be fitted is known early."""
     found: list[Computed] = []
     estimates: list[RiskEstimate] = []
-    with opened(learner.store, learner.problem) as stored:
-        for size in sizes:
-            last = size == sizes[-1]
-            with (
-                named(f"with {size} training rows (see sizes=)"),
-                stage(f"{size} rows"),
-                _said_once(last),
-            ):
-                _warn_of_missing_classes(learner, size)
-                problem, method = learner.at(size)
-                one = compute(problem, method, keeper=stored.as_keeper)
-                found.append(one)
-                estimates.append(_estimate(one))
-        stored.warn_of_another()
+    for size in sizes:
+        with (
+            named(f"with {size} training rows (see sizes=)"),
+            stage(f"{size} rows"),
+            _said_once(size == sizes[-1]),
+        ):
+            _warn_of_missing_classes(learner, size)
+            problem, method = learner.at(size)
+            one = compute(problem, method, keeper=keeper)
+            found.append(one)
+            estimates.append(_estimate(one))
     rows = np.array([one.answers.plan.train_sizes[one.answers.plan.fit].mean() for one in found])
     if (np.diff(rows) <= 0).any():
         at = int(np.flatnonzero(np.diff(rows) <= 0)[0])
@@ -67,7 +55,28 @@ def measure(learner: TestedLearner, sizes: Sequence[int]) -> Measured:
             "average, since groups stay whole: give sizes further apart."
         )
     covariance, why = _covariance(learner, found, estimates)
-    return Measured(rows, tuple(estimates), covariance, why)
+    loss = learner.problem.loss
+    return _with_law(
+        LearningCurve(
+            sizes=rows,
+            estimates=tuple(estimates),
+            covariance=covariance,
+            confidence_level=learner.problem.confidence_level,
+            lower=loss.lower,
+            upper=loss.upper,
+            lacking=None if why is None else f"{why}: there is no band.",
+        )
+    )
+
+
+def _with_law(curve: LearningCurve) -> LearningCurve:
+    """The curve, whose law is left out where it does not fit."""
+    try:
+        if curve.law is not None:
+            curve.law.check()
+    except Refusal as refusal:
+        return replace(curve, lacking=str(refusal))
+    return curve
 
 
 def _estimate(computed: Computed) -> RiskEstimate:

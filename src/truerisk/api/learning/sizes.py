@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.api.learning.tested_learner import TestedLearner
 from truerisk.core.arguments import is_count, shown
-from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.errors import BadArgument, BadData, FitFailed
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.power_law import FEWEST_SIZES
 from truerisk.core.table.data import Data
@@ -50,13 +50,31 @@ def usual_sizes(learner: TestedLearner, whole: Plan) -> list[int]:
     """Eight sizes at most, in a geometric series up to all training rows."""
     most, data = int(whole.train_sizes.max()), learner.problem.data
     least = max(fewest_rows(data, tuned=learner.n_inner), -(-most // WIDEST))
+    least = _fitted_from(learner, least, most)
     steps = int(np.log(max(1.0, most / least)) / np.log(CLOSEST) + 1e-9)
     if steps + 1 < FEWEST_SIZES:
         raise BadData(
             f"{most} training rows are too few for a learning curve: the smallest size that keeps "
-            f"some rows of every class, group and inner fold is {least}. sizes= overrides that."
+            f"some rows of every class, group and inner fold is {least}. sizes= of "
+            "tr.learning_curve overrides that."
         )
     return [round(size) for size in np.geomspace(least, most, min(MOST_SIZES, steps + 1))]
+
+
+def _fitted_from(learner: TestedLearner, least: int, most: int) -> int:
+    """The smallest size that every setting can be fitted on: 25 neighbours need 25 rows.
+
+    Where so many rows leave too few sizes it is `least`, and its fits say what is wrong.
+    """
+    size = least
+    while size * CLOSEST ** (FEWEST_SIZES - 1) <= most:
+        try:
+            learner.try_fit(size)
+        except FitFailed:
+            size = int(np.ceil(size * CLOSEST))
+        else:
+            return size
+    return least
 
 
 def fewest_rows(data: Data, tuned: int) -> int:

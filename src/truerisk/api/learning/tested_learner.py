@@ -1,43 +1,25 @@
-"""A model, or a search, as a problem, and the methods that test it with fewer rows."""
+"""A problem, and the methods that test it with fewer rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from truerisk.api.road.default_interval import default_word
-from truerisk.api.road.problem import Problem, pose
-from truerisk.api.search import HonestSearchCV
-from truerisk.api.searching.grid_search_words import compared_by, worded
-from truerisk.api.searching.posed import posed
-from truerisk.api.searching.routing import route
-from truerisk.api.searching.stored_search import check_store
-from truerisk.api.searching.tuning import as_grid_search_averages
-from truerisk.core.arguments import shown
+from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Method, Streams
-from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.family import Family
+from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.plan.plan import Plan
+from truerisk.core.progress import listen
 from truerisk.methods.nested import Nested
-from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.subsampled import Subsampled
-from truerisk.methods.words import as_method
 
-__all__ = ["TestedLearner", "as_learner"]
-
-USUAL = "10-fold"
-UNSAID: Mapping[str, Any] = {
-    "loss": None,
-    "confidence_level": 0.95,
-    "engine": "auto",
-    "executor": None,
-    "random_state": 0,
-    "store": None,
-}
-"""What `learning_curve` is given where a user says nothing."""
+__all__ = ["TestedLearner", "testing"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,67 +60,27 @@ class TestedLearner:
         )
         return problem, cut if self.select_by is None else Nested(cut, self.select_by)
 
+    def asked(self, n_train: int) -> list[tuple[Plan, int]]:
+        """The plans of fits on so many rows, each with the number of settings it is asked for."""
+        problem, method = self.at(n_train)
+        plan, settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
+        if not isinstance(method, Nested):
+            return [(plan, settings)]
+        parts = [(plan.only(plan.questions("outer")), 1)]
+        if method.asks_inside(settings):
+            parts.append((plan.only(plan.questions("inner")), settings))
+        return parts
 
-def as_learner(
-    model: Any,
-    X: Any,
-    y: Any,
-    *,
-    method: Any,
-    store: Any,
-    groups: Any,
-    sample_weight: Any,
-    **asked: Any,
-) -> TestedLearner:
-    """The learner of a model; a search of ours brings its settings and words."""
-    rows = {"groups": groups, "sample_weight": sample_weight}
-    if not isinstance(model, HonestSearchCV):
-        check_store(store, asked["random_state"])
-        tested_by = _testing(USUAL if method is None else method)
-        return TestedLearner(pose(Family.of(model), X, y, **rows, **asked), tested_by, store=store)
-    _refuse_words(model, {**asked, "store": store})
-    check_store(model.store, model.random_state)
-    words = worded(model, y)
-    problem, _ = posed(model, X, y, words, route(model, groups, {"sample_weight": sample_weight}))
-    select_by = as_grid_search_averages(compared_by(model, y))
-    problem = replace(problem, scores={}, interval=None)
-    return TestedLearner(problem, _outer(model, select_by, method), select_by, model.store)
+    def try_fit(self, n_train: int) -> None:
+        """Fit every setting once on so many rows, the fewest that one of the fits sees."""
+        plan = self.asked(n_train)[-1][0]
+        part = plan.only(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
+        with listen(None), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.problem.asking(executor=None)(part, None)
 
 
-def _refuse_words(search: HonestSearchCV, asked: Mapping[str, Any]) -> None:
-    """What the search says itself is not said twice, and what nobody could keep is refused."""
-    for name, given in asked.items():
-        if given is not UNSAID[name] and given != UNSAID[name]:
-            raise BadArgument(
-                f"{name}={shown(given)}: the search has {name}={shown(getattr(search, name))}; "
-                "say it there."
-            )
-    if search.time_limit is not None:
-        raise BadArgument(
-            f"time_limit={shown(search.time_limit)} would compare fewer settings where a fit has "
-            "more rows, and the curve would be of another search at each size: leave it out."
-        )
-    if callable(search.refit):
-        raise BadArgument(
-            "refit as a function chooses on all rows alone, and here settings are chosen in every "
-            "training set: choose by rule=."
-        )
-
-
-def _outer(search: HonestSearchCV, select_by: Method, method: Any) -> Averaged:
-    """The splits that test: those named, or the folds that the search chooses by."""
-    if method is not None:
-        return _testing(method)
-    outer = Pairs() if search.outer is None else as_method(search.outer)
-    if not isinstance(outer, Pairs):
-        return _testing(outer)
-    folds = select_by if outer.folds is None else as_method(outer.folds)
-    if isinstance(folds, Averaged) and folds.has_folds:
-        return _testing(replace(folds, average=None))  # type: ignore[type-var]
-    return _testing(USUAL)
-
-
-def _testing(method: Any) -> Averaged:
+def testing(method: Any) -> Averaged:
     """The method, if it tests every row equally often and its training sets can be cut."""
     found = Subsampled(1, method).method
     if Basis.EQUALLY_OFTEN not in found.gives:

@@ -14,7 +14,7 @@ from truerisk.core.contracts import Method, Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.plan.order import is_ordered
 from truerisk.core.progress import listen, tell
-from truerisk.engines.running.executors import run_batches, workers_of
+from truerisk.engines.workers.executors import run_batches, workers_of
 
 __all__ = ["Repeated"]
 

@@ -14,7 +14,12 @@ from truerisk.core.errors import (
     TimeLeakWarning,
 )
 from truerisk.core.family import Family
-from truerisk.core.plan.leaks import cut_groups, split_copies, tested_by_later, tested_by_neighbours
+from truerisk.core.plan.leaks import (
+    cut_groups,
+    leaks_in_time,
+    split_copies,
+    tested_by_neighbours,
+)
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
@@ -33,7 +38,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             stacklevel=4,
         )
     meant = method.respects_time or not method.splits
-    if not meant and len(late := tested_by_later(data, plan)):
+    if not meant and len(late := leaks_in_time(data, plan)):
         warnings.warn(
             f"time is given but method '{method.word}' ignores it: {len(late)} rows (first: row "
             f"{late[0]}) are tested by models that saw rows of the same or of a later time. The "

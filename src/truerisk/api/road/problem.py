@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import Any
 
 from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_groups
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import Score, scores_of
 from truerisk.api.road.weights import fit_params_with_weight, refuse_behind_resampling
+from truerisk.core.arguments import check_level
 from truerisk.core.contracts import Method, Rule
-from truerisk.core.errors import UnknownName
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
-from truerisk.engines.running.executors import workers_of
+from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.words import as_method
@@ -108,8 +107,7 @@ def problem_on(
 
     `sample_weight` goes to the fits as it was given, under the name that this family has for it.
     """
-    if not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
-        raise UnknownName(f"confidence_level={confidence_level!r}: use a level between 0 and 1.")
+    check_level("confidence_level", confidence_level)
     workers_of(executor)  # an unknown executor is refused by every engine alike
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
     refuse_behind_resampling(family, params, data.n_rows)

@@ -15,7 +15,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, TrueRiskWarning
 from truerisk.core.family import Family
-from truerisk.engines.running.executors import workers_of
+from truerisk.engines.workers.executors import workers_of
 
 __all__ = ["Fits", "StoredSearch", "check_store", "opened"]
 

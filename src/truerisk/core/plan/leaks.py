@@ -9,7 +9,7 @@ from truerisk.core.plan.nearest_seen import distances_to_nearest, distances_to_s
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["across", "cut_groups", "split_copies", "tested_by_later", "tested_by_neighbours"]
+__all__ = ["across", "cut_groups", "leaks_in_time", "split_copies", "tested_by_neighbours"]
 
 
 def cut_groups(data: Data, plan: Plan) -> np.ndarray:
@@ -25,7 +25,7 @@ def split_copies(data: Data, plan: Plan) -> np.ndarray:
     return across(plan, keys)
 
 
-def tested_by_later(data: Data, plan: Plan) -> np.ndarray:
+def leaks_in_time(data: Data, plan: Plan) -> np.ndarray:
     """Rows tested by a model that saw a row of the same or of a later time, ascending.
 
     A model that saw the row itself is asked about it on purpose, as in `across`.

@@ -26,7 +26,7 @@ FEWEST_COSINES = 6
 LACKS = 0.15  # of Ω, at most
 BY_CHANCE = 0.01  # lags of an independent series that are taken for dependence, on average
 ABOVE = 1.5  # standard errors that are added to those that count, since too low ones mislead
-BEYOND = 1.5  # times the lag of the first season are looked at
+BEYOND = 1.5  # times the lag of the clearest season are looked at
 LAGS = 4  # of n lags the first quarter is looked at
 """Calibrated by `python -m benchmarks.calibration.order` (docs/time.md)."""
 
@@ -66,7 +66,7 @@ def reach(series: np.ndarray) -> float:
     and a season tells it at its own. Lag 1 always counts, others if the autocorrelation of the
     ranks, which no single large loss makes, is so many of Bartlett's standard errors above 0 that
     one in a hundred independent series has such a lag. To each, 1.5 standard errors and its bias
-    (1 + 3 r)/n are added. Lags far beyond the first season count no more: a fixed pattern comes
+    (1 + 3 r)/n are added. Lags far beyond the clearest season count no more: a fixed pattern comes
     back for ever, and is no dependence.
     """
     from scipy.special import ndtri
@@ -80,9 +80,9 @@ def reach(series: np.ndarray) -> float:
     r = _autocorrelations(series, n_lags) * n / (n - lags)
     r = r + (1 + 3 * r.clip(0, 1)) / n + ABOVE * np.sqrt((1 - r**2).clip(0) / n)
     sure[0] = True
-    seasons = lags[1:][sure[1:] & ~sure[:-1]]
-    if len(seasons):
-        sure &= lags <= BEYOND * seasons[0]
+    seasons = sure & (np.cumsum(~sure) > 0)  # lags that are sure again after one that is not
+    if seasons.any():
+        sure &= lags <= BEYOND * lags[np.where(seasons, by_rank, -1).argmax()]
     r = np.where(sure, r.clip(0, 0.995), 0.0)
     return float((lags**2 * r / (1 - r) ** 2).max())
 

@@ -22,6 +22,7 @@ __all__ = ["FASTEST", "FEWEST_SIZES", "SLOWEST", "PowerLaw"]
 SLOWEST, FASTEST = 0.25, 2.0
 FEWEST_SIZES = 4  # one more than a, b and c
 N_EXPONENTS, N_SLOPES, REACH = 36, 161, 8.0
+CLOSE = 1e-9  # standard errors by which a quantile may be off
 NUGGET = 0.2  # of each variance: the law is an approximation, and nested fits are nearly equal
 UNLIKELY = 0.01  # chance of so bad a fit, below which the law is refused
 
@@ -96,9 +97,10 @@ class PowerLaw:
         allowed = np.maximum(ndtr(-floor), np.finfo(float).tiny)
         first = self._least - self._a_means + centres  # where a is as small as it can be
         low, high = float((centres - 12 * scale).min()), float((centres + 12 * scale).max())
-        for _ in range(60):
+        cut = ndtr(floor)
+        while high - low > CLOSE * scale:
             middle = (low + high) / 2
-            below = (ndtr((middle - centres) / scale) - ndtr(floor)) / allowed
+            below = (ndtr((middle - centres) / scale) - cut) / allowed
             share = float(weights @ np.where(middle > first, below, 0.0))
             low, high = (low, middle) if share >= tail else (middle, high)
         return high

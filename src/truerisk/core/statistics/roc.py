@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.arguments import check_level
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
@@ -307,8 +308,7 @@ def _sureness(
     level: float,
 ) -> tuple[float | None, Interval | None, tuple[str, ...]]:
     """DeLong's standard error and interval, or the reason why there is none."""
-    if not 0 < level < 1:
-        raise BadData(f"confidence_level={level}: use a level between 0 and 1.")
+    check_level("confidence_level", level)
     if weights is not None:
         return None, None, (WEIGHTED,)
     spread = covariance(placements(scores, is_positive)[None, :], is_positive, groups)

@@ -1,4 +1,4 @@
-"""Where fits of scikit-learn run, and what they say.
+"""How fits of scikit-learn run, and what they say.
 
 | file | what it holds |
 |---|---|
@@ -11,11 +11,6 @@
 | `checked_answers.py` | what answers must be: one for each row, labels of y, probabilities |
 | `stand_ins.py` | models whose answers are known, for scorers to ask |
 | `jobs.py` | many fits, answers put in their place as they come in |
-| `executors.py` | where batches run: here, or on a crew; those of dead workers run again |
-| `crews.py` | worker processes, an executor of the user, a Dask cluster |
-| `parcels.py` | what all batches share, in a file that worker processes map |
-| `same_versions.py` | workers of other machines, refused where numbers could differ |
-| `dask_cluster.py` | a Dask cluster by its address or a Client, for runs and for studies |
 | `copies.py` | learners that split their own rows, on samples that hold rows several times |
 | `listed_draws.py` | drawn train sets one by one, where they are few |
 | `members.py` | forests and bagging: their first members, and members without a row |

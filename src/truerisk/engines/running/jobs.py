@@ -18,7 +18,6 @@ from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
-from truerisk.engines.running.executors import run_batches
 from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
     Piece,
@@ -29,6 +28,7 @@ from truerisk.engines.running.fitting import (
     place_counts,
 )
 from truerisk.engines.running.stored_fits import Job, kept_fits
+from truerisk.engines.workers.executors import run_batches
 
 __all__ = ["run_jobs"]
 

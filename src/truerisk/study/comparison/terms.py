@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from truerisk.core.arguments import check_number, check_share, shown
+from truerisk.core.arguments import check_level, shown
+from truerisk.core.comparison import ROPE, check_rope
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import closest
 
-__all__ = ["ROPE", "Terms"]
+__all__ = ["Terms"]
 
-ROPE = 0.01
 WORDS = {
     "better": {"lower": "risks and losses", "higher": "accuracy, AUC and other scores"},
     "missing": {
@@ -40,8 +40,8 @@ class Terms:
     def __post_init__(self) -> None:
         for name, words in WORDS.items():
             _known(name, getattr(self, name), words)
-        check_number("rope", self.rope, 0, 1e150, "it is half the width of a region, 0 or more")
-        check_share("confidence_level", self.confidence_level)
+        check_rope(self.rope)
+        check_level("confidence_level", self.confidence_level)
         seed: Any = self.random_state
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise BadArgument(f"random_state={shown(seed)}: use an integer of at least 0.")

@@ -19,9 +19,9 @@ from typing import Any
 
 from truerisk.core.errors import FitFailed
 from truerisk.core.identity import is_a, is_from
-from truerisk.engines.running.dask_cluster import DaskCluster, is_cluster
-from truerisk.engines.running.parcels import Parcel, abandoned, run_parcel
-from truerisk.engines.running.same_versions import refuse_other_versions, versions
+from truerisk.engines.workers.dask_cluster import DaskCluster, is_cluster
+from truerisk.engines.workers.parcels import Parcel, abandoned, run_parcel
+from truerisk.engines.workers.same_versions import refuse_other_versions, versions
 
 __all__ = ["Crew", "crew_of", "reusable_workers"]
 

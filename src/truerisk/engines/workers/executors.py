@@ -17,8 +17,8 @@ from numbers import Integral
 from typing import Any
 
 from truerisk.core.errors import FitFailed, UnknownName
-from truerisk.engines.running.crews import PATIENCE, Crew, crew_of, reusable_workers
-from truerisk.engines.running.dask_cluster import is_address, is_cluster, parts_of
+from truerisk.engines.workers.crews import PATIENCE, Crew, crew_of, reusable_workers
+from truerisk.engines.workers.dask_cluster import is_address, is_cluster, parts_of
 
 __all__ = ["reusable_workers", "run_batches", "workers_of"]
 

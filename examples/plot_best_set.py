@@ -1,0 +1,60 @@
+"""
+Which settings may be the best?
+===============================
+
+The setting with the least risk won on these rows. The best set holds the setting that is best on
+new rows with a probability of 95 %, from the losses of the folds alone, without another fit. Here
+the settings are neighbours by their share of the rows. The more rows there are, the closer a
+setting must come to the best one to stay in the set.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+
+shares = np.geomspace(1 / 80, 0.7, 14)
+new_rows, new_labels = tr.datasets.make_difficult(5_000, random_state=99)
+
+
+def compared(n_rows):
+    """The risk curve of so many rows, and the risks of its models on 5,000 new rows."""
+    X, y = tr.datasets.make_difficult(n_rows, random_state=4)
+    neighbours = [int(k) for k in np.round(shares * n_rows)]
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": sorted(set(neighbours))}, X, y)
+    models = [KNeighborsClassifier(**setting).fit(X, y) for setting in curve.candidates]
+    return curve, [float(np.mean(model.predict(new_rows) != new_labels)) for model in models]
+
+
+found = {n_rows: compared(n_rows) for n_rows in (80, 240, 720)}
+for n_rows, (curve, truth) in found.items():
+    kept = [curve.candidates.index(setting) for setting in curve.best_set(0.95)]
+    away = max(truth[c] for c in kept) - min(truth)
+    print(
+        f"{n_rows} rows: {len(kept)} settings may be the best, on new rows within {away:.3f} of it"
+    )
+
+# %%
+# Estimated risks of all settings; the dashed line is what only new rows tell, and the star its
+# least value.
+
+figure, panels = plt.subplots(1, 3, figsize=(9, 3.1), sharey=True, layout="constrained")
+for axes, (n_rows, (curve, truth)) in zip(panels, found.items(), strict=True):
+    kept = [setting in curve.best_set(0.95) for setting in curve.candidates]
+    share = np.array([setting["n_neighbors"] / n_rows for setting in curve.candidates])
+    risks = np.array([one.value for one in curve])
+    axes.plot(share, truth, "--", color="0.5", linewidth=1)
+    for held, colour, said in ((False, "C1", "shown to be worse"), (True, "C0", "may be the best")):
+        here = np.array(kept) == held
+        axes.plot(share[here], risks[here], "o", color=colour, label=said)
+    best = int(np.argmin(truth))
+    axes.plot(share[best], truth[best], "*", color="k", markersize=11, label="best on new rows")
+    axes.set_xscale("log")
+    axes.set_xticks([0.02, 0.1, 0.5], ["2 %", "10 %", "50 %"])
+    axes.minorticks_off()
+    away = np.array(truth)[kept].max() - min(truth)
+    axes.set_title(f"{n_rows} rows: within {away:.3f} of the best", fontsize=10)
+    axes.set_xlabel("neighbours, as a share of the rows")
+panels[0].set_ylabel("risk by 10-fold")
+_ = panels[0].legend(loc="upper left", fontsize=8)

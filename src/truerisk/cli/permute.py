@@ -1,0 +1,72 @@
+"""`truerisk permute`: whether a tuned learner learns anything from a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.searches import folds_for, search_of
+from truerisk.cli.source import read_source, source_options
+from truerisk.cli.workers import executor_of, worker_options
+
+__all__ = ["permute"]
+
+
+@click.command()
+@source_options
+@click.option("--model", required=True, metavar="WORD", help="knn, lda, logistic, tree, …: tuned.")
+@click.option(
+    "--permutations",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="How many; the smallest p-value is 1/(1 + N).",
+)
+@click.option(
+    "--method",
+    help="How settings are tuned.  [default: 10-fold; 5-fold above 2,000 rows]",
+)
+@click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Of the folds and of the permutations.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@worker_options
+def permute(
+    model: str,
+    permutations: int,
+    method: str | None,
+    loss: str | None,
+    seed: int,
+    as_json: bool,
+    jobs: int | None,
+    executor: str | None,
+    **where: Any,
+) -> None:
+    """Tune and test one learner on FILE again and again with permuted labels.
+
+    A small p-value says that it does better than chance.
+
+    \b
+    truerisk permute data.csv --target y --model knn
+    truerisk permute data.csv --target y --model lda --permutations 199 --jobs 2
+    """  # noqa: D301 - \b is for click
+    runs_on = executor_of(jobs, executor)
+    source = read_source(**where)
+    for note in source.notes:
+        say(f"note: {note}")
+    from truerisk.api.permutation_test import permutation_test
+
+    select_by = folds_for(len(source.y)) if method is None else method
+    search = search_of(model, source, select_by=select_by, loss=loss, random_state=seed)
+    asked = {"n_permutations": permutations, "executor": runs_on, "random_state": seed}
+    with worded_warnings(), shown_progress():
+        found = permutation_test(search, source.X, source.y, groups=source.groups, **asked)
+    click.echo(found.to_json() if as_json else str(found))

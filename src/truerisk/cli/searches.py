@@ -1,0 +1,27 @@
+"""The search that a learner's word stands for on a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truerisk.cli.source import Source
+
+__all__ = ["folds_for", "search_of"]
+
+TEN_FOLDS, FIVE_FOLDS = "10-fold", "5-fold"
+MANY_ROWS = 2000  # above which five folds do, as in `assess`
+
+
+def folds_for(n_rows: int) -> str:
+    """The folds that compare settings on so many rows."""
+    return TEN_FOLDS if n_rows <= MANY_ROWS else FIVE_FOLDS
+
+
+def search_of(word: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
+    """The learner of a word, tuned over its usual grid; `n_rows` is what the grid is made for."""
+    from truerisk.api.search import HonestSearchCV
+    from truerisk.models.learners import learner
+
+    rows = len(source.y) if n_rows is None else n_rows
+    layout = {"n_rows": rows, "n_classes": source.n_classes, **source.layout}
+    return HonestSearchCV(*learner(word, source.task, **layout), **options)
