@@ -298,11 +298,11 @@ def _on_fewer_rows(
     """The learner with its learning curve, or with the reason why it has none."""
     if isinstance(curve, str):
         return replace(one, learning=curve)
-    started = time.perf_counter()
+    started = perf_counter()
     with named(name), stage(name):
         found = curve.measured(keeper)
     count.finish(curve.n_fits)
-    seconds = one.seconds + time.perf_counter() - started
+    seconds = one.seconds + perf_counter() - started
     return replace(one, learning=found, n_fits=one.n_fits + curve.n_fits, seconds=seconds)
 
 

@@ -102,12 +102,8 @@ def assess(
     options["executor"] = runs_on
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
     families = _families(source, models)
-<<<<<<< HEAD
-    _say_plan(source, method, outer)
-=======
     curves = _curves(learning_curve)
-    _say_plan(len(source.y), method, outer)
->>>>>>> main
+    _say_plan(source, method, outer)
     if dry_run:
         if report is not None:
             say(f"note: a dry run writes no page to {report}")
@@ -153,12 +149,7 @@ def _say_cost(
     options: dict[str, Any],
 ) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
-<<<<<<< HEAD
-    from truerisk.api.assessing.forecast import MANY, planned_fits
-=======
     from truerisk.api.assessing.forecast import MANY, fits_of_curves, planned_fits
-    from truerisk.api.assessing.plans import usual_method
->>>>>>> main
 
     sizes = [len(family) for family in families.values()]
     with worded_warnings():
