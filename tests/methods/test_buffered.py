@@ -20,7 +20,7 @@ from truerisk.methods.words import as_method
 @settings(max_examples=25, deadline=None)
 @given(
     places=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=12, max_size=40),
-    radius=st.floats(0, 8),
+    radius=st.integers(0, 8) | st.floats(0, 8),
     k=st.sampled_from([None, 2, 3]),
 )
 def test_the_model_sees_all_rows_beyond_the_radius_and_no_other(places, radius, k):
