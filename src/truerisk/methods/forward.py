@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count
-from truerisk.core.contracts import Streams, Target, Terms
-from truerisk.core.evaluation import Tested
-from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss
+from truerisk.core.contracts import Streams
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import Average, Averaged, check_average
-from truerisk.methods.parts.in_time import check_span, said_spans, tested_in_time
+from truerisk.methods.parts.averages import Average, check_average
+from truerisk.methods.parts.in_time import InTime, check_span, said_spans
 from truerisk.resampling.in_time import forward_splits
 
 __all__ = ["Forward"]
 
 
 @dataclass(frozen=True)
-class Forward(Averaged):
+class Forward(InTime):
     r"""K forecasts: each model sees rows before an origin and is tested on the rows after it.
 
     .. math:: \frac{1}{n} \sum_{j=1}^{K} \sum_{i \in T_j} ℓ(y_i, f_j(x_i)), \quad
@@ -48,10 +44,6 @@ class Forward(Averaged):
     horizon: Any = None
     average: Average | None = None
 
-    target: ClassVar[Target] = "Err"
-    respects_time: ClassVar[bool] = True
-    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.LOSSES, Basis.MEAN, Basis.TIMES})
-
     def __post_init__(self) -> None:
         check_average(self.average)
         check_count("k", self.k)
@@ -73,9 +65,3 @@ class Forward(Averaged):
     def plan(self, data: Data, streams: Streams) -> Plan:
         splits = forward_splits(data, self.k, self.gap, self.window, self.horizon)
         return split_plan(data.n_rows, splits)
-
-    def average_of(self, loss: Loss) -> Average:
-        return loss.averaged(self.average)
-
-    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        return tested_in_time(answers, data, loss, terms, self.average_of(loss))

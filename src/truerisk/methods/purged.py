@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from truerisk.core.answers import Answers
 from truerisk.core.arguments import check_count
-from truerisk.core.contracts import Streams, Target, Terms
-from truerisk.core.evaluation import Tested
-from truerisk.core.interval import Basis
-from truerisk.core.losses import Loss
+from truerisk.core.contracts import Streams
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import Average, Averaged, check_average
-from truerisk.methods.parts.in_time import check_span, said_spans, tested_in_time
+from truerisk.methods.parts.averages import Average, check_average
+from truerisk.methods.parts.in_time import InTime, check_span, said_spans
 from truerisk.resampling.in_time import purged_splits
 
 __all__ = ["Purged"]
 
 
 @dataclass(frozen=True)
-class Purged(Averaged):
+class Purged(InTime):
     """K stretches of time, each tested by the model of all rows that are far enough from it.
 
     A label that is known only some time after its row (a return over ten days) is shared in part by
@@ -43,10 +39,6 @@ class Purged(Averaged):
     embargo: Any = 0
     average: Average | None = None
 
-    target: ClassVar[Target] = "Err"
-    respects_time: ClassVar[bool] = True
-    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.LOSSES, Basis.MEAN, Basis.TIMES})
-
     def __post_init__(self) -> None:
         check_average(self.average)
         check_count("k", self.k, 2, "purged blocks need a whole number K >= 2")
@@ -66,9 +58,3 @@ class Purged(Averaged):
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         return split_plan(data.n_rows, purged_splits(data, self.k, self.purge, self.embargo))
-
-    def average_of(self, loss: Loss) -> Average:
-        return loss.averaged(self.average)
-
-    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        return tested_in_time(answers, data, loss, terms, self.average_of(loss))

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.arguments import is_number, shown
-from truerisk.core.contracts import Terms
+from truerisk.core.contracts import Target, Terms
 from truerisk.core.errors import BadArgument
 from truerisk.core.evaluation import Tested
+from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import Average, tested_by_average
+from truerisk.methods.parts.averages import Average, Averaged, tested_by_average
 from truerisk.resampling.in_time import times_of
 
-__all__ = ["ahead_notes", "check_span", "said_spans", "tested_in_time"]
+__all__ = ["InTime", "ahead_notes", "check_span", "said_spans"]
 
 
 def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
@@ -50,16 +51,22 @@ def said_spans(method: Any, **usual: Any) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def tested_in_time(
-    answers: Answers, data: Data, loss: Loss, terms: Terms, average: Average
-) -> list[Tested]:
-    """Mean losses of rows in the order of time, which is that of the rows where none is given."""
-    timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
-    found = tested_by_average(answers, timed, loss, terms, average)
-    if not terms.with_errors:
-        return found
-    notes = ahead_notes(answers.plan, data)
-    return [replace(one, notes=(*one.notes, *notes)) for one in found]
+class InTime(Averaged):
+    """A method that tests rows in the order of time, which is that of the rows if none is given."""
+
+    average: Average | None
+    target: ClassVar[Target] = "Err"
+    respects_time: ClassVar[bool] = True
+    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.LOSSES, Basis.MEAN, Basis.TIMES})
+
+    def average_of(self, loss: Loss) -> Average:
+        return loss.averaged(self.average)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
+        found = tested_by_average(answers, timed, loss, terms, self.average_of(loss))
+        notes = ahead_notes(answers.plan, data) if terms.with_errors else ()
+        return [replace(one, notes=(*one.notes, *notes)) for one in found]
 
 
 def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
