@@ -15,5 +15,6 @@
 | `best_set.py` | `python -m benchmarks.best_set`: which sets hold the true best |
 | `published_intervals.py` | `python -m benchmarks.published_intervals`: others' and ours |
 | `learning_curves.py` | `python -m benchmarks.learning_curves`: whether their band covers |
+| `space_folds.py` | `python -m benchmarks.space_folds`: folds in space, and new places |
 | `__main__.py` | the command line |
 """

@@ -27,6 +27,7 @@ _WHERE = {
     "LearningCurve": "truerisk.core.learning_curve",
     "RiskCurve": "truerisk.core.results",
     "RiskEstimate": "truerisk.core.results",
+    "RiskOverTime": "truerisk.api.risk_over_time",
     "Study": "truerisk.api.study",
     "RocCurve": "truerisk.core.statistics.roc",
     "SelectionBias": "truerisk.core.statistics.selection_bias",
@@ -41,6 +42,7 @@ _WHERE = {
     "learning_curve": "truerisk.api.learning_curve",
     "plan_sample": "truerisk.api.plan_sample",
     "risk_curve": "truerisk.api.estimate",
+    "risk_over_time": "truerisk.api.risk_over_time",
     "show_versions": "truerisk.api.show_versions",
     "validate": "truerisk.api.validate",
 }
@@ -66,6 +68,7 @@ __all__ = [
     "PermutationTest",
     "RiskCurve",
     "RiskEstimate",
+    "RiskOverTime",
     "RocCurve",
     "SelectionBias",
     "Study",
@@ -87,6 +90,7 @@ __all__ = [
     "permutation_test",
     "plan_sample",
     "risk_curve",
+    "risk_over_time",
     "selection",
     "show_versions",
     "testing",
@@ -113,6 +117,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.permutation_test import PermutationTest as PermutationTest
     from truerisk.api.permutation_test import permutation_test as permutation_test
     from truerisk.api.plan_sample import plan_sample as plan_sample
+    from truerisk.api.risk_over_time import RiskOverTime as RiskOverTime
+    from truerisk.api.risk_over_time import risk_over_time as risk_over_time
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.show_versions import show_versions as show_versions
     from truerisk.api.study import Study as Study

@@ -46,6 +46,8 @@ QUICK = {  # what is quicker than the word, and asks the same kinds of questions
     "oob": Bootstrap("oob", replicates=6),
     "reversed": "reversed 3-fold",
     "pairs": "pairs",
+    "forward-K": "forward-3",
+    "purged-K": "purged-3",
 }
 FURTHER = {"forward": TimeSeriesSplit(3), "2x4-fold": KFold(4, repeats=2)}
 OUTER = ["holdout", *QUICK, *FURTHER]

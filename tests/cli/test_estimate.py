@@ -150,3 +150,38 @@ def test_scores_that_are_none_are_refused(estimate, words):
     said = estimate("--scores", words)
     assert said.code == 2
     assert "--scores names no score" in said.err or "no loss 'acu'" in said.err
+
+
+def test_times_and_places_are_columns_that_are_no_features(call, table, tmp_path):
+    """The usual method follows the time; the number is that of Python, and the dates are read."""
+    head, *lines = table.read_text().splitlines()
+    path = tmp_path / "timed.csv"
+    rows = [
+        f"{line},2024-01-{28 - i % 28:02d}T{i // 28:02d},{i},0.5" for i, line in enumerate(lines)
+    ]
+    path.write_text("\n".join([f"{head},when,east,north", *rows]) + "\n")
+    words = ("estimate", path, "--target", "y", "--model", "knn", "--json")
+    said = call(*words, "--time", "when", "--block", "east,north").content
+    read = tr.datasets.read_table(path, "y", time="when", block=["east", "north"])
+    assert read.feature_names == ("a", "b")
+    assert read.block.shape == (len(lines), 2)
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier())
+    expected = tr.estimate_risk(model, read.X, read.y, time=read.time, block=read.block)
+    assert said["method"] == expected.method == "forward-5"
+    assert said["losses"] == expected.to_dict()["losses"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("--time", "c"), 3, "the file has no column 'c'"),
+        (("--time", "y"), 3, "column 'y' is named as the target and as the time"),
+        (("--time", "a", "--block", "a"), 3, "column 'a' is named as the time and as the block"),
+        (("--block", " , "), 2, "--block names no column"),
+    ],
+)
+def test_columns_of_time_and_place_that_are_none(estimate, words, code, message):
+    """An unknown column, one of two roles, none at all."""
+    said = estimate(*words)
+    assert said.code == code
+    assert message in said.err

@@ -24,8 +24,7 @@ WORDS = tr.intervals.names()
 @pytest.mark.parametrize("word", WORDS)
 def test_no_method_ignores_it(method, word):
     """Every method offers an interval, becomes one that does, or is said to lack what it needs."""
-    if method == "K-fold":
-        return
+    method = method.replace("K", "4")
     message = ""
     try:
         found = with_interval(as_method(method), word)
@@ -40,29 +39,37 @@ def test_no_method_ignores_it(method, word):
         assert word in offered(inside)
 
 
-OF_SETS = ("conservative-z", "logit-cv", "log-cv")  # not of losses of rows alone
+OF_SETS = ("conservative-z", "logit-cv", "log-cv", "spatial")  # not of losses of rows alone
 INSIDE = ("nested", "pairs")  # what an interval rests on are their outer tests
 OFFERED = [
     (method, word)
-    for method in ["5-fold", "2x5-fold", *(m for m in tr.methods.names() if m != "K-fold")]
+    for method in ["2x5-fold", *(m.replace("K", "4") for m in tr.methods.names())]
     for word in offered(as_method(method))
 ]
 
 
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
 @pytest.mark.parametrize(("method", "word"), OFFERED)
 def test_what_is_offered_is_made(method, word):
     """An interval of that name, or a note why there is none, or what the plan lacks for it."""
     given = {"method": method, "interval": word, "random_state": 0}
+    if word == "spatial" or as_method(method).respects_space:
+        given["block"] = X
     if method in ("2x5-fold", "monte-carlo") and word in ("wald", "beta"):
         lacking = "needs rows that are tested once, which this plan cannot give"
         with pytest.raises(Refusal, match=f"interval '{word}' {lacking}"):
             tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
         return
     found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
-    assert (found.interval.method == word) if found.interval else found.notes
+    if found.interval is None:
+        assert found.notes
+    else:
+        assert found.interval.method.removesuffix("-grouped") == word  # cells are groups
 
 
-@pytest.mark.parametrize("word", [w for w in WORDS if w != "bootstrap-.632"])
+@pytest.mark.parametrize(
+    "word", [w for w in WORDS if w not in ("bootstrap-.632", "hac", "spatial")]
+)
 def test_searches_and_assessments_have_it(word):
     """HonestSearchCV and assess report it, and the risk of choosing among learners has it."""
     search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, interval=word, select_by="3-fold")
@@ -87,7 +94,8 @@ def test_grouped_data_get_grouped_forms():
 @pytest.mark.parametrize("word", [w for w in WORDS if w not in OF_SETS])
 def test_losses_of_sets_are_refused_before_anything_is_fitted(word):
     """AUC has no losses of rows: refused, and the way out is named."""
-    given = {"method": ".632" if word == "bootstrap-.632" else "10-fold", "loss": "auc"}
+    given = {"method": {"bootstrap-.632": ".632", "hac": "forward-3"}.get(word, "10-fold")}
+    given["loss"] = "auc"
     with pytest.raises(Refusal, match="loss 'auc' .*conservative-z"):
         tr.estimate_risk(LogisticRegression(), X, Y, interval=word, **given)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,10 @@ from truerisk.testing.cases import bagged_classes, numbers, two_classes
 from truerisk.testing.situations import usual_families
 
 SMALLER = {  # hundreds of repetitions prove nothing here that a few do not
-    "K-fold": "5-fold",
     "ncv": methods.NestedInterval(5, repeats=4),
     "paired-halves": methods.PairedHalves(3, pairs=3, test_share=0.2),
 }
-WORDS = [SMALLER.get(word, word) for word in methods.names()]
+WORDS = [SMALLER.get(word, word.replace("K", "4")) for word in methods.names()]
 GIVEN = [
     "2x5-fold",
     "reversed 4-fold",
@@ -40,6 +40,7 @@ GIVEN = [
 ]
 # Methods that fit every training set there is need few rows where no closed form is known.
 NUMBERS = {"cp", "gcv"}  # those that are stated for regression
+IN_SPACE = {"blocks-4", "buffered"}  # those that ask where rows lie
 BAGGED = {"oob", "nested (3-fold, inner oob)"}  # those that ask members one by one
 FEW = {"complete": 10, "exact-oob": 5, "nested (3-fold, inner complete (m=5))": 10}
 # Engines whose own test files do not run the kit, with what they are made for.
@@ -55,7 +56,11 @@ def case_of(word):
     """The case that a method is checked on."""
     if word in BAGGED:
         return bagged_classes()
-    return numbers() if word in NUMBERS else two_classes(FEW.get(word, 40))
+    case = numbers() if word in NUMBERS else two_classes(FEW.get(word, 40))
+    if word not in IN_SPACE:
+        return case
+    places = np.random.default_rng(3).integers(40, size=(case.data.n_rows, 2)).astype(float)
+    return replace(case, data=replace(case.data, block=places))
 
 
 METHOD_CHECKS = [

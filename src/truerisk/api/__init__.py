@@ -14,6 +14,7 @@
 | `validate.py` | `validate`: what a reviewer of a model asks |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |
 | `learning_curve.py` | `learning_curve`: fewer rows, and more |
+| `risk_over_time.py` | `risk_over_time`: losses along time, and whether they drift |
 | `study.py` | `Study`: many replicates in a store |
 | `skore_check.py` | the audit as a check of skore reports |
 | `road/` | from what a user gave to an evaluation |

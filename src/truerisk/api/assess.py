@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 from truerisk.api.assessing.apparent_risk import apparent_risk
@@ -75,6 +75,8 @@ def assess(
     scores: Any = (),
     groups: Any = None,
     sample_weight: Any = None,
+    time: Any = None,
+    block: Any = None,
     interval: str | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
@@ -95,13 +97,15 @@ def assess(
     X, y : table and target
     methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
-        By default "10-fold"; "5-fold" above 2,000 rows, "holdout" above 10,000.
+        By default "10-fold"; "5-fold" above 2,000 rows, "holdout" above 10,000; "forward-5" where
+        times are given.
     outer : method, optional
         The splits that test each tuned learner (nested validation). By default "pairs": the folds
         of the first method, left out alone and two at a time; the usual method where it has none.
     interval : str, optional
         Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
-    rule, loss, scores, groups, sample_weight, confidence_level, engine, executor, random_state
+    rule, loss, scores, groups, sample_weight, time, block, confidence_level, engine, executor,
+    random_state
         As for `risk_curve`.
     store : path, optional
         A file that keeps every fit as it is found; it is made where it is not there. Run again
@@ -144,7 +148,8 @@ def assess(
     seed = as_seed(random_state)  # None and a Generator would draw for each learner
     named_learners = read_learners(learners, seed)
     task = task_of(named_learners, y)
-    checked = Data.check(X, y, task=task, groups=groups, sample_weight=sample_weight)
+    rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
+    checked = Data.check(X, y, task=task, **rows)
     data = rows_for(named_learners, checked)
     asked = {
         "loss": loss,
@@ -255,7 +260,7 @@ def _test(
     keeper: Keeper | None,
 ) -> TunedLearner:
     """The honest risk of tuning this learner, put beside what the tuning found."""
-    started = time.perf_counter()
+    started = perf_counter()
     with named(name), stage(name), stage("testing"):
         known = [tuned[0].evaluation.answers]
         plan = schedule.nested_plan
@@ -266,7 +271,7 @@ def _test(
         claim = _claim(problem, curve, inside=inside)
         apparent, held_out, again = _fitted_again(problem, schedule.nested, honest, curve, keeper)
         count.finish(again + inside)
-    seconds = time.perf_counter() - started
+    seconds = perf_counter() - started
     risk = procedure_of(honest)
     assert risk is not None
     return TunedLearner(
@@ -294,11 +299,11 @@ def _on_fewer_rows(
     """The learner with its learning curve, or with the reason why it has none."""
     if isinstance(curve, str):
         return replace(one, learning=curve)
-    started = time.perf_counter()
+    started = perf_counter()
     with named(name), stage(name):
         found = curve.measured(keeper)
     count.finish(curve.n_fits)
-    seconds = one.seconds + time.perf_counter() - started
+    seconds = one.seconds + perf_counter() - started
     return replace(one, learning=found, n_fits=one.n_fits + curve.n_fits, seconds=seconds)
 
 

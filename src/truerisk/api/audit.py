@@ -23,6 +23,7 @@ from truerisk.api.auditing.reading import given_to, read_claim
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
+from truerisk.api.auditing.shuffled_times import time_findings
 from truerisk.api.findings.finding import Finding, by_severity
 from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
@@ -37,6 +38,7 @@ from truerisk.core.errors import (
     FittedPartWarning,
     GroupLeakWarning,
     Refusal,
+    TimeLeakWarning,
     UnknownName,
 )
 from truerisk.core.family import Family
@@ -60,6 +62,8 @@ def audit(
     outer: Any = None,
     replicates: int = 1000,
     groups: Any = None,
+    time: Any = None,
+    block: Any = None,
     fit_params: Mapping[str, Any] | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
@@ -85,6 +89,8 @@ def audit(
         Bootstrap samples of level "bbc".
     groups : array of labels, optional
         As `search.fit` was given them.
+    time, block : array or names of columns of X, optional
+        When and where each row was taken, as in `estimate_risk`.
     fit_params : dict, optional
         What else `search.fit` was given, such as ``{"sample_weight": w}``.
     confidence_level : float, default=0.95
@@ -122,6 +128,8 @@ def audit(
     if X is not None:
         given = {
             "groups": groups,
+            "time": time,
+            "block": block,
             "fit_params": fit_params,
             "confidence_level": confidence_level,
             "engine": engine,
@@ -157,6 +165,7 @@ def _look(
     plan = _plan(claim, data, level)
     if plan is not None:
         found += split_findings(data, plan)
+        found += time_findings(claim, scale, problem, plan, given)
     honest = None
     if level == "bbc" and plan is not None:
         replayed = replay(claim, scale, problem, plan)
@@ -264,5 +273,6 @@ def _leaks_are_findings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DuplicateRowsWarning)
         warnings.simplefilter("ignore", GroupLeakWarning)
+        warnings.simplefilter("ignore", TimeLeakWarning)
         warnings.simplefilter("ignore", FittedPartWarning)
         yield

@@ -7,6 +7,7 @@ from typing import Any
 from truerisk.api.road.compute import compute, curve_of
 from truerisk.api.road.default_interval import with_usual_intervals
 from truerisk.api.road.problem import pose
+from truerisk.api.road.usual_word import usual_word
 from truerisk.core.family import Family
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.words import as_method
@@ -19,11 +20,13 @@ def estimate_risk(
     X: Any,
     y: Any,
     *,
-    method: Any = "10-fold",
+    method: Any = None,
     loss: Any = None,
     scores: Any = (),
     groups: Any = None,
     sample_weight: Any = None,
+    time: Any = None,
+    block: Any = None,
     interval: str | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
@@ -39,8 +42,9 @@ def estimate_risk(
         training set, so its risk is that of the whole procedure.
     X, y : table and target
         Arrays, sparse matrices, pandas, polars or pyarrow.
-    method : str, int, Method, splitter or iterable of (train, test)
-        How; ``tr.methods.names()`` lists the words.
+    method : str, int, Method, splitter or iterable of (train, test), optional
+        How; ``tr.methods.names()`` lists the words. By default "10-fold", and "forward-5" where
+        times are given.
     loss : str, Loss, callable or scorer
         What an answer costs: zero-one for classifiers and squared for regressors by default.
         A scikit-learn scorer is turned into an error.
@@ -50,6 +54,12 @@ def estimate_risk(
         Rows of one group stay on one side of every split.
     sample_weight : array, optional
         Weights of the rows in every fit and in every mean loss.
+    time : array or name of a column of X, optional
+        When each row was taken: numbers or dates, in any order, ties allowed. Methods such as
+        "forward-5" train on the past; of others a warning says which rows they test by later ones.
+        A named column stays in X.
+    block : array, frame or names of columns of X, optional
+        Where each row was taken: one to three coordinates, or the label of a block.
     interval : str, optional
         Which interval; ``tr.intervals.names()`` lists the words. By default the method's own. A
         K-fold word becomes the method that draws what the interval needs ("ncv", "beta-ncv",
@@ -85,13 +95,15 @@ def estimate_risk(
         scores=scores,
         groups=groups,
         sample_weight=sample_weight,
+        time=time,
+        block=block,
         interval=interval,
         confidence_level=confidence_level,
         engine=engine,
         executor=executor,
         random_state=random_state,
     )
-    chosen = as_method(method)
+    chosen = as_method(usual_word(problem.data) if method is None else method)
     curve = curve_of(compute(with_usual_intervals(problem, chosen), chosen))
     return curve[0] if curve.procedure is None else curve.procedure
 
@@ -102,12 +114,14 @@ def risk_curve(
     X: Any,
     y: Any,
     *,
-    method: Any = "10-fold",
+    method: Any = None,
     rule: Any = "min",
     loss: Any = None,
     scores: Any = (),
     groups: Any = None,
     sample_weight: Any = None,
+    time: Any = None,
+    block: Any = None,
     interval: str | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
@@ -139,11 +153,13 @@ def risk_curve(
         rule=rule,
         groups=groups,
         sample_weight=sample_weight,
+        time=time,
+        block=block,
         interval=interval,
         confidence_level=confidence_level,
         engine=engine,
         executor=executor,
         random_state=random_state,
     )
-    chosen = as_method(method)
+    chosen = as_method(usual_word(problem.data) if method is None else method)
     return curve_of(compute(with_usual_intervals(problem, chosen), chosen))

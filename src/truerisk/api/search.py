@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from time import perf_counter
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
@@ -15,6 +15,7 @@ from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
 from truerisk.api.road.problem import Problem
 from truerisk.api.road.testing_method import testing_method
+from truerisk.api.road.usual_word import usual_word
 from truerisk.api.searching.cv_results import cv_results
 from truerisk.api.searching.failed_fits import counted, own_warning
 from truerisk.api.searching.given_search import found_by_search
@@ -67,15 +68,16 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     n_iter : int, optional
         How many settings are drawn, once, from a stream of `random_state` of their own; with `cv`
         they are those of RandomizedSearchCV with this seed.
-    select_by : str, int, Method, splitter or iterable, default="10-fold"
-        How candidates are compared. Words average the folds as GridSearchCV does; a Method
+    select_by : str, int, Method, splitter or iterable, optional
+        How candidates are compared: by default "10-fold", and "forward-5" where times are given
+        to `fit`. Words average the folds as GridSearchCV does; a Method
         averages as it says.
     rule : str or Rule, default="min"
         "min" or "1-se". Risks within 1e-12 are ties; the first in grid order wins.
     outer : str, int, Method, splitter, iterable or None, default="pairs"
         How the risk of the procedure is estimated: "pairs", the folds of `select_by` left out alone
-        and two at a time ("10-fold" where it has none), or the outer splits of nested validation,
-        inside which the folds are drawn anew. None leaves `risk_` out.
+        and two at a time (the usual method where it has none), or the outer splits of nested
+        validation, inside which the folds are drawn anew. None leaves `risk_` out.
     loss : str, Loss, callable or scorer, optional
         Zero-one for classifiers and squared for regressors by default.
     scores : list of such, or dict that names them
@@ -166,7 +168,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         param_grid: Any = None,
         *,
         n_iter: int | None = None,
-        select_by: Any = "10-fold",
+        select_by: Any = None,
         rule: Any = "min",
         outer: Any = "pairs",
         loss: Any = None,
@@ -209,11 +211,21 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.time_limit = time_limit
         self.store = store
 
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None, **params: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        block: Any = None,
+        **params: Any,
+    ) -> Self:
         """Choose a setting, refit it, and estimate the risk of doing so.
 
         `groups` and fit parameters (such as ``sample_weight``) reach both loops, with and
         without scikit-learn's metadata routing; ``sample_weight`` also weights the risks.
+        `time` and `block` say when and where rows were taken, as in `estimate_risk`.
         """
         self._forget()
         refuse_no_estimator(self.estimator)
@@ -222,18 +234,19 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         check_verbose(self.verbose)
         check_time_limit(self.time_limit)
         check_store(self.store, self.random_state)
-        routed = route(self, groups, params)
+        routed = route(self, groups, params, time, block)
         if (found := found_by_search(self, X, y, routed)) is not None:
             for name, one in found.items():
                 setattr(self, name, one)
             return self
         asked = worded(self, y)
         problem, self.multimetric_ = posed(self, X, y, asked, routed)
-        select_by = as_grid_search_averages(compared_by(self, y))
+        usual = usual_word(problem.data)
+        select_by = as_grid_search_averages(compared_by(self, y, usual))
         check_race(select_by, self.error_score, return_train_score=self.return_train_score)
         testing = None
         if self.outer is not None:
-            testing = testing_method(self.outer, select_by, "10-fold")
+            testing = testing_method(self.outer, select_by, usual)
         with opened(self.store, problem) as stored:
             with self._counting_failures():
                 tried = tried_in_time(
@@ -321,9 +334,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
 
     def _refit(self, problem: Problem) -> None:
         seed = (problem.seed, 0) if problem.family.is_random else None
-        started = time.perf_counter()
+        started = perf_counter()
         model = fitted_on_all(problem.family, self.best_index_, problem.data, seed)
-        self.refit_time_ = time.perf_counter() - started
+        self.refit_time_ = perf_counter() - started
         self.best_estimator_ = model
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_

@@ -11,7 +11,7 @@ import click
 
 from truerisk.cli.output import listed, say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
-from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.source import Source, order_options, read_source, source_options
 from truerisk.cli.stores import in_a_folder, store_path, terminated
 from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.writing import write_text
@@ -29,6 +29,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
 
 @click.command()
 @source_options
+@order_options
 @click.option(
     "--models",
     metavar="WORDS",
@@ -99,10 +100,10 @@ def assess(
         say(f"note: {note}")
     options: dict[str, Any] = {"loss": loss, "rule": rule, "random_state": seed}
     options["executor"] = runs_on
-    options |= {"scores": listed("--scores", scores, "score", "auc,f1"), "groups": source.groups}
+    options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
     families = _families(source, models)
     curves = _curves(learning_curve)
-    _say_plan(len(source.y), method, outer)
+    _say_plan(source, method, outer)
     if dry_run:
         if report is not None:
             say(f"note: a dry run writes no page to {report}")
@@ -115,11 +116,17 @@ def assess(
     return _run(source, families, methods, outer, options, as_json, report)
 
 
-def _say_plan(n_rows: int, method: str | None, outer: str | None) -> None:
-    """Say so where a cheaper plan than ten folds is chosen for many rows."""
+def _usual(source: Source) -> str:
+    """The method where none is named."""
     from truerisk.api.assessing.plans import usual_method
+    from truerisk.api.road.usual_word import usual_word
 
-    usual = usual_method(n_rows)
+    return usual_word(source, usual_method(len(source.y)))
+
+
+def _say_plan(source: Source, method: str | None, outer: str | None) -> None:
+    """Say so where another plan than ten folds is chosen: a cheaper one, or one by time."""
+    usual, n_rows = _usual(source), len(source.y)
     if method is None and usual != "10-fold":
         both = outer is None and not usual.endswith("-fold")  # folds are tested in their pairs
         options = "--method and --outer are" if both else "--method is"
@@ -143,7 +150,6 @@ def _say_cost(
 ) -> None:
     """Say so before very many fits are made, and how many the usual methods would need."""
     from truerisk.api.assessing.forecast import MANY, fits_of_curves, planned_fits
-    from truerisk.api.assessing.plans import usual_method
 
     sizes = [len(family) for family in families.values()]
     with worded_warnings():
@@ -159,7 +165,7 @@ def _say_cost(
     usual, n_rows = "", problem.data.n_rows
     if n_rows >= FEWEST_ROWS:
         fewer = planned_fits(problem, sizes, None, None)
-        usual = f"; {usual_method(n_rows)}, the usual way, needs {fewer:,}"
+        usual = f"; {_usual(source)}, the usual way, needs {fewer:,}"
     say(f"note: {fits:,} fits are planned{usual}. --dry-run guesses the seconds.")
 
 
@@ -169,8 +175,8 @@ def _problems(
     from truerisk.api.road.problem import problem_on
     from truerisk.core.table.data import Data
 
-    asked = {name: value for name, value in options.items() if name != "groups"}
-    data = Data.check(source.X, source.y, task=source.task, groups=source.groups)
+    asked = {name: value for name, value in options.items() if name not in source.of_rows}
+    data = Data.check(source.X, source.y, task=source.task, **source.of_rows)
     return {name: problem_on(data, family, **asked) for name, family in families.items()}
 
 

@@ -11,7 +11,7 @@ import click
 from truerisk.cli.factory import call_factory, load_factory, run_code
 from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
-from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.source import Source, order_options, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
 
 __all__ = ["REFUTED", "audit"]
@@ -24,6 +24,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
 @click.command()
 @click.argument("search", metavar="SEARCH.py:FUNCTION")
 @source_options
+@order_options
 @click.option(
     "--level",
     type=click.Choice(["scores", "bbc", "nested"]),
@@ -69,7 +70,7 @@ def audit(
         factory,
         source.X,
         source.y,
-        source.groups,
+        source.of_rows,
         level=level,
         outer=outer,
         confidence_level=confidence,
@@ -88,15 +89,15 @@ def audit(
     return REFUTED if found.refuted else 0
 
 
-def _audited(factory: Any, X: Any, y: Any, groups: Any, **options: Any) -> Any:
+def _audited(factory: Any, X: Any, y: Any, of_rows: dict[str, Any], **options: Any) -> Any:
     from truerisk.api.audit import audit as audit_search
 
     with worded_warnings(), shown_progress():
-        search = _fitted(call_factory(factory, X, y), X, y, groups)
-        return audit_search(search, X, y, groups=groups, **options)
+        search = _fitted(call_factory(factory, X, y), X, y, of_rows)
+        return audit_search(search, X, y, **of_rows, **options)
 
 
-def _fitted(search: Any, X: Any, y: Any, groups: Any) -> Any:
+def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any]) -> Any:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
@@ -104,7 +105,8 @@ def _fitted(search: Any, X: Any, y: Any, groups: Any) -> Any:
         check_is_fitted(search)
     except NotFittedError:
         say(f"note: {type(search).__name__} is not fitted yet: fitting it on these rows.")
-        given = {} if groups is None else {"groups": groups}
+        known = ("groups", "time", "block") if hasattr(search, "select_by") else ("groups",)
+        given = {n: of_rows[n] for n in known if of_rows[n] is not None}
         run_code(lambda: search.fit(X, y, **given), f"the fit of {type(search).__name__}")
     except TypeError:
         pass  # no estimator: the audit says so

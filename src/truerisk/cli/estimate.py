@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from truerisk.cli.output import listed, say, shown_progress, worded_warnings
-from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.source import Source, order_options, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.registry import closest
 
@@ -18,11 +18,12 @@ __all__ = ["estimate", "read_model"]
 
 @click.command()
 @source_options
+@order_options
 @click.option("--model", required=True, metavar="WORD", help="knn, lda, logistic, tree, …")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model."
 )
-@click.option("--method", default="10-fold", show_default=True, help="See `truerisk methods`.")
+@click.option("--method", help="See `truerisk methods`.  [default: 10-fold; with --time forward-5]")
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
@@ -31,7 +32,7 @@ __all__ = ["estimate", "read_model"]
 def estimate(
     model: str,
     settings: tuple[str, ...],
-    method: str,
+    method: str | None,
     loss: str | None,
     scores: str | None,
     as_json: bool,
@@ -53,7 +54,7 @@ def estimate(
 
     pipeline, params, _ = read_model(model, settings, source)
     options: dict[str, Any] = {"loss": loss, "executor": runs_on, "random_state": seed}
-    options |= {"scores": listed("--scores", scores, "score", "auc,f1"), "groups": source.groups}
+    options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
     with worded_warnings(), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)
     found = curve[0] if curve.procedure is None else curve.procedure

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
+from truerisk.cli.output import listed
 from truerisk.core.errors import BadData, UnknownName
 
-__all__ = ["Source", "read_source", "source_options"]
+__all__ = ["Source", "order_options", "read_source", "source_options"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,13 @@ class Source:
     notes: tuple[str, ...]
     columns: tuple[str, ...] = ()
     groups: Any = None
+    time: Any = None
+    block: Any = None
+
+    @property
+    def of_rows(self) -> dict[str, Any]:
+        """What says which rows belong together, and when and where they were taken."""
+        return {"groups": self.groups, "time": self.time, "block": self.block}
 
 
 def _one(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -58,6 +66,23 @@ _OPTIONS = [
 ]
 
 
+_ORDER = [
+    click.option("--time", metavar="COL", help="The column of times or dates; no feature."),
+    click.option(
+        "--block",
+        metavar="COLS",
+        help="The columns of coordinates, with commas, or of labels of blocks; no features.",
+    ),
+]
+
+
+def order_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """When and where rows were taken, for commands that split rows."""
+    for option in reversed(_ORDER):
+        command = option(command)
+    return command
+
+
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """FILE and the options that say how to read it."""
     for option in reversed(_OPTIONS):
@@ -74,6 +99,8 @@ def read_source(
     max_cells: int | None,
     max_bytes: int | None,
     dataset: str | None,
+    time: str | None = None,
+    block: str | None = None,
 ) -> Source:
     """The data a command was pointed at."""
     if dataset is not None:
@@ -81,8 +108,9 @@ def read_source(
             raise click.UsageError("give a FILE or --dataset, not both.")
         if target is not None or target_type is not None:
             raise click.UsageError("a --dataset has its own target: leave --target out.")
-        if groups is not None:
-            raise click.UsageError("--groups names a column of a FILE: a --dataset has none.")
+        for option, name in (("--groups", groups), ("--time", time), ("--block", block)):
+            if name is not None:
+                raise click.UsageError(f"{option} names a column of a FILE: a --dataset has none.")
         return _bundled(dataset)
     if not file:
         raise click.UsageError("give a FILE with --target COL, or --dataset NAME.")
@@ -97,6 +125,8 @@ def read_source(
     limits = {"max_cells": max_cells, "max_bytes": max_bytes}
     given: dict[str, Any] = {
         "groups": groups,
+        "time": time,
+        "block": listed("--block", block, "column", "longitude,latitude") or (),
         "target_type": target_type,
         "delimiter": delimiter,
         **{name: value for name, value in limits.items() if value is not None},
@@ -120,6 +150,8 @@ def read_source(
         notes=table.notes,
         columns=table.feature_names,
         groups=table.groups,
+        time=table.time,
+        block=table.block,
     )
 
 

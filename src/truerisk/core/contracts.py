@@ -102,6 +102,8 @@ class Method(ABC):
     """
 
     splits: ClassVar[bool] = True  # whether rows are held out, so that copies and groups can leak
+    respects_time: ClassVar[bool] = False  # whether later rows in its train sets are meant
+    respects_space: ClassVar[bool] = False  # whether it leaves out rows that lie together
     rates_all: ClassVar[bool] = True  # whether each candidate gets a risk; else a note says why not
     perfect_is_0: ClassVar[bool] = True  # whether a rule that is never wrong has risk 0
     gives: ClassVar[frozenset[Basis]] = frozenset()  # what its answers may give an interval

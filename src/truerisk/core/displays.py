@@ -34,6 +34,9 @@ displays = Registry(
             "truerisk.plots.critical_difference:draw_critical_difference",
             "average ranks, and which of them lie too close to be told apart",
         ),
+        "fold-map": Line(
+            "truerisk.plots.fold_map:draw_fold_map", "the rows of a split in space, on a map"
+        ),
         "risk-curve": Line("truerisk.plots.curve:draw_curve", "risk against the candidates"),
         "learning-curve": Line(
             "truerisk.plots.learning_curve:draw_learning_curve", "risk against training rows"

@@ -23,8 +23,10 @@ __all__ = [
     "NoEngine",
     "NotWritten",
     "Refusal",
+    "SpaceLeakWarning",
     "StoreLocked",
     "StudyIncomplete",
+    "TimeLeakWarning",
     "TrueRiskError",
     "TrueRiskWarning",
     "UnknownName",
@@ -128,6 +130,14 @@ class DuplicateRowsWarning(TrueRiskWarning):
 
 class GroupLeakWarning(TrueRiskWarning):
     """Rows of one group stand on both sides of a split: the estimate is too good."""
+
+
+class TimeLeakWarning(TrueRiskWarning):
+    """Times are given, and rows are tested by models that saw later ones: maybe too good."""
+
+
+class SpaceLeakWarning(TrueRiskWarning):
+    """Places are given, and most rows are tested by models that saw the row next to them."""
 
 
 class FittedPartWarning(TrueRiskWarning):

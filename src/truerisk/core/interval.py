@@ -23,6 +23,8 @@ class Basis(Enum):
     NEVER_NEGATIVE = "losses that are never negative"
     ERROR_COUNT = "a loss that counts errors"
     EQUAL_ROWS = "rows that count alike"
+    PLACES = "places of the rows"
+    TIMES = "rows in the order of time"
     LOSSES = "cross-validated losses"
     MEAN = "a mean of cross-validated losses"
     SPLITS = "risks of several splits"

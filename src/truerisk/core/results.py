@@ -50,8 +50,8 @@ class RiskEstimate:
     where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
     made of, where it was made of several (apparent, optimism, corrected, ...). Row j of `splits`
     says of split j its repetition and how many rows it trained and tested. `n_groups` are the
-    groups of the rows, if they had any, `weighted` rows had unequal weights, and `ordered` splits
-    went forward in time. `target` is "Err"
+    groups of the rows, if they had any, `weighted` rows had unequal weights, and `ordered` rows
+    were tested in the order of time. `target` is "Err"
     (mean risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
     conditional risk: fresh labels at the x's of the training rows) or "training". `perfect` is the
     score of a rule without error where the loss is the distance to it, None for a pure loss;

@@ -2,6 +2,7 @@
 
 A file becomes features and target
     table.py      `read_table`: the verb, and `Table`, what it gives
+    beside.py     columns that are no features: groups, times, places
     formats.py    which format it is in
     content.py    opened, decompressed under a cap, decoded
     arff.py, libsvm.py, columnar.py    formats of their own: ARFF, LIBSVM, Parquet and Arrow
@@ -14,7 +15,7 @@ Words that can be loaded (`names()`, `load(word)`)
     bundle.py     `Bundle`: X, y and what they are
     bundled.py    scikit-learn's own data sets
     simple.py, difficult.py, highleyman.py, colon2d.py, kearns.py, four_class.py,
-    sparse_gaussian.py    generators
+    sparse_gaussian.py, daily_load.py, field.py    generators
     documents.py  the data sets of the documents, from the folder that TRUERISK_DATA names
 Problems
     gaussian.py   two Gaussian classes: draws, Bayes risk, the true risk of a rule
@@ -33,7 +34,9 @@ from truerisk.core.registry import Line, Registry, no_attribute
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, Origin
     from truerisk.datasets.colon2d import make_colon2d
+    from truerisk.datasets.daily_load import DailyLoadProblem, make_daily_load
     from truerisk.datasets.difficult import make_difficult
+    from truerisk.datasets.field import FieldProblem, make_field
     from truerisk.datasets.four_class import FourClassProblem, make_four_class
     from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
     from truerisk.datasets.highleyman import make_highleyman
@@ -44,6 +47,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bundle",
+    "DailyLoadProblem",
+    "FieldProblem",
     "FourClassProblem",
     "GaussianProblem",
     "KearnsProblem",
@@ -51,7 +56,9 @@ __all__ = [
     "TrueRisk",
     "load",
     "make_colon2d",
+    "make_daily_load",
     "make_difficult",
+    "make_field",
     "make_four_class",
     "make_highleyman",
     "make_kearns",
@@ -109,6 +116,14 @@ registry = Registry(
             "truerisk.datasets.four_class:make_four_class",
             "four Gaussians around a tetrahedron, 21 features; 100 rows, Bayes risk .0533",
         ),
+        "field": Line(
+            "truerisk.datasets.field:make_field",
+            "a field over a square, near places alike; 200 rows, Bayes risk .1476",
+        ),
+        "daily-load": Line(
+            "truerisk.datasets.daily_load:make_daily_load",
+            "a load by the day, about a level that remembers; 730 rows, Bayes risk 1",
+        ),
         "colon": Line(
             "truerisk.datasets.documents:colon",
             "62 rows, 2000 features, 2 classes (needs TRUERISK_DATA)",
@@ -147,13 +162,17 @@ registry = Registry(
 
 _PLACES = {
     "Bundle": "bundle",
+    "FieldProblem": "field",
     "FourClassProblem": "four_class",
+    "DailyLoadProblem": "daily_load",
     "GaussianProblem": "gaussian",
     "KearnsProblem": "kearns",
     "Table": "table",
     "TrueRisk": "gaussian",
     "make_colon2d": "colon2d",
+    "make_daily_load": "daily_load",
     "make_difficult": "difficult",
+    "make_field": "field",
     "make_four_class": "four_class",
     "make_highleyman": "highleyman",
     "make_kearns": "kearns",

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.arguments import shown
-from truerisk.core.errors import BadArgument, BadData, UnknownName
-from truerisk.core.registry import closest
-from truerisk.datasets.cells import Cells, cells_of, side_by_side
-from truerisk.datasets.columns import MISSING, Column, Kind, number, numbers_rows, read_column
+from truerisk.core.errors import BadArgument, BadData
+from truerisk.datasets.beside import Beside, place_of
+from truerisk.datasets.cells import cells_of, side_by_side
+from truerisk.datasets.columns import Column, Kind, numbers_rows, read_column
 from truerisk.datasets.formats import read_columns
-from truerisk.datasets.grid import Columns
 from truerisk.datasets.target import Target, Task, read_target
 from truerisk.datasets.wording import counted, listed, quoted
 
@@ -48,8 +47,11 @@ class Table:
         Columns that carry nothing and are no features.
     notes : tuple of str
         What was inferred or left out, one sentence each.
-    groups : array (n_rows,) of text, optional
-        The cells of the column that was named as groups; it is no feature.
+    groups, time : arrays (n_rows,) of text, optional
+        The cells of the columns that were named so; they are no features.
+    block : array of text, optional
+        The cells of the columns that say where a row was taken: (n_rows,) of one, labels; else
+        (n_rows, columns), coordinates. They are no features.
     """
 
     X: NDArray[np.float64]
@@ -63,6 +65,8 @@ class Table:
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
     groups: NDArray[Any] | None = None
+    time: NDArray[Any] | None = None
+    block: NDArray[Any] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -97,6 +101,8 @@ def read_table(
     target: str,
     *,
     groups: str | None = None,
+    time: str | None = None,
+    block: Sequence[str] = (),
     target_type: Task | None = None,
     delimiter: str | None = None,
     max_cells: int = MAX_CELLS,
@@ -116,6 +122,10 @@ def read_table(
     groups : str, optional
         The column that says which rows belong together, such as those of one patient. It is
         no feature. Of a LIBSVM file it may be ``qid``.
+    time : str, optional
+        The column that says when a row was taken; no feature.
+    block : sequence of str, optional
+        The columns of coordinates, or the one column of labels of blocks; no features.
     target_type : "classification" or "regression", optional
         By default text is classified, integers with at most ten different values too,
         and all other numbers are regressed on.
@@ -133,23 +143,22 @@ def read_table(
         names are those of the command line; here they are arguments (--target-type is
         `target_type`).
     UnknownName
-        The file has no column `target` or `groups`; the closest one is named.
+        The file has no column of a name that was given; the closest one is named.
     """
     if not isinstance(path, str | os.PathLike):
         raise BadArgument(f"path={shown(path)}: give the path of a file.")
     if not isinstance(target, str):
         raise BadArgument(f"target={shown(target)}: give the name of the column to predict.")
-    if groups is not None and not isinstance(groups, str):
-        raise BadArgument(f"groups={shown(groups)}: give the name of the column of groups.")
+    beside = Beside.named(target, groups, time, block)
     found = read_columns(
         path,
         delimiter=_checked(delimiter),
         max_cells=max_cells,
         max_bytes=max_bytes,
-        aside={name.strip() for name in (target, groups) if name is not None},
+        aside={target.strip(), *beside.names},
     )
-    found, together = _apart(found, groups)
-    place = _place_of(target, found, groups)
+    found, taken = beside.out_of(found)
+    place = place_of(target, found)
     names, cells, lines = found.names, found.cells, found.lines
     if names[place] in found.text and target_type is None:
         target_type = "classification"
@@ -166,36 +175,9 @@ def read_table(
     said += [
         f"column {quoted(name)} is no feature; if its rows belong together: --groups {name}"
         for name in found.aside
-        if name != groups
+        if name not in beside.names
     ]
-    return replace(table, groups=together, notes=table.notes + tuple(said))
-
-
-def _apart(found: Columns, groups: str | None) -> tuple[Columns, NDArray[Any] | None]:
-    """The columns without that of the groups, and its cells."""
-    if groups is None:
-        return found, None
-    bare = groups.strip()
-    if bare in found.aside:
-        return found, _group_labels(bare, cells_of(found.aside[bare]), found.lines)
-    place = _place_of(groups, replace(found, names=[*found.names, *found.aside]))
-    labels = _group_labels(bare, cells_of(found.cells[place]), found.lines)
-    kept = [j for j in range(len(found.names)) if j != place]
-    names, cells = [found.names[j] for j in kept], [found.cells[j] for j in kept]
-    return replace(found, names=names, cells=cells), labels
-
-
-def _group_labels(name: str, cells: Cells, lines: Sequence[int]) -> NDArray[Any]:
-    cells = cells.as_words()
-    told = cells.tally
-    labels = [word.strip() for word in told.words]
-    nameless = [label in MISSING for label in labels]
-    if any(nameless):
-        raise BadData(
-            f"column {quoted(name)} says no group on line {lines[told.first_row(nameless)]}: give "
-            "every row one, a group of its own if it stands alone."
-        )
-    return np.array(labels)[cells.codes()]
+    return replace(table, **taken, notes=table.notes + tuple(said))
 
 
 def _checked(delimiter: str | None) -> str | None:
@@ -203,24 +185,6 @@ def _checked(delimiter: str | None) -> str | None:
     if named is not None and (len(named) != 1 or named in '\r\n" '):
         raise BadData(f"--delimiter {quoted(named)} is not a single separating character.")
     return named
-
-
-def _place_of(target: str, grid: Columns, groups: str | None = None) -> int:
-    bare = target.strip()
-    if groups is not None and bare == groups.strip():
-        raise BadData(f"column {quoted(bare)} is named as the target and as the groups.")
-    if bare in grid.names:
-        return grid.names.index(bare)
-    folded = [name.casefold() for name in grid.names]
-    if folded.count(bare.casefold()) == 1:
-        hint = f"; did you mean {quoted(grid.names[folded.index(bare.casefold())])}?"
-    else:
-        hint = closest(quoted(bare)[1:-1], [quoted(name)[1:-1] for name in grid.names])
-    if not hint and all(number(name) is not None for name in grid.names):
-        hint = "; its first line holds only numbers: is the header missing?"
-    raise UnknownName(
-        f"the file has no column {quoted(bare)}{hint or '.'} Its columns: {listed(grid.names)}."
-    )
 
 
 def _without_numbering(columns: list[Column]) -> list[Column]:

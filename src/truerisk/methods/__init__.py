@@ -5,8 +5,11 @@
 | `words.py` | the registry of words |
 | `apparent.py` | the training risk |
 | `kfold.py` | K-fold, repeated, stratified, grouped; reversed |
+| `blocks.py`, `buffered.py` | folds of blocks in space; with a buffer around them |
 | `leave_one_out.py` | leave-one-out |
 | `approximate_leave_one_out.py` | leave-one-out to first order, from one fit |
+| `forward.py` | fitted on the past, tested on what follows |
+| `purged.py` | stretches of time, tested by the rows far enough from each |
 | `holdout.py` | hold-out and Monte-Carlo |
 | `splitter.py` | any scikit-learn splitter, given splits |
 | `subsampled.py` | the test sets of a method, with smaller training sets |
@@ -46,9 +49,11 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.bayesian_error import BayesianError as BayesianError
     from truerisk.methods.bayesian_error import ImproperBayesianError as ImproperBayesianError
     from truerisk.methods.bbc import BootstrapBiasCorrected as BootstrapBiasCorrected
+    from truerisk.methods.blocks import Blocks as Blocks
     from truerisk.methods.bolstered import Bolstered as Bolstered
     from truerisk.methods.bolstered_sampling import BolsteredBySampling as BolsteredBySampling
     from truerisk.methods.bootstrap import Bootstrap as Bootstrap
+    from truerisk.methods.buffered import Buffered as Buffered
     from truerisk.methods.complete import Complete as Complete
     from truerisk.methods.criteria import AIC as AIC
     from truerisk.methods.criteria import BIC as BIC
@@ -57,6 +62,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.criteria import Cp as Cp
     from truerisk.methods.ebic import EBIC as EBIC
     from truerisk.methods.exact_out_of_bag import ExactOutOfBag as ExactOutOfBag
+    from truerisk.methods.forward import Forward as Forward
     from truerisk.methods.holdout import Holdout as Holdout
     from truerisk.methods.holdout import MonteCarlo as MonteCarlo
     from truerisk.methods.kfold import KFold as KFold
@@ -67,6 +73,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     from truerisk.methods.out_of_bag import OutOfBag as OutOfBag
     from truerisk.methods.paired_halves import PairedHalves as PairedHalves
     from truerisk.methods.pairs import Pairs as Pairs
+    from truerisk.methods.purged import Purged as Purged
     from truerisk.methods.racing import Racing as Racing
     from truerisk.methods.splitter import GivenSplits as GivenSplits
     from truerisk.methods.splitter import Splitter as Splitter

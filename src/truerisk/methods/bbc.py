@@ -75,7 +75,7 @@ class BootstrapBiasCorrected(KFold):
         corrected = corrected_in_any_order(
             losses,
             np.ones(len(rows)) if weights is None else weights,
-            None if data.groups is None else data.groups[rows],
+            None if data.clusters is None else data.clusters[rows],
             terms.rule,
             data.row_marks[rows],
         )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from truerisk.core.contracts import Method
+from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.methods.bootstrap import Bootstrap
-from truerisk.methods.interval_forms import as_form, registry
+from truerisk.methods.interval_forms import IntervalForm, as_form, registry
 from truerisk.methods.kfold import KFold
 from truerisk.methods.ncv import NestedInterval
 from truerisk.methods.nested import Nested
@@ -26,9 +28,16 @@ def offered(method: Method) -> list[str]:
 
     >>> from truerisk.methods.words import as_method
     >>> offered(as_method("holdout"))
-    ['wald', 'bbc', 'beta']
+    ['wald', 'bbc', 'spatial', 'beta']
     """
-    return [word for word in registry if as_form(word).lacking(method.gives) is None]
+    return [word for word in registry if _serves(as_form(word), method)]
+
+
+def _serves(form: IntervalForm[Any], method: Method) -> bool:
+    """Whether the answers give all it needs; if rows depend on those before, only by `hac`."""
+    if method.respects_time and Basis.TIMES not in form.needs:
+        return False
+    return form.lacking(method.gives) is None
 
 
 def with_interval(method: Method, word: str) -> Method:
@@ -46,6 +55,11 @@ def with_interval(method: Method, word: str) -> Method:
     if isinstance(method, Procedure):
         return of_procedure(method, word)
     need = form.lacking(method.gives)
+    if method.respects_time and not _serves(form, method):
+        raise Refusal(
+            f"interval '{word}' needs rows that do not depend on each other, which method "
+            f"'{method.word}' (it offers 'hac') cannot give: it tests rows in the order of time."
+        )
     draw = None if need is None else DRAWN_INSTEAD.get((type(method), need))
     if draw is not None:
         return draw(method, word)

@@ -78,6 +78,12 @@ class Pairs(Procedure):
         from truerisk.methods.words import as_method
 
         method = as_method("10-fold" if self.folds is None else self.folds)
+        if method.respects_time:
+            raise Refusal(
+                f"'{method.word}' cannot be left out in pairs: the model without folds i and j is "
+                "asked about both, and would be tested on rows before those that it learned from. "
+                f"Name the outer splits, such as outer='{method.word.partition(' ')[0]}'."
+            )
         if not isinstance(method, Averaged) or not method.has_folds:
             raise Refusal(
                 f"'{method.word}' has no folds to leave out in pairs: choose by a K-fold word such "
@@ -123,7 +129,7 @@ class Pairs(Procedure):
     def risk(
         self, tested: Answers, shaken: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
-        usual = calibrated_word(loss)
+        usual = calibrated_word(loss, data)
         return tested_by_average(
             tested, data, loss, terms, self.average, usual=usual, shaken=shaken
         )[0]

@@ -24,6 +24,8 @@ from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averag
 
 __all__ = ["GivenSplits", "Splitter"]
 
+OF_SPLITS = Averaged.gives | {Basis.TIMES}
+
 PARTITIONS = (
     "KFold",
     "StratifiedKFold",
@@ -64,7 +66,7 @@ class Splitter(Averaged):
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
         """What cross-validation gives only where every row is tested equally often."""
-        return OF_CROSS_VALIDATION if _tests_all(self.splitter) else Averaged.gives
+        return OF_CROSS_VALIDATION if _tests_all(self.splitter) else OF_SPLITS
 
     @property
     def word(self) -> str:
@@ -117,13 +119,13 @@ class GivenSplits(Averaged):
         """What cross-validation gives only where rows are tested equally often, in any order."""
         rows = [_rows(part) for pair in self.pairs for part in pair]
         if any(part.dtype.kind not in "iu" or (part < 0).any() for part in rows):
-            return Averaged.gives  # the plan says what is wrong
+            return OF_SPLITS  # the plan says what is wrong
         times = np.bincount(np.concatenate(rows[1::2]))
         if len(np.unique(times)) > 1:
-            return Averaged.gives
+            return OF_SPLITS
         n_rows = 1 + max(int(part.max(initial=0)) for part in rows)
         pairs = list(zip(rows[::2], rows[1::2], strict=True))
-        return Averaged.gives if is_ordered(split_plan(n_rows, pairs)) else OF_CROSS_VALIDATION
+        return OF_SPLITS if is_ordered(split_plan(n_rows, pairs)) else OF_CROSS_VALIDATION
 
     @property
     def word(self) -> str:

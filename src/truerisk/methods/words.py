@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, cast
 
 from truerisk.core.arguments import refuse_class
 from truerisk.core.contracts import Method
@@ -23,6 +23,19 @@ registry = Registry(
         "holdout": Line(f"{_ROOM}.holdout:Holdout", "fit on two thirds, test on the rest, once"),
         "K-fold": Line(
             f"{_ROOM}.kfold:KFold", "each of K folds tested by a fit on the others; '5x10-fold'"
+        ),
+        "blocks-K": Line(
+            f"{_ROOM}.blocks:Blocks", "K folds of whole blocks in space: cells of a grid, or labels"
+        ),
+        "buffered": Line(
+            f"{_ROOM}.buffered:Buffered", "each block tested by a fit on rows beyond a radius"
+        ),
+        "forward-K": Line(
+            f"{_ROOM}.forward:Forward",
+            "K forecasts: each model is tested on the rows after its own",
+        ),
+        "purged-K": Line(
+            f"{_ROOM}.purged:Purged", "K stretches of time, tested by the rows far enough from each"
         ),
         "loo": Line(f"{_ROOM}.leave_one_out:LeaveOneOut", "each row tested by a fit on all others"),
         "alo": Line(
@@ -106,6 +119,7 @@ registry = Registry(
 )
 
 _FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
+_NUMBERED = re.compile(r"([a-z]+)-(\d{1,9})")
 
 
 def as_method(given: Any) -> Method:
@@ -133,6 +147,11 @@ def _by_word(word: str) -> Method:
         reverse, repeats, k = folds.groups()
         made: Callable[..., Method] = registry.load("reversed" if reverse else "K-fold")
         return made(int(k), repeats=int(repeats or 1))
+    numbered = _NUMBERED.fullmatch(word.strip())
+    if numbered and f"{numbered[1]}-K" in registry:
+        return cast(Method, registry.load(f"{numbered[1]}-K")(int(numbered[2])))
+    if word in registry and word.endswith("-K"):
+        raise UnknownName(f"put a number for K: method='{word[:-1]}5'.")
     if word == "K-fold":
         raise UnknownName("put a number for K: method='10-fold', or '5x10-fold' for 5 repeats.")
     if word in registry:

@@ -12,6 +12,7 @@
 | `assessment.py` | optimism ladder, random splits, stability of settings |
 | `posterior.py` | posterior densities of an error |
 | `roc.py` | ROC and precision-recall curves, operating points |
+| `fold_map.py` | the rows of a split in space: tested, buffer, training |
 | `critical_difference.py` | average ranks over data sets, and which are not told apart |
 | `study.py` | bias, RMSE, coverage or cost of a study against the size |
 """

@@ -91,13 +91,14 @@ def bagged(case: Case) -> Case:
     return replace(case, family=Family.of(bags, grid))
 
 
-def perfect_cases(n_rows: int = 40) -> list[Case]:
-    """A rule that is never wrong, for classes and for numbers."""
+def perfect_cases(like: Data | None = None) -> list[Case]:
+    """A rule that is never wrong, for classes and for numbers, at the places of other data."""
     from truerisk.testing.learners import PerfectClassifier, PerfectRegressor
 
+    n_rows, block = (40, None) if like is None else (like.n_rows, like.block)
     X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
-    classes = Data.check(np.column_stack([y, X]), y, task="classification")
-    numbers = Data.check(X, X[:, 0], task="regression")
+    classes = Data.check(np.column_stack([y, X]), y, task="classification", block=block)
+    numbers = Data.check(X, X[:, 0], task="regression", block=block)
     return [
         Case(Family.of(PerfectClassifier(), {"labels": [(0, 1), (0, 1)]}), classes, ZeroOne()),
         Case(Family.of(PerfectRegressor()), numbers, Squared()),

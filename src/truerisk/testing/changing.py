@@ -31,6 +31,8 @@ def permuted_data(data: Data, order: np.ndarray) -> Data:
         codes=None if data.codes is None else data.codes[order],
         groups=None if data.groups is None else data.groups[order],
         sample_weight=data.weights(order),
+        time=None if data.time is None else data.time[order],
+        block=None if data.block is None else data.block[order],
         fit_params=cut,
     )
 
@@ -76,6 +78,8 @@ def frozen(data: Data) -> Data:
         codes=_read_only(data.codes),
         groups=_read_only(data.groups),
         sample_weight=_read_only(data.sample_weight),
+        time=_read_only(data.time),
+        block=_read_only(data.block),
         fit_params={name: _read_only(value) for name, value in data.fit_params.items()},
     )
 

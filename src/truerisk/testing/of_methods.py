@@ -162,7 +162,7 @@ def check_perfect_rule_has_risk_0(method: Method, case: Case) -> None:
     """A rule that is never wrong has risk 0; bags of it, where a method serves nothing else."""
     if not method.perfect_is_0:  # it smooths, or charges for more than errors, and says so
         return
-    usual = perfect_cases(case.data.n_rows)
+    usual = perfect_cases(case.data)
     served = _perfect(method, usual) or _perfect(method, [bagged(one) for one in usual])
     require(served, "the method refused both classes and numbers.")
 

@@ -10,7 +10,7 @@ from tests.core.plan.test_plan import drawn
 
 from truerisk.core.contracts import Streams
 from truerisk.core.plan.builder import PlanBuilder
-from truerisk.core.plan.leaks import across, cut_groups, split_copies
+from truerisk.core.plan.leaks import across, cut_groups, leaks_in_time, split_copies
 from truerisk.core.plan.plan import ALL
 from truerisk.core.table.data import Data
 from truerisk.methods.words import as_method
@@ -60,3 +60,21 @@ def test_copies_in_other_rows_of_a_plan_are_found(word) -> None:
     data = Data.check(twins, np.arange(12) % 2, task="classification")
     plan = as_method(word).plan(data, Streams(0))
     assert split_copies(data, plan).tolist() == [0, 7]
+
+
+@given(drawn(), st.data())
+def test_late_rows_are_those_of_the_definition(both, data) -> None:
+    """A fit that is asked about a row it did not see saw one of the same or of a later time."""
+    plan, expected = both
+    times = data.draw(st.lists(st.integers(0, 4), min_size=plan.n_rows, max_size=plan.n_rows))
+    times[:2] = [-1, 5]
+    late = {
+        tested
+        for train, test, *_ in expected
+        for tested in test
+        if tested not in train and any(times[seen] >= times[tested] for seen in train)
+    }
+    rows = Data.check(
+        np.zeros((plan.n_rows, 1)), np.arange(plan.n_rows) / 2, task="regression", time=times
+    )
+    assert leaks_in_time(rows, plan).tolist() == sorted(late)

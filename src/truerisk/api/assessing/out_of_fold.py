@@ -13,7 +13,7 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Request
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.evaluation import Winners
-from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.plan.order import IN_TIME, ORDERED, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
@@ -37,8 +37,8 @@ class OutOfFold:
     """One answer per row of `rows`, by the model of outer split `split` that did not see the row.
 
     `values` are class probabilities (a column per class) or decision values of the second class,
-    as `response` says. Rows that were tested more often keep their first test. `ordered` splits go
-    forward in time, so that no interval is justified. `n_fits` were made for it.
+    as `response` says. Rows that were tested more often keep their first test. `ordered` rows were
+    tested in the order of time, so that no interval is justified. `n_fits` were made for it.
     """
 
     response: Literal["probability", "score"]
@@ -78,7 +78,7 @@ def out_of_fold(
         return NEITHER
     for told in (tested, *tested.also):
         if told.response == response:
-            return _first(plan, told.values[0], response)
+            return _first(problem, plan, told.values[0], response)
     try:
         passes = procedure.testing_pass(len(problem.family))
         asking = problem.asking(engine="auto", passes=passes, keeper=keeper)
@@ -87,7 +87,7 @@ def out_of_fold(
         return NEITHER
     if not (answers.answered.all() and np.isfinite(answers.values).all()):
         return NEITHER
-    return _first(plan, answers.values[0], response, answers.n_fits)
+    return _first(problem, plan, answers.values[0], response, answers.n_fits)
 
 
 def refits(problem: Problem) -> bool:
@@ -117,7 +117,7 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
         data.codes_of(found.rows),
         found.scores,
         weights=data.weights(found.rows),
-        groups=None if data.groups is None else data.groups[found.rows],
+        groups=None if data.clusters is None else data.clusters[found.rows],
         rows=found.rows,
         confidence_level=problem.confidence_level,
         method=f"out-of-fold {'probabilities' if found.response == 'probability' else 'scores'}",
@@ -125,7 +125,8 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
     )
     curve = replace(curve, positive=present.plain(data.label(1)))
     if found.ordered:
-        return replace(curve, std_error=None, interval=None, notes=(*curve.notes, ORDERED))
+        why = ORDERED if data.time is None else IN_TIME
+        return replace(curve, std_error=None, interval=None, notes=(*curve.notes, why))
     return replace(curve, notes=(*curve.notes, OVERLAP))
 
 
@@ -145,12 +146,14 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
         np.clip(given, 0, 1),
         event=event,
         weights=data.weights(found.rows),
-        dependent=data.groups is not None or found.ordered,
+        dependent=data.clusters is not None or found.ordered,
         confidence_level=problem.confidence_level,
     )
 
 
-def _first(plan: Plan, values: np.ndarray, response: Any, n_fits: int = 0) -> OutOfFold | str:
+def _first(
+    problem: Problem, plan: Plan, values: np.ndarray, response: Any, n_fits: int = 0
+) -> OutOfFold | str:
     """The first answer to every row by a model that did not see it."""
     seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
     unseen = np.flatnonzero(~seen)
@@ -159,4 +162,5 @@ def _first(plan: Plan, values: np.ndarray, response: Any, n_fits: int = 0) -> Ou
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
-    return OutOfFold(response, kept, split[at], values[at], is_ordered(plan), n_fits)
+    ordered = problem.data.time is not None or is_ordered(plan)
+    return OutOfFold(response, kept, split[at], values[at], ordered, n_fits)

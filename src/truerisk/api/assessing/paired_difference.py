@@ -48,8 +48,8 @@ def paired_difference(
     differences = first - second
     mean = float(share @ differences)
     residuals = share * (differences - mean)
-    if data.groups is not None:
-        residuals = np.bincount(np.unique(data.groups[rows], return_inverse=True)[1], residuals)
+    if data.clusters is not None:
+        residuals = np.bincount(np.unique(data.clusters[rows], return_inverse=True)[1], residuals)
     m = len(residuals)
     if m < 2:
         return None

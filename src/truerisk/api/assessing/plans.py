@@ -9,6 +9,7 @@ from typing import Any
 
 from truerisk.api.road.problem import Problem, loss_by
 from truerisk.api.road.testing_method import testing_method
+from truerisk.api.road.usual_word import usual_word
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.plan.plan import Plan
@@ -47,7 +48,7 @@ class Schedule:
 
         A method that is None is the usual one for so many rows.
         """
-        usual = usual_method(problem.data.n_rows)
+        usual = usual_word(problem.data, usual_method(problem.data.n_rows))
         chosen = tuple(as_method(method) for method in methods or (usual,))
         for method in chosen:
             if isinstance(method, Racing):

@@ -61,7 +61,8 @@ def _ours(
     known = getattr(search, "risk_", None)
     if known is None or outer is not None:
         again = clone(search).set_params(outer=outer or OUTER, refit=False)
-        known = again.fit(X, y, groups=given["groups"], **(given["fit_params"] or {})).risk_
+        of_rows = {name: given[name] for name in ("groups", "time", "block")}
+        known = again.fit(X, y, **of_rows, **(given["fit_params"] or {})).risk_
     if kept.common.data_fingerprint != known.data_fingerprint:
         raise BadData("X and y are not the rows that this search was fitted on: give the same.")
     return known

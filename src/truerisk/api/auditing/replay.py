@@ -23,7 +23,7 @@ from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.losses import RowLoss
-from truerisk.core.plan.order import ORDERED
+from truerisk.core.plan.order import IN_TIME, ORDERED
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.progress import stage
@@ -157,11 +157,11 @@ def bias_corrected(
                 groups=None if data.groups is None else data.groups[replayed.rows],
                 weights=replayed.weights,
             )
-    ordered = replayed.common.ordered
+    ordered, why = replayed.common.ordered, ORDERED if problem.data.time is None else IN_TIME
     tested = Tested(
         corrected.value,
         interval=None if ordered else corrected.interval(problem.confidence_level),
-        notes=(_chosen_often(claim, corrected), *claim.notes, *([ORDERED] if ordered else [])),
+        notes=(_chosen_often(claim, corrected), *claim.notes, *([why] if ordered else [])),
     )
     common = replace(
         replayed.common,

@@ -119,7 +119,9 @@ def _of_influences(a: RiskEstimate, b: RiskEstimate) -> Pairs:
 def _why_no_influences(one: RiskEstimate) -> str:
     """Why nothing is known of what single rows do to a value."""
     if one.ordered:
-        return f"'{one.method}' goes forward in time: no formula for its splits is known."
+        return (
+            f"'{one.method}' tests rows in the order of time: no formula for its splits is known."
+        )
     if one.losses is not None and (one.splits is None or one.splits[:, 2].sum() > len(one.losses)):
         return (
             f"'{one.method}' tests rows repeatedly: use test='nadeau-bengio' or 'bayes', or test "
@@ -180,7 +182,9 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     if splits is None or len(splits) != len(a.split_risks):
         raise Refusal(f"'{a.method}' does not say which sizes its splits have: nothing to compare.")
     if a.ordered:
-        raise Refusal(f"'{a.method}' goes forward in time: no formula for its splits is known.")
+        raise Refusal(
+            f"'{a.method}' tests rows in the order of time: no formula for its splits is known."
+        )
     _refuse_overlap(splits, a)
     why = _why_no_rows(a, a.losses, splits)
     return Pairs(

@@ -55,7 +55,9 @@ class TestedLearner:
     def at(self, n_train: int) -> tuple[Problem, Method]:
         """What is asked, of fits on so many rows."""
         cut = Subsampled(n_train, self.method)
-        problem = replace(self.problem, interval=default_word(cut, self.problem.loss))
+        problem = replace(
+            self.problem, interval=default_word(cut, self.problem.loss, self.problem.data)
+        )
         return problem, cut if self.select_by is None else Nested(cut, self.select_by)
 
     def asked(self, n_train: int) -> list[tuple[Plan, int]]:

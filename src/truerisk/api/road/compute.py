@@ -196,8 +196,16 @@ def _common(computed: Computed) -> RiskEstimate:
         notes=problem.loss.notes,
         perfect=problem.loss.perfect if problem.loss.is_score else None,
         answered=AnsweredRows.of(evaluation.answers, data),
-        ordered=evaluation.answers is not None and is_ordered(evaluation.answers.plan),
+        ordered=_is_in_time(computed),
     )
+
+
+def _is_in_time(computed: Computed) -> bool:
+    """Whether rows were tested in the order of time: they have times, or splits go forward."""
+    answers, method = computed.evaluation.answers, computed.method.tells_scores
+    if computed.problem.data.time is not None or method.respects_time:
+        return True
+    return answers is not None and is_ordered(answers.plan)
 
 
 def _splits(evaluation: Evaluation) -> np.ndarray | None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Method
 from truerisk.core.losses import Loss
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.parts.averages import Averaged
@@ -21,9 +22,9 @@ from truerisk.methods.parts.procedure import Procedure
 __all__ = ["default_word", "with_default_interval", "with_usual_intervals"]
 
 
-def default_word(method: Method, loss: Loss) -> str | None:
+def default_word(method: Method, loss: Loss, data: Data) -> str | None:
     """The word of the calibrated interval, None where it is not made for the method or the loss."""
-    word = calibrated_word(loss)
+    word = calibrated_word(loss, data)
     pools = isinstance(method, Averaged) and method.average_of(loss) == "pooled"
     if word is None or (pools and not loss.one_scale):  # one rank of all answers has no spread
         return None
@@ -38,7 +39,7 @@ def with_usual_intervals(problem: Problem, method: Method) -> Problem:
 
     def word(loss: Loss) -> str | None:
         of_folds = isinstance(method, Averaged) and not loss.per_row
-        return default_word(method, loss) if of_folds else None
+        return default_word(method, loss, problem.data) if of_folds else None
 
     return _worded(problem, word)
 
@@ -48,7 +49,7 @@ def with_default_interval(problem: Problem, testing: Procedure) -> Problem:
 
     The further scores have theirs: what a user asks for is the interval of the loss.
     """
-    return _worded(problem, lambda loss: default_word(testing.outer_method, loss))
+    return _worded(problem, lambda loss: default_word(testing.outer_method, loss, problem.data))
 
 
 def _worded(problem: Problem, word: Callable[[Loss], str | None]) -> Problem:

@@ -1,4 +1,4 @@
-"""Warnings about rows on both sides of a split: copies of a row, of a group, learned before."""
+"""Warnings of what a training set tells too much: copies, groups, later rows, fitted parts."""
 
 from __future__ import annotations
 
@@ -6,9 +6,20 @@ import warnings
 from typing import Any
 
 from truerisk.core.contracts import Method
-from truerisk.core.errors import DuplicateRowsWarning, FittedPartWarning, GroupLeakWarning
+from truerisk.core.errors import (
+    DuplicateRowsWarning,
+    FittedPartWarning,
+    GroupLeakWarning,
+    SpaceLeakWarning,
+    TimeLeakWarning,
+)
 from truerisk.core.family import Family
-from truerisk.core.plan.leaks import cut_groups, split_copies
+from truerisk.core.plan.leaks import (
+    cut_groups,
+    leaks_in_time,
+    split_copies,
+    tested_by_neighbours,
+)
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
@@ -16,7 +27,7 @@ __all__ = ["warn_of_fitted_parts", "warn_of_leaks"]
 
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
-    """Count tested rows whose copy, or whose group, was in the training set."""
+    """Count tested rows whose copy or group, or a later row, was in the training set."""
     leaking = cut_groups(data, plan)
     if len(leaking):
         warnings.warn(
@@ -26,6 +37,18 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             GroupLeakWarning,
             stacklevel=4,
         )
+    meant = method.respects_time or not method.splits
+    if not meant and len(late := leaks_in_time(data, plan)):
+        warnings.warn(
+            f"time is given but method '{method.word}' ignores it: {len(late)} rows (first: row "
+            f"{late[0]}) are tested by models that saw rows of the same or of a later time. The "
+            "estimate is too good where rows depend on those before them; use a word such as "
+            "'forward-5', or 'purged-5' where later rows are meant to be seen.",
+            TimeLeakWarning,
+            stacklevel=4,
+        )
+    if method.splits and not method.respects_space:
+        _warn_of_neighbours(data, method, plan)
     leaking = split_copies(data, plan)
     if len(leaking):
         warnings.warn(
@@ -35,6 +58,21 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             DuplicateRowsWarning,
             stacklevel=4,
         )
+
+
+def _warn_of_neighbours(data: Data, method: Method, plan: Plan) -> None:
+    """Count tested rows whose nearest row was in the training set."""
+    near, n_tested = tested_by_neighbours(data, plan)
+    if 2 * len(near) <= n_tested:
+        return
+    warnings.warn(
+        f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} rows "
+        f"(first: row {near[0]}) are tested by models that saw the row next to them. The estimate "
+        "is too good for places away from the training rows; use a word such as 'blocks-5' or "
+        "'buffered'.",
+        SpaceLeakWarning,
+        stacklevel=5,
+    )
 
 
 def warn_of_fitted_parts(family: Family, method: Method) -> None:

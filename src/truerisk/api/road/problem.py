@@ -70,6 +70,8 @@ def pose(
     *,
     groups: Any = None,
     sample_weight: Any = None,
+    time: Any = None,
+    block: Any = None,
     **asked: Any,
 ) -> Problem:
     """Check what a user gave: rows, and what `problem_on` is asked for."""
@@ -79,6 +81,8 @@ def pose(
         task=family.task,
         groups=groups,
         sample_weight=sample_weight,
+        time=time,
+        block=block,
         as_given=family.takes_y_as_given,
     )
     return problem_on(data, family, sample_weight=sample_weight, **asked)

@@ -18,7 +18,7 @@ from truerisk.core.present import clean
 __all__ = ["marks", "refuse_changed", "refuse_groups", "refuse_state", "refuse_words"]
 
 OWN = {  # what speaks of the settings of a grid, with the value that says nothing
-    "select_by": "10-fold",
+    "select_by": None,
     "rule": "min",
     "cv": None,
     "time_limit": None,

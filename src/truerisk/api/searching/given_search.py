@@ -13,12 +13,13 @@ from typing import Any
 
 from truerisk.api.assessing.own_claim import as_risk, claim_of
 from truerisk.api.auditing.claim import Claim
-from truerisk.api.auditing.repeat import OUTER, of_clones, with_groups
+from truerisk.api.auditing.repeat import of_clones, with_groups
 from truerisk.api.auditing.score_scale import known_word
 from truerisk.api.road.compute import compute, curve_of
 from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.problem import Problem, problem_on
 from truerisk.api.road.provenance import as_seed, versions
+from truerisk.api.road.usual_word import usual_word
 from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.api.searching.given_refusals import (
     marks,
@@ -116,7 +117,7 @@ class _Rows:
 
         family = Family.of(search.estimator)
         weight = routed.sample_weight
-        data = Data.check(X, y, task=_task(family), groups=routed.groups, sample_weight=weight)
+        data = Data.check(X, y, task=_task(family), **routed.of_rows, sample_weight=weight)
         params = dict(routed.fit)
         if not get_config()["enable_metadata_routing"]:  # which hands them on itself
             refuse_groups(search.estimator, routed.groups)
@@ -144,7 +145,7 @@ def _task(family: Family) -> Task:
 def _check_words(search: Any, rows: _Rows, kind: str) -> None:
     """Refuse what would be refused after a long fit as well."""
     if search.outer is not None:
-        _testing(search.outer, kind)
+        _testing(search.outer, kind, usual_word(rows.data))
     if rows.data.task != "other":
         _problem(search, rows, Worded(search.loss, search.scores, search.executor))
 
@@ -261,7 +262,7 @@ def _weighs(fitted: Any) -> bool:
 
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
     """The risk of searching and fitting, by a fresh clone in every outer training set."""
-    tested, testing, notes = _testing(outer, kind)
+    tested, testing, notes = _testing(outer, kind, usual_word(problem.data))
     sure = with_default_interval(problem, testing)
     estimate = curve_of(compute(sure, tested))[0]
     if estimate.value is None:
@@ -275,7 +276,7 @@ def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> 
     return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": gap}
 
 
-def _testing(outer: Any, kind: str) -> tuple[Method, Procedure, tuple[str, ...]]:
+def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, Procedure, tuple[str, ...]]:
     """The outer method, and as a procedure; pairs of folds, unless named, are those of a grid."""
     method = as_method(outer)
     if isinstance(method, Pairs) and method.folds is not None:
@@ -284,7 +285,7 @@ def _testing(outer: Any, kind: str) -> tuple[Method, Procedure, tuple[str, ...]]
         nested = Nested(method)
         return nested.outer_method, nested, ()
     note = (
-        f"outer splits '{OUTER}' in the place of pairs of folds: {kind} splits its rows itself, so "
+        f"outer splits '{usual}' in the place of pairs of folds: {kind} splits its rows itself, so "
         "there are no fits to share"
     )
-    return as_method(OUTER), Nested(OUTER), (note,)
+    return as_method(usual), Nested(usual), (note,)

@@ -25,7 +25,7 @@ from truerisk.core.loss_words import same_as_scorer
 
 __all__ = ["Worded", "compared_by", "worded"]
 
-USUAL = "10-fold"  # what `select_by` is where nobody said anything
+USUAL = "10-fold"  # what `select_by` is where nobody said anything, and rows have no order
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,7 @@ def worded(search: Any, y: Any) -> Worded:
     """
     cv, scoring, n_jobs = search.cv, search.scoring, search.n_jobs
     if cv is not None:
-        usual = isinstance(search.select_by, str) and search.select_by == USUAL
-        _refuse_both("cv", cv, "select_by", None if usual else search.select_by)
+        _refuse_both("cv", cv, "select_by", search.select_by)
     if scoring is not None:
         _refuse_both("scoring", scoring, "loss", search.loss)
     if n_jobs is not None:
@@ -70,9 +69,11 @@ def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:
         )
 
 
-def compared_by(search: Any, y: Any) -> Any:
+def compared_by(search: Any, y: Any, usual: str = USUAL) -> Any:
     """How settings are compared; y has been checked, since `cv` looks at what it holds."""
-    return search.select_by if search.cv is None else _splits(search.cv, y, search.estimator)
+    if search.cv is not None:
+        return _splits(search.cv, y, search.estimator)
+    return usual if search.select_by is None else search.select_by
 
 
 def _splits(cv: Any, y: Any, estimator: Any) -> Any:

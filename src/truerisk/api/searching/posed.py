@@ -26,7 +26,7 @@ def posed(search: Any, X: Any, y: Any, asked: Worded, routed: Routed) -> tuple[P
     weights = {"sample_weight": routed.sample_weight}
     task: Task = "other" if scored else family.task
     own = family.takes_y_as_given
-    data = Data.check(X, y, task=task, groups=routed.groups, as_given=own, **weights)
+    data = Data.check(X, y, task=task, as_given=own, **routed.of_rows, **weights)
     loss, scores = asked.loss, asked.scores
     if isinstance(loss, Scorer) and (several := by_function(loss.function, data)):
         check_chooser(search.refit, several, search.outer)

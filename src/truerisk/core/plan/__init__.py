@@ -14,6 +14,7 @@
 | `samples.py` | plans of drawn samples |
 | `order.py` | whether splits go forward in time |
 | `leaks.py` | rows tested by models that saw a copy, or another row of the group |
+| `nearest_seen.py` | how far tested rows lie from the rows that their models saw |
 """
 
 from truerisk.core.plan.blocks import ALL

@@ -1,14 +1,15 @@
-"""Rows tested by models that saw another row like them: a copy, or a row of the same group."""
+"""Rows tested by models that saw too much: a copy, a row of the same group, or a later row."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from truerisk.core.plan.blocks import ALL, occurrences
+from truerisk.core.plan.nearest_seen import distances_to_nearest, distances_to_seen
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 
-__all__ = ["across", "cut_groups", "split_copies"]
+__all__ = ["across", "cut_groups", "leaks_in_time", "split_copies", "tested_by_neighbours"]
 
 
 def cut_groups(data: Data, plan: Plan) -> np.ndarray:
@@ -22,6 +23,48 @@ def split_copies(data: Data, plan: Plan) -> np.ndarray:
     if keys is None or int(keys.max()) + 1 == len(keys):  # all rows differ
         return np.empty(0, np.int32)
     return across(plan, keys)
+
+
+def leaks_in_time(data: Data, plan: Plan) -> np.ndarray:
+    """Rows tested by a model that saw a row of the same or of a later time, ascending.
+
+    A model that saw the row itself is asked about it on purpose, as in `across`.
+    """
+    if data.time is None or plan.laws is not None:
+        return np.empty(0, np.int32)
+    latest_first = np.argsort(data.time, kind="stable")[::-1]
+    late = [np.empty(0, np.int32)]
+    for q in range(plan.n_questions):
+        tested, seen = plan.test_rows(q)[0], plan.seen(q)
+        last = _last_seen(plan, int(plan.fit[q]), latest_first)
+        if last is not None:
+            late.append(tested[(data.time[tested] <= data.time[last]) & ~seen])
+    return np.unique(np.concatenate(late))
+
+
+def tested_by_neighbours(data: Data, plan: Plan) -> tuple[np.ndarray, int]:
+    """Rows tested by a model that saw the row next to them, and how many rows it was tested on.
+
+    No other row lies nearer. Rows that a model saw itself are asked about on purpose.
+    """
+    if data.places is None or plan.laws is not None:
+        return np.empty(0, np.int32), 0
+    apart = distances_to_seen(plan, data.places)
+    rows = plan.positions[0]
+    known = np.isfinite(apart)
+    near = known & (apart <= distances_to_nearest(data.places)[rows])
+    return np.unique(rows[near]), len(np.unique(rows[known]))
+
+
+def _last_seen(plan: Plan, fit: int, latest_first: np.ndarray) -> int | None:
+    """The train row of `fit` that comes last, without a look at more rows than it lacks."""
+    if plan.train.base[fit] != ALL:
+        held = np.isin(latest_first, plan.train_rows(fit)[0])
+    else:
+        removed = [plan.blocks[int(b)] for b in plan.train.without(fit)]
+        outside = np.concatenate(removed) if removed else latest_first[:0]
+        held = ~np.isin(latest_first[: len(outside) + 1], outside)
+    return int(latest_first[held.argmax()]) if held.any() else None
 
 
 def across(plan: Plan, keys: np.ndarray) -> np.ndarray:

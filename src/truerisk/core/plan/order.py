@@ -6,12 +6,17 @@ import numpy as np
 
 from truerisk.core.plan.plan import Plan
 
-__all__ = ["ORDERED", "is_ordered"]
+__all__ = ["IN_TIME", "ORDERED", "is_in_row_order", "is_ordered"]
 
 ORDERED = (
     "the splits are ordered: models train on rows that come before those they test, later ones on "
     "rows that earlier ones tested. Such rows are not independent tests of one procedure, so no "
-    "standard error is justified."
+    "standard error is justified. With time= there is one of losses that depend on each other."
+)
+
+IN_TIME = (
+    "the rows were tested in the order of time, and a row may depend on those before it: what "
+    "rests on independent rows is not justified."
 )
 
 
@@ -29,15 +34,23 @@ def is_ordered(plan: Plan) -> bool:
     >>> is_ordered(split_plan(6, [(rows[3:], rows[:3]), (rows[:3], rows[3:])]))
     False
     """
+    return _splits_rows(plan) and (is_in_row_order(plan) or _among_splits(plan))
+
+
+def _splits_rows(plan: Plan) -> bool:
+    """Whether there are several models, and each is asked something."""
     if plan.laws is not None or len(np.unique(plan.fit)) < 2:
         return False
-    if not len(plan.positions[0]) or plan.test_sizes.min() == 0:
+    return len(plan.positions[0]) > 0 and bool(plan.test_sizes.min() > 0)
+
+
+def is_in_row_order(plan: Plan) -> bool:
+    """Whether all train sets end before their test sets start, or all start after these end.
+
+    Then the rows stand in the order of time, or in the reverse one.
+    """
+    if not _splits_rows(plan):
         return False
-    return _in_rows(plan) or _among_splits(plan)
-
-
-def _in_rows(plan: Plan) -> bool:
-    """Whether all train sets end before their test sets start, or all start after these end."""
     before = after = True
     for q in range(plan.n_questions):
         train, test = plan.train_rows(int(plan.fit[q]))[0], plan.test_rows(q)[0]

@@ -9,6 +9,7 @@
 | `error_posterior.py` | `ErrorPosterior`: the Beta posterior of an error rate |
 | `selection_bias.py` | `SelectionBias`: why the risk that was minimised is too small |
 | `sample_size.py` | test rows for a width of its interval |
+| `long_run.py` | the error of a mean of values that depend on those before them |
 | `ranks.py` | average ranks, Friedman's test, critical differences, Holm |
 | `signed_rank.py` | Wilcoxon's signed-rank test, exact, and its shift with interval |
 | `dirichlet_signed_rank.py` | the Bayesian signed-rank test |
@@ -18,5 +19,6 @@
 | `shrinkage.py` | estimates of several levels drawn to their mean |
 | `stable_scale.py` | a scale on which the noise of a risk does not depend on its size |
 | `simultaneous.py` | how far intervals reach that hold together |
+| `spatial_components.py` | the error of a mean over places that hang together |
 | `five_numbers.py` | the numbers of a box plot |
 """

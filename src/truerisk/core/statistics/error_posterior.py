@@ -215,7 +215,7 @@ def _counted(estimate: RiskEstimate) -> np.ndarray:
     elif grouped:
         why = "rows of one group depend: their errors are not independent trials."
     elif estimate.ordered:
-        why = "its splits go forward in time: errors of rows in order are no independent trials."
+        why = "its rows were tested in the order of time: their errors are no independent trials."
     elif estimate.value is None or not np.isclose(losses.mean(), estimate.value, atol=1e-9):
         why = "the risk is not the share of wrong rows (weights, or a mean over unequal folds)."
     if losses is None or why is not None:

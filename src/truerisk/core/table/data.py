@@ -1,4 +1,4 @@
-"""The data of one problem: rows, labels, groups and weights, checked once at the door."""
+"""The data of one problem: rows, labels and what travels with them, checked once at the door."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import numpy as np
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.columns import non_finite
+from truerisk.core.table.grid_cells import grid_cells, joined, usual_side
 from truerisk.core.table.marks import row_marks
+from truerisk.core.table.places import checked_places
 from truerisk.core.table.rows import RowSums, digest, n_rows, row_keys, sums_of, take_rows
 from truerisk.core.table.targets import (
     Form,
@@ -23,6 +25,7 @@ from truerisk.core.table.targets import (
     form_of,
     numbers_in,
 )
+from truerisk.core.table.times import checked_times
 
 __all__ = ["Data", "SameRows", "Task", "non_finite"]
 
@@ -42,6 +45,8 @@ class Data:
     is none at all.
     `fit_params` go to every fit, those with one entry per row cut to the rows of that fit.
     `form` is how y was given, its type and whether it was a column, where that is another.
+    `time` says when a row was taken, as floats or dates; `block` where, as codes of labels or as
+    coordinates, a column each. They order and split rows, and no fit is given them.
     `row_ids` are the row numbers in the data these rows were cut from (None: uncut).
     """
 
@@ -52,6 +57,8 @@ class Data:
     codes: np.ndarray | None = None
     groups: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
+    time: np.ndarray | None = None
+    block: np.ndarray | None = None
     fit_params: Mapping[str, Any] = field(default_factory=dict)
     row_ids: np.ndarray | None = None
     form: Form | None = None
@@ -67,12 +74,30 @@ class Data:
 
     @cached_property
     def fingerprint(self) -> str:
-        return digest(self.X, self.y, self.groups, self.sample_weight, sums=self._row_sums)
+        beside = () if self.time is None and self.block is None else (self.time, self.block)
+        held = self.X, self.y, self.groups, self.sample_weight, *beside
+        return digest(*held, sums=self._row_sums)
 
     @cached_property
     def row_keys(self) -> np.ndarray | None:
         """One integer per row of X, equal exactly for rows of equal content."""
         return row_keys(self.X, self._row_sums)
+
+    @cached_property
+    def clusters(self) -> np.ndarray | None:
+        """Rows whose losses are counted as one: groups, joined with cells where there are places.
+
+        The cells are those of the usual grid, whatever blocks a method draws.
+        """
+        if self.places is None:
+            return self.groups
+        cells = grid_cells(self.places, usual_side(self.places))
+        return cells if self.groups is None else joined(cells, self.groups)
+
+    @property
+    def places(self) -> np.ndarray | None:
+        """The coordinates of the rows, None where there are none, or labels in their stead."""
+        return None if self.block is None or self.block.ndim == 1 else self.block
 
     @cached_property
     def row_marks(self) -> np.ndarray:
@@ -98,6 +123,8 @@ class Data:
         task: Task,
         groups: Any = None,
         sample_weight: Any = None,
+        time: Any = None,
+        block: Any = None,
         fit_params: Mapping[str, Any] | None = None,
         as_given: bool = False,
     ) -> Data:
@@ -113,14 +140,17 @@ class Data:
             classes, codes = classes_of(target)
         elif task == "regression":
             target = numbers_in(target)
+        places = checked_places(block, X, n)
         return cls(
             X=X,
             y=target,
             task=task,
             classes=classes,
             codes=codes,
-            groups=_groups(groups, n),
+            groups=_kept_together(_groups(groups, n), places),
             sample_weight=_weights(sample_weight, n),
+            time=checked_times(time, X, n),
+            block=places,
             fit_params=dict(fit_params or {}),
             form=None if task == "other" else form_of(y, target),
         )
@@ -208,6 +238,8 @@ class Data:
             codes=None if self.codes is None else self.codes[rows],
             groups=None if self.groups is None else self.groups[rows],
             sample_weight=self.weights(rows),
+            time=None if self.time is None else self.time[rows],
+            block=None if self.block is None else self.block[rows],
             fit_params=cut,
             row_ids=rows if self.row_ids is None else self.row_ids[rows],
             form=self.form,
@@ -292,6 +324,19 @@ def _groups(groups: Any, n: int) -> np.ndarray | None:
     if len(distinct) < 2:
         raise BadData("groups has one group only: no split can keep it on one side.")
     return codes.astype(np.int64)
+
+
+def _kept_together(groups: np.ndarray | None, places: np.ndarray | None) -> np.ndarray | None:
+    """Labels of blocks are groups: folds leave both whole."""
+    if places is None or places.ndim > 1 or groups is None:
+        return groups if places is None or places.ndim > 1 else places
+    both = joined(groups, places)
+    if both.max() == 0:
+        raise BadData(
+            "groups and the labels in block= tie all rows together, each group reaching into the "
+            "next block: no split can keep both whole. Give one of the two."
+        )
+    return both
 
 
 def _weights(weights: Any, n: int) -> np.ndarray | None:

@@ -11,6 +11,8 @@
 | `beta.py` | posterior of an error rate |
 | `bbc.py` | percentiles of bootstrapped losses, the choice among candidates included |
 | `conservative_z.py` | spread of means over disjoint halves |
+| `spatial.py` | losses that lie near each other and go together |
+| `hac.py` | losses that depend on those before them |
 | `ncv.py`, `beta_ncv.py` | spread of nested cross-validation, normal or Beta |
 | `bootstrap_632.py` | the infinitesimal jackknife of bootstrap samples |
 | `beta_cv.py`, `log_cv.py` | Beta or log-normal; `inflation.py` has their calibrated factor |
@@ -54,6 +56,7 @@ registry = Registry(
         "beta-ncv": Line(
             f"{_ROOM}.beta_ncv:NestedBeta", "Beta with the spread of nested cross-validation"
         ),
+        "hac": Line(f"{_ROOM}.hac:HAC", "t, of losses that depend on those before them"),
         "bbc": Line(f"{_ROOM}.bbc:Percentiles", "bootstrapped losses, the choice included"),
         "beta-cv": Line(
             f"{_ROOM}.beta_cv:BetaCV", "Beta, rows counted for less as the battery says"
@@ -63,6 +66,10 @@ registry = Registry(
         ),
         "logit-cv": Line(
             f"{_ROOM}.logit_cv:LogitCV", "the same for AUC, F1 and such scores, on the logit scale"
+        ),
+        "spatial": Line(
+            f"{_ROOM}.spatial:Spatial",
+            "means over the region, for losses that go together in space",
         ),
         "bootstrap-.632": Line(
             f"{_ROOM}.bootstrap_632:Bootstrap632", "normal, of bootstrap methods"

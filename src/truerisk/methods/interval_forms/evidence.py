@@ -14,6 +14,7 @@ from truerisk.core.influences import Influences, Shaken
 from truerisk.core.interval import Basis, Interval
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
+from truerisk.core.statistics.spatial_components import SpatialComponents, spatial_components
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.instability import instabilities
 from truerisk.methods.interval_forms.shaken import instability_of_pairs
@@ -66,6 +67,23 @@ class Evidence:
         high = value + half if most is None else min(value + half, most)
         return Interval(float(low), float(high), name, self.terms.confidence_level)
 
+    def skewed(self, value: float, half: float, name: str) -> Interval:
+        """`value ± half` on the scale on which a risk is nearly symmetric, to first order.
+
+        That is the logit of losses with bounds, the logarithm of others that are never negative.
+        """
+        loss = self.loss
+        if loss.lower is not None and loss.upper is not None:
+            low, span = self.bounds
+            share = (value - low) / span
+            spread, logit = half / (span * share * (1 - share)), np.log(share / (1 - share))
+            ends = low + span / 2 * (1 + np.tanh(np.array([logit - spread, logit + spread]) / 2))
+        elif loss.lower == 0:
+            ends = value * np.exp(np.array([-1, 1]) * min(half / value, 700.0))
+        else:
+            return self.around(value, half, name)
+        return Interval(float(ends[0]), float(ends[1]), name, self.terms.confidence_level)
+
     def beta(self, value: float, size: float, name: str) -> Interval:
         """Quantiles of Beta(size m + ½, size (1 − m) + ½), m the value as a share of the bound."""
         from scipy.special import betaincinv
@@ -86,7 +104,8 @@ class RowEvidence(Evidence):
     `by_position` holds the losses of single tests, `split_risks` those of whole test sets. `best`
     is the candidate that the rule chose, None where nobody asked. `shaken` are losses of the same
     rows by models that lack a further fold. `one_row` is what another answer to one row does to the
-    value of each candidate, of scores that rate whole test sets.
+    value of each candidate, of scores that rate whole test sets. `times` are those of the rows,
+    where they were tested in the order of time.
     """
 
     data: Data
@@ -100,10 +119,13 @@ class RowEvidence(Evidence):
     best: int | None = None
     shaken: Shaken | None = None
     one_row: np.ndarray | None = None
+    times: np.ndarray | None = None
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
         given = frozenset({Basis.LOSSES, Basis.MEAN, Basis.SPLITS})
+        if self.times is not None:
+            given |= {Basis.TIMES}
         if not self.repeatedly:
             return given | {Basis.ONCE, Basis.EQUALLY_OFTEN}
         times = np.bincount(self.plan.positions[0])
@@ -113,6 +135,13 @@ class RowEvidence(Evidence):
     def marks(self) -> np.ndarray:
         """A number for each tested row that does not depend on where the row stands."""
         return self.data.row_marks[self.rows]
+
+    @cached_property
+    def components(self) -> SpatialComponents | None:
+        """Those of the places of the tested rows; None where they are too few."""
+        assert self.data.places is not None
+        level = self.terms.confidence_level
+        return spatial_components(self.data.places[self.rows], level)
 
     @cached_property
     def instability(self) -> np.ndarray | None:

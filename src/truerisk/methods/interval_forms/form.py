@@ -49,7 +49,7 @@ OF_LOSS = {
     Basis.NEVER_NEGATIVE,
     Basis.ERROR_COUNT,
 }
-OF_DATA = {Basis.EQUAL_ROWS}
+OF_DATA = {Basis.EQUAL_ROWS: "data with sample_weight", Basis.PLACES: "data without block="}
 
 E = TypeVar("E", bound=Evidence)
 
@@ -86,10 +86,11 @@ class IntervalForm(ABC, Generic[E]):
             Basis.NEVER_NEGATIVE: loss.lower == 0,
             Basis.ERROR_COUNT: loss.binary,
             Basis.EQUAL_ROWS: data.sample_weight is None,
+            Basis.PLACES: data.block is not None,
         }
         for need in self.needs:
             if not given.get(need, True):
-                who = f"loss '{loss.word}'" if need in OF_LOSS else "data with sample_weight"
+                who = OF_DATA.get(need, f"loss '{loss.word}'")
                 raise self._refusal(need, who)
 
     def require(self, given: Collection[Basis], who: str) -> None:
@@ -100,7 +101,7 @@ class IntervalForm(ABC, Generic[E]):
 
     def lacking(self, given: Collection[Basis]) -> Basis | None:
         """The first of its needs that a method, or its answers, must give and do not."""
-        of_answers = (need for need in self.needs if need not in OF_LOSS | OF_DATA)
+        of_answers = (need for need in self.needs if need not in OF_LOSS | set(OF_DATA))
         return next((need for need in of_answers if need not in given), None)
 
     def _refusal(self, need: Basis, who: str) -> Refusal:

@@ -4,9 +4,12 @@
 |---|---|
 | `joint_covariance.py` | how the errors of risks of the same rows go together |
 | `averages.py` | from answers to mean losses and their standard errors |
+| `in_time.py` | lengths of time, and what is said of forecasts |
 | `set_risks.py` | losses of rows and of whole test sets, from answers |
 | `paired_losses.py` | losses of several candidates on the same rows |
 | `subgroup_risks.py` | the risk in every level of columns |
+| `apart.py` | how far tested rows lie from training rows |
+| `in_space.py` | what methods share that leave out rows which lie together |
 | `few_rows.py` | whether a mean loss rests on a few rows |
 | `choosing_inside.py` | choosing in each outer split, and the story of each |
 | `race.py` | candidates asked fold by fold until they cannot win any more |

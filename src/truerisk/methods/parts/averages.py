@@ -21,12 +21,13 @@ from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss, check_average
-from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.plan.order import ORDERED, is_in_row_order, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.interval_forms.shaken import Shaken
+from truerisk.methods.parts.apart import apart_note
 from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.few_rows import few_rows_note
 from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
@@ -97,13 +98,22 @@ def tested_by_average(
 
     With `unsure` no standard error is given and the sentence says why. Else the terms name the
     interval, or the method its `usual` one; where neither does, rows tested once have Wald's and
-    repeated tests the corrected resampled t. Splits that go forward in time have none. `shaken` are
-    answers to the same rows by models that lack a further fold, one line per candidate.
+    repeated tests the corrected resampled t. Rows with times, and splits that go forward, have that
+    of losses that depend on those before them, and rows at places that of losses that go together
+    there. `shaken` are answers to the same rows by models that lack a further fold, one line per
+    candidate.
     """
     average = loss.averaged(average)
+    if data.block is not None and data.time is None and loss.tells_influences:
+        usual = "spatial"
     asked = terms.interval if terms.with_errors else None
-    if unsure is None and terms.with_errors and loss.per_row and is_ordered(answers.plan):
-        unsure = ORDERED
+    in_time = data.time is not None
+    if terms.with_errors and loss.per_row and is_ordered(answers.plan):
+        in_time = in_time or is_in_row_order(answers.plan)
+        if not in_time or asked not in (None, "hac"):
+            unsure = unsure or ORDERED
+    if in_time and loss.per_row:
+        usual = "hac"
     if asked is not None and unsure is not None:
         raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
     if asked is not None:
@@ -132,7 +142,7 @@ def tested_by_average(
             values=values,
             loss=loss,
             terms=terms,
-            groups=None if data.groups is None else data.groups[rows],
+            groups=None if data.clusters is None else data.clusters[rows],
             data=data,
             plan=answers.plan,
             rows=rows,
@@ -142,6 +152,7 @@ def tested_by_average(
             by_position=losses,
             split_risks=by_split,
             best=best,
+            times=_times(data, rows) if in_time else None,
             shaken=None
             if shaken is None
             else Shaken.of(shaken, _losses(shaken, data, loss, average)[0]),
@@ -151,13 +162,20 @@ def tested_by_average(
         if loss.per_row:
             few = [few_rows_note(loss, line, shares) for line in per_row]
             sure = [(*one[:2], one[2] + note) for one, note in zip(sure, few, strict=True)]
+        apart = apart_note(answers.plan, data)
+        sure = [(*one[:2], one[2] + apart) for one in sure]
     told = (per_row, rows) if loss.per_row else ()
     found = tested_with(sure, answers, values, by_split, *told)
-    if unsure is not None or not loss.tells_influences:
+    if unsure is not None or not loss.tells_influences or in_time:
         return found
     return [
         replace(one, influences=evidence.influences(c, one.losses)) for c, one in enumerate(found)
     ]
+
+
+def _times(data: Data, rows: np.ndarray) -> np.ndarray:
+    """The times of rows; splits that go forward without any take the rows in their order."""
+    return rows if data.time is None else data.time[rows]
 
 
 def _losses(
@@ -241,7 +259,7 @@ def _rated(answers: Answers, data: Data, loss: Loss, average: Average) -> list[T
     """Losses that only rate whole sets: no per-row losses, hence no standard error of their own."""
     by_split, values = of_sets(answers, data, loss, average)
     note = f"loss '{loss.word}' has no per-row losses: no standard error is justified."
-    calibrated = calibrated_word(loss)
+    calibrated = calibrated_word(loss, data)
     if calibrated is not None and (average == "fold" or loss.one_scale):
         note = f"{note[:-1]} by them; interval='{calibrated}' rests on what each row does to it."
     return [

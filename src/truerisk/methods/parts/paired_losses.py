@@ -12,7 +12,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss, RowLoss
-from truerisk.core.plan.order import ORDERED, is_ordered
+from truerisk.core.plan.order import IN_TIME, ORDERED, is_ordered
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import Averaged, average_weights, means_by_row
 from truerisk.methods.parts.row_influences import losses_by_influence
@@ -66,6 +66,8 @@ class PairedAnswers:
             )
         if is_ordered(self.answers.plan):
             raise Refusal(ORDERED)
+        if self.data.time is not None or self.method.respects_time:
+            raise Refusal(IN_TIME)
         if not self.loss.tells_influences:
             raise Refusal(f"'{self.loss.word}' does not tell what each row does to it.")
         failed = {failure.candidate for failure in self.answers.failures}

@@ -37,6 +37,14 @@ class Procedure(Method):
         """The method that compares the candidates on outer training rows."""
 
     @property
+    def respects_time(self) -> bool:  # type: ignore[override]
+        return self.outer_method.respects_time and self.inner_method.respects_time
+
+    @property
+    def respects_space(self) -> bool:  # type: ignore[override]
+        return self.outer_method.respects_space and self.inner_method.respects_space
+
+    @property
     def tells_scores(self) -> Method:
         return self.outer_method
 

@@ -1,0 +1,99 @@
+"""Where each row was taken: coordinates, or the label of its block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadData
+from truerisk.core.table.rows import column_arrays, column_names
+from truerisk.core.table.times import column_of
+
+__all__ = ["checked_places"]
+
+MOST_AXES = 3
+
+
+def checked_places(block: Any, X: Any, n: int) -> np.ndarray | None:
+    """Codes of labels, shape (n,), or coordinates, floats of shape (n, d) with d <= 3.
+
+    Labels are whole numbers, texts or whatever can be sorted, in one dimension. Floats, and
+    whatever has two dimensions, are coordinates. One name, or a list of names, are columns of X.
+
+    >>> checked_places(["b", "a", "b"], None, 3)
+    array([1, 0, 1])
+    >>> checked_places([[0, 1], [2, 3]], None, 2).shape
+    (2, 2)
+    """
+    if block is None:
+        return None
+    array = _array(_looked_up(block, X))
+    if array.ndim not in (1, 2) or len(array) != n:
+        raise BadData(
+            f"block has shape {array.shape}; give a label, or coordinates, for each of {n} rows."
+        )
+    return _coordinates(array) if array.ndim == 2 or array.dtype.kind == "f" else _labels(array)
+
+
+def _looked_up(block: Any, X: Any) -> Any:
+    if isinstance(block, str):
+        return column_of(X, block, "block")
+    names = column_names(X) or ()
+    if isinstance(block, list | tuple) and block and all(_is_name(one, names) for one in block):
+        return np.column_stack([np.asarray(column_of(X, name, "block")) for name in block])
+    return block
+
+
+def _is_name(given: Any, names: Sequence[str]) -> bool:
+    return isinstance(given, str) and given in names
+
+
+def _array(block: Any) -> np.ndarray:
+    if column_names(block) is not None:
+        return np.column_stack(column_arrays(block))
+    try:
+        return np.asarray(block)
+    except ValueError:
+        raise BadData(
+            "block is a list of rows that are not equally long: give every row a label, or the "
+            "same number of coordinates."
+        ) from None
+
+
+def _coordinates(array: np.ndarray) -> np.ndarray:
+    array = array[:, None] if array.ndim == 1 else array
+    if not 1 <= array.shape[1] <= MOST_AXES:
+        raise BadData(
+            f"block has {array.shape[1]} columns: give one to {MOST_AXES} coordinates, or a label."
+        )
+    try:
+        places = array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise BadData(
+            "block has several columns and not all of them are numbers: give coordinates, or one "
+            "label for each row."
+        ) from None
+    bad = np.flatnonzero(~np.isfinite(places).all(axis=1))
+    if len(bad):
+        raise BadData(
+            f"block of row {bad[0]} is {shown(places[bad[0]].tolist())}: coordinates must be "
+            "finite; give the row a place or leave it out."
+        )
+    if (places == places[0]).all():
+        raise BadData("block is one place only: no row lies apart from another.")
+    return places
+
+
+def _labels(array: np.ndarray) -> np.ndarray:
+    try:
+        distinct, codes = np.unique(array, return_inverse=True)
+    except TypeError:
+        raise BadData(
+            "block mixes types or misses labels: give one label of one type for each row."
+        ) from None
+    if len(distinct) < 2:
+        raise BadData("block has one label only: no split can keep it on one side.")
+    return codes.astype(np.int64)

@@ -1,0 +1,171 @@
+"""When each row was taken: numbers or dates, checked, with the column of a frame looked up."""
+
+from __future__ import annotations
+
+import warnings
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.registry import closest
+from truerisk.core.table.rows import column_names
+
+__all__ = ["as_span", "checked_times", "column_of"]
+
+UNIT = "datetime64[us]"
+EXACT = 2**53  # larger whole numbers are not told apart as floats
+
+
+def checked_times(time: Any, X: Any, n: int) -> np.ndarray | None:
+    """One float, or one date without a zone (UTC), per row; in any order, and ties are allowed.
+
+    Texts are numbers, or dates as ISO 8601 writes them. A text that is a single name is the column
+    of X.
+
+    >>> checked_times(["2024-05-01", "2024-04-01"], None, 2)
+    array(['2024-05-01T00:00:00.000000', '2024-04-01T00:00:00.000000'],
+          dtype='datetime64[us]')
+    """
+    if time is None:
+        return None
+    given = column_of(X, time, "time") if isinstance(time, str) else time
+    array = _array(given)
+    if array.shape != (n,):
+        raise BadData(f"time has shape {array.shape}; give one time for each of {n} rows.")
+    times = array if array.dtype.kind in "Mf" else _read(array)
+    missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
+    if len(missing):
+        raise BadData(
+            f"time[{missing[0]}] is {times[missing[0]]}: a row without a time is neither before "
+            "nor after another; give it one or leave it out."
+        )
+    if (times == times[0]).all():
+        raise BadData("time is the same in all rows: no row comes after another.")
+    return times
+
+
+def column_of(X: Any, name: str, what: str) -> Any:
+    """The column of a frame with this name; `what` is the argument that named it."""
+    names = column_names(X)
+    if names is None:
+        raise BadData(
+            f"{what}={shown(name)} names a column, and X is no frame: give the values themselves."
+        )
+    if name not in names:
+        raise BadData(f"{what}={shown(name)}: X has no such column{closest(name, names) or '.'}")
+    if names.count(name) > 1:
+        raise BadData(f"{what}={shown(name)}: X has {names.count(name)} columns of this name.")
+    return X.iloc[:, names.index(name)] if hasattr(X, "iloc") else X[name]
+
+
+def as_span(given: Any, times: np.ndarray | None, name: str) -> Any:
+    """A length of time in the unit of `times`; in rows where these are None.
+
+    >>> int(as_span(3, None, "gap")), as_span(0.5, np.array([1.0, 2.0]), "gap")
+    (3, 0.5)
+    >>> str(as_span(timedelta(days=1), np.array(["2024-05-01"], "M8[h]"), "gap"))
+    '24 hours'
+    """
+    if times is not None and times.dtype.kind == "M":
+        return _as_duration(given, times, name)
+    if not isinstance(given, int | float | np.number) or isinstance(given, bool | np.timedelta64):
+        unit = "rows, since no time= is given" if times is None else "the unit of time="
+        raise BadArgument(f"{name}={shown(given)}: give a number, in {unit}.")
+    if not np.isfinite(given) or given < 0 or (times is None and given != int(given)):
+        kind = "whole number of rows" if times is None else "finite number"
+        raise BadArgument(f"{name}={shown(given)}: give a {kind} that is not negative.")
+    return int(given) if times is None else float(given)
+
+
+def _as_duration(given: Any, times: np.ndarray, name: str) -> np.timedelta64:
+    if isinstance(given, timedelta):  # also those of pandas
+        given = np.timedelta64(getattr(given, "to_timedelta64", lambda: given)())
+    elif isinstance(given, int | float) and given == 0:
+        given = np.timedelta64(0, "us")
+    if not isinstance(given, np.timedelta64):
+        raise BadArgument(
+            f"{name}={shown(given)}: time= holds dates, so give a length of time, such as "
+            "numpy.timedelta64(7, 'D')."
+        )
+    if np.isnat(given) or given < np.timedelta64(0):
+        raise BadArgument(f"{name}={shown(given)}: a length of time is not negative.")
+    exact = given.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
+    return exact if exact == given else given  # `given` where the unit of the dates is coarser
+
+
+def _array(given: Any) -> np.ndarray:
+    """As an array; dates with a zone become UTC, whole numbers and bools stay what they are."""
+    if str(getattr(given, "dtype", "")).startswith("datetime64") and hasattr(given, "to_numpy"):
+        return given.to_numpy(dtype="datetime64[ns]")
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise BadData("time is no list of times: give one number or date for each row.") from None
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def _read(array: np.ndarray) -> np.ndarray:
+    """Whole numbers, texts and objects as floats or dates."""
+    kind = array.dtype.kind
+    if kind in "iu":
+        if np.abs(array).max() > EXACT:
+            raise BadData(
+                "time holds whole numbers beyond 2**53, which floats do not tell apart: give "
+                "dates, such as array.astype('datetime64[ns]')."
+            )
+        return array.astype(np.float64)
+    cells = array.tolist()
+    if kind == "U" or (kind == "O" and all(isinstance(cell, str) for cell in cells)):
+        return _of_texts([str(cell) for cell in cells])
+    if kind == "O" and all(isinstance(cell, date) for cell in cells):
+        return _of_dates(cells)
+    if kind == "O" and all(isinstance(cell, int | float) for cell in cells):
+        return np.array(cells, dtype=np.float64)
+    row = next((i for i, c in enumerate(cells) if not isinstance(c, date)), 0)
+    raise BadData(
+        f"time[{row}] is {shown(cells[row])}, and {_among(cells, row)}: give numbers, or dates "
+        "(datetime64, datetime, or texts such as 2024-05-31)."
+    )
+
+
+def _among(cells: list[Any], row: int) -> str:
+    kinds = {type(cell) for cell in cells} - {type(cells[row])}
+    return "others are of another kind" if kinds else "that is no time"
+
+
+def _of_texts(cells: list[str]) -> np.ndarray:
+    try:
+        return np.array([float(cell) for cell in cells])
+    except ValueError:
+        pass
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # of a zone, which the second way reads
+            return np.array([cell.strip() for cell in cells], dtype=UNIT)
+    except (ValueError, Warning):
+        pass
+    dates = []
+    for row, cell in enumerate(cells):
+        try:
+            dates.append(datetime.fromisoformat(cell.strip()))
+        except ValueError:
+            raise BadData(
+                f"time[{row}] is {shown(cell)}, which is neither a number nor a date as ISO 8601 "
+                "writes it, such as 2024-05-31 or 2024-05-31T18:00: convert the column first."
+            ) from None
+    return _of_dates(dates)
+
+
+def _of_dates(cells: list[Any]) -> np.ndarray:
+    zoned = [getattr(cell, "tzinfo", None) is not None for cell in cells]
+    if any(zoned) and not all(zoned):
+        raise BadData(
+            "time has dates with a zone and dates without one: which comes first is not known. "
+            "Give all of them one."
+        )
+    if any(zoned):
+        cells = [cell.astimezone(UTC).replace(tzinfo=None) for cell in cells]
+    return np.array(cells, dtype=UNIT)

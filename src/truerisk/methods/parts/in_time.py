@@ -1,0 +1,106 @@
+"""What methods in the order of time share: their lengths, and what is said of their forecasts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.answers import Answers
+from truerisk.core.arguments import is_number, shown
+from truerisk.core.contracts import Target, Terms
+from truerisk.core.errors import BadArgument
+from truerisk.core.evaluation import Tested
+from truerisk.core.interval import Basis
+from truerisk.core.losses import Loss
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.parts.averages import Average, Averaged, tested_by_average
+from truerisk.resampling.in_time import times_of
+
+__all__ = ["InTime", "ahead_notes", "check_span", "said_spans"]
+
+
+def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
+    """Refuse what is no length of time in any unit; None stands for none at all."""
+    if given is None and not may_be_0:
+        return
+    wanted = "a number or a length of time is wanted, "
+    wanted += "not negative" if may_be_0 else "more than 0"
+    try:
+        fits = is_number(given) or isinstance(given, timedelta | np.timedelta64)
+        zero = timedelta(0) if isinstance(given, timedelta) else type(given)(0)
+        fits = fits and bool(given >= zero if may_be_0 else given > zero)
+    except (TypeError, ValueError):
+        fits = False
+    if not fits:
+        raise BadArgument(f"{name}={shown(given)}: {wanted}.")
+
+
+def said_spans(method: Any, **usual: Any) -> str:
+    """What is said in the word of a method of lengths that are not the usual ones.
+
+    >>> from types import SimpleNamespace
+    >>> said_spans(SimpleNamespace(gap=3, window=None), gap=0, window=None)
+    ' (gap 3)'
+    """
+    given = {name: getattr(method, name) for name in usual}
+    told = [f"{n} {v}" for n, v in given.items() if v is not None and (n, v) not in usual.items()]
+    return f" ({', '.join(told)})" if told else ""
+
+
+class InTime(Averaged):
+    """A method that tests rows in the order of time, which is that of the rows if none is given."""
+
+    average: Average | None
+    target: ClassVar[Target] = "Err"
+    respects_time: ClassVar[bool] = True
+    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.LOSSES, Basis.MEAN, Basis.TIMES})
+
+    def average_of(self, loss: Loss) -> Average:
+        return loss.averaged(self.average)
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
+        found = tested_by_average(answers, timed, loss, terms, self.average_of(loss))
+        notes = ahead_notes(answers.plan, data) if terms.with_errors else ()
+        return [replace(one, notes=(*one.notes, *notes)) for one in found]
+
+
+def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
+    """How far ahead of which training windows rows were tested; nothing where later rows train.
+
+    >>> from truerisk.core.plan.builder import split_plan
+    >>> rows = np.arange(6)
+    >>> data = Data.check(rows[:, None], rows / 2, task="regression")
+    >>> plan = split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])])
+    >>> ahead_notes(plan, data)[0][:64]
+    'the risk is that of forecasts 1 to 2 rows ahead of windows of 2 t'
+    """
+    times = times_of(data)
+    ends = []
+    for q in range(plan.n_questions):
+        last = times[plan.train_rows(int(plan.fit[q]))[0]].max()
+        tested = times[plan.test_rows(q)[0]]
+        if tested.min() <= last:
+            return ()
+        ends += [tested.min() - last, tested.max() - last]
+    least, most = plan.train_sizes.min(), plan.train_sizes.max()
+    sizes = f"{least}" if least == most else f"{least} to {most}"
+    ahead = _range(min(ends), max(ends), data)
+    note = f"the risk is that of forecasts {ahead} ahead of windows of {sizes} rows: it says "
+    return (f"{note}nothing of times further ahead.",)
+
+
+def _range(low: Any, high: Any, data: Data) -> str:
+    if data.time is None:
+        return f"{low} to {high} rows"
+    if data.time.dtype.kind != "M":
+        return f"{low:.4g} to {high:.4g}"
+    units = {"days": "D", "hours": "h", "minutes": "m", "seconds": "s"}
+    reached = (name for name, unit in units.items() if high >= np.timedelta64(1, unit))  # type: ignore[call-overload]
+    name = next(reached, "seconds")
+    unit: Any = np.timedelta64(1, units[name])  # type: ignore[call-overload]
+    return f"{low / unit:.4g} to {high / unit:.4g} {name}"

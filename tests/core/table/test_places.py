@@ -1,0 +1,64 @@
+"""Places are labels of blocks or coordinates, one to three for each row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from truerisk.core.errors import BadData
+from truerisk.core.table.places import checked_places
+
+FRAME = {"x": [0.0, 1.0, 2.0], "y": [5, 5, 6], "site": ["a", "b", "a"]}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [["b", "a", "b"], [7, 3, 7], pd.Series(["b", "a", "b"])],
+    ids=["texts", "numbers", "series"],
+)
+def test_texts_and_whole_numbers_are_labels(given) -> None:
+    """One code for each row, in the order of the sorted labels."""
+    assert checked_places(given, None, 3).tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [[0.0, 1.0, 2.0], [[0], [1], [2]], pl.DataFrame({"x": [0, 1, 2]}), [["0"], ["1"], ["2"]]],
+    ids=["floats", "column", "frame", "texts"],
+)
+def test_floats_and_columns_are_coordinates(given) -> None:
+    """Whatever has two dimensions, numbers or texts of numbers; and floats in one."""
+    assert checked_places(given, None, 3).tolist() == [[0.0], [1.0], [2.0]]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_names_are_columns_of_the_frame(frame) -> None:
+    """One of labels, or several of coordinates; texts that are no columns are labels."""
+    X = frame(FRAME)
+    assert checked_places("site", X, 3).tolist() == [0, 1, 0]
+    assert checked_places(["x", "y"], X, 3).tolist() == [[0, 5], [1, 5], [2, 6]]
+    assert checked_places(["p", "q", "p"], X, 3).tolist() == [0, 1, 0]
+    with pytest.raises(BadData, match="block='z': X has no such column"):
+        checked_places("z", X, 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["a", "b"], r"shape \(2,\); give a label, or coordinates, for each of 3 rows"),
+        (["a"] * 3, "one label only"),
+        ([[1, 2]] * 3, "one place only"),
+        ([[0, 1], [0, np.nan], [1, 1]], r"block of row 1 is \[0.0, nan\]"),
+        ([[0, "p"], [0, "q"], [1, "r"]], "not all of them are numbers"),
+        (np.arange(12.0).reshape(3, 4), "4 columns: give one to 3 coordinates"),
+        (np.empty((3, 0)), "0 columns"),
+        (np.array(["a", None, 1], dtype=object), "mixes types"),
+        ([[1], [2, 3], [4]], "not equally long"),
+    ],
+)
+def test_what_is_no_place_is_named(given, message) -> None:
+    """What is wrong, where, and what to do."""
+    with pytest.raises(BadData, match=message):
+        checked_places(given, None, 3)

@@ -1,0 +1,107 @@
+"""The interval of losses that depend on those before them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import stdtrit
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression
+
+import truerisk as tr
+from truerisk.core.errors import Refusal, TimeLeakWarning
+from truerisk.core.statistics.long_run import long_run
+
+RNG = np.random.default_rng(0)
+N = 600
+X = RNG.normal(size=(N, 2))
+Y = X[:, 0] + RNG.normal(size=N)
+
+
+def estimate(y=Y, X=X, **more):
+    return tr.estimate_risk(LinearRegression(), X, y, method="forward-5", **more)
+
+
+def test_it_is_the_error_of_the_series_of_losses():
+    """With t of as many degrees of freedom as cosines, on the log scale of squared losses."""
+    found = estimate()
+    series = long_run(found.losses - found.value)
+    assert found.std_error == pytest.approx(series.std_error, rel=1e-12)
+    half = stdtrit(series.n_cosines, 0.975) * series.std_error
+    assert found.interval.method == "hac"
+    assert found.interval.low == pytest.approx(found.value * np.exp(-half / found.value))
+    assert found.interval.high == pytest.approx(found.value * np.exp(half / found.value))
+
+
+def test_rows_of_one_time_are_one_value_of_the_series():
+    """Losses that come in threes say what a third as many say."""
+    times = np.repeat(np.arange(N), 3)
+    found = estimate(np.repeat(Y, 3), np.repeat(X, 3, axis=0), time=times)
+    once = estimate(time=np.arange(N))
+    assert found.value == pytest.approx(once.value)
+    assert found.std_error == pytest.approx(once.std_error)
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    """But that of their times does."""
+    order = RNG.permutation(N)
+    found, same = estimate(time=np.arange(N)), estimate(Y[order], X[order], time=order)
+    assert found.std_error == pytest.approx(same.std_error)
+    assert estimate(Y[order], X[order]).std_error != pytest.approx(found.std_error)
+
+
+def test_weights_count():
+    """The interval is around the weighted mean, by the weighted losses."""
+    weight = RNG.integers(1, 4, N).astype(float)
+    found = estimate(sample_weight=weight)
+    shares = weight[found.loss_rows] / weight[found.loss_rows].sum()
+    parts = shares * (found.losses - found.value)
+    assert found.std_error == pytest.approx(len(parts) * long_run(parts).std_error)
+
+
+def test_dependent_losses_have_a_wider_interval():
+    """Noise that remembers makes fewer news of the same rows."""
+    noise = np.zeros(N)
+    for i in range(1, N):
+        noise[i] = 0.6 * noise[i - 1] + RNG.normal()
+    plain, found = estimate(), estimate(X[:, 0] + noise)
+    assert found.interval.width / found.value > 1.1 * plain.interval.width / plain.value
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: estimate(Y[:100], X[:100]), "rows of 80 different times were tested: of fewer"),
+        (lambda: estimate(groups=np.arange(N) // 2), "groups are met again later"),
+        (
+            lambda: estimate(np.cumsum(RNG.normal(size=N))),
+            "depend on those before them for so long",
+        ),
+        (
+            lambda: tr.estimate_risk(DummyRegressor(), X, np.zeros(N), method="forward-5"),
+            "every row has the same loss",
+        ),
+    ],
+    ids=["few", "groups", "lasting", "alike"],
+)
+def test_there_is_none_where_the_series_does_not_tell(make, reason):
+    """A sentence says why."""
+    found = make()
+    assert (found.interval, found.std_error) == (None, None)
+    assert any(reason in note for note in found.notes)
+
+
+def test_rows_with_times_have_it_whatever_splits_them():
+    """Losses of rows near in time depend on each other in shuffled folds, too."""
+    time = np.arange(N)
+    with pytest.warns(TimeLeakWarning):
+        found = tr.estimate_risk(LinearRegression(), X, Y, method="5-fold", time=time)
+    assert found.interval.method == "hac"
+
+
+def test_no_order_no_interval():
+    """Asked for by name of rows that stand in no order, it is refused before any fit."""
+    with pytest.raises(Refusal, match="needs rows in the order of time, which method '10-fold'"):
+        tr.estimate_risk(LinearRegression(), X, Y, interval="hac")
+    with pytest.raises(Refusal, match="interval 'wald' needs rows that do not depend on each"):
+        estimate(interval="wald")

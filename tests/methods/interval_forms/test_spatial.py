@@ -1,0 +1,125 @@
+"""The interval of a risk in space: by places, by labels, and where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import t
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.core.errors import Refusal
+from truerisk.core.statistics.spatial_components import spatial_components
+
+X, Y = tr.datasets.make_field(120, random_state=4)
+PLACES, FEATURES = X[:, :2], X[:, 2:]
+MODEL = LogisticRegression()
+
+
+def logit(share: float) -> float:
+    return float(np.log(share / (1 - share)))
+
+
+def test_by_places_it_is_the_formula():
+    """Value ± factor · se on the logit scale, from components of the tested places."""
+    found = tr.estimate_risk(MODEL, FEATURES, Y, block=PLACES)
+    value, components = found.value, spatial_components(PLACES, 0.95)
+    error = components.std_error((found.losses - value) / 120)
+    half = components.critical * error / (value * (1 - value))
+    assert found.interval.method == "spatial"
+    assert found.std_error == pytest.approx(error)
+    assert logit(found.interval.low) == pytest.approx(logit(value) - half)
+    assert logit(found.interval.high) == pytest.approx(logit(value) + half)
+
+
+def test_by_labels_it_is_the_formula():
+    """T of the sums of blocks, the variance 1.8 times as large."""
+    labels = np.random.default_rng(1).integers(9, size=120)
+    found = tr.estimate_risk(MODEL, FEATURES, Y, block=labels, method="blocks-3")
+    sums = np.bincount(labels, found.losses - found.value) / 120
+    error = np.sqrt(1.8 * 9 / 8 * (sums**2).sum())
+    half = t.ppf(0.975, 8) * error / (found.value * (1 - found.value))
+    assert found.std_error == pytest.approx(error)
+    assert logit(found.interval.high) == pytest.approx(logit(found.value) + half)
+
+
+def test_squared_losses_are_taken_on_the_log_scale():
+    """The ends lie on both sides by one factor."""
+    numbers = FEATURES[:, 0] + X[:, 0]
+    found = tr.estimate_risk(DummyRegressor(), FEATURES, numbers, block=PLACES)
+    low, high = found.interval.low, found.interval.high
+    assert found.value / low == pytest.approx(high / found.value)
+    assert low > 0
+
+
+def test_it_is_that_of_every_method_where_there_are_places():
+    """Of blocks in pairs, nested, buffered; of random folds, which are warned of; of scores."""
+    knn = KNeighborsClassifier()
+    for outer in ("pairs", "blocks-3", tr.methods.Buffered(0.1, k=3)):
+        search = tr.HonestSearchCV(
+            knn, {"n_neighbors": [1, 9]}, select_by="blocks-4", outer=outer, scores=("auc", "brier")
+        ).fit(X, Y, block=PLACES)
+        assert search.risk_.interval.method == "spatial"
+        assert [search.scores_[s].interval.method for s in ("auc", "brier")] == ["spatial"] * 2
+    with pytest.warns(tr.core.errors.SpaceLeakWarning):
+        folds = tr.estimate_risk(MODEL, FEATURES, Y, block=PLACES, method="5-fold")
+    assert folds.interval.method == "spatial"
+    holdout = tr.methods.KFold(folds=PLACES[:, 0] > 0.5)
+    assert tr.estimate_risk(MODEL, FEATURES, Y, block=PLACES, method=holdout).interval is not None
+
+
+def test_every_candidate_of_a_curve_has_its_own():
+    """From one set of components."""
+    curve = tr.risk_curve(KNeighborsClassifier(), {"n_neighbors": [1, 9]}, X, Y, block=PLACES)
+    assert [one.interval.method for one in curve] == ["spatial", "spatial"]
+    assert curve[0].interval != curve[1].interval
+
+
+def test_neighbours_that_fail_together_make_it_wide():
+    """The same errors scattered over the square have a narrower one."""
+    wrong = (PLACES[:, 0] < 0.3).astype(int)
+    scattered = np.random.default_rng(0).permutation(wrong)
+    widths = []
+    for y in (wrong, scattered):
+        rule = DummyClassifier(strategy="constant", constant=0)
+        found = tr.estimate_risk(rule, FEATURES, y, block=PLACES, method="blocks-5")
+        widths.append(found.interval.width)
+    assert widths[0] > 2 * widths[1]
+
+
+@pytest.mark.parametrize(
+    ("block", "method", "said"),
+    [
+        (PLACES[:15], "blocks-3", "15 places are too few"),
+        (np.repeat(PLACES[:5], 12, axis=0), "blocks-2", "5 places are too few"),
+        (np.arange(60) % 4, "blocks-4", "4 blocks are too few"),
+    ],
+    ids=["rows", "places", "labels"],
+)
+def test_too_few_blocks_or_places_have_none(block, method, said):
+    """The note says how many it needs."""
+    n = len(block)
+    found = tr.estimate_risk(DummyClassifier(), X[:n], np.arange(n) % 2, block=block, method=method)
+    assert found.interval is None
+    assert any(said in note and "needs" in note for note in found.notes)
+
+
+def test_equal_losses_have_none():
+    """Their spread says nothing."""
+    known = np.column_stack([Y * 100.0, X])
+    perfect = tr.estimate_risk(KNeighborsClassifier(1), known, Y, block=PLACES)
+    assert perfect.value == 0
+    assert perfect.interval is None
+    assert any("same loss" in note for note in perfect.notes)
+
+
+def test_without_places_or_for_other_losses_it_is_refused():
+    """The sentence says who lacks what."""
+    with pytest.raises(Refusal, match=r"needs places of the rows, which data without block="):
+        tr.estimate_risk(MODEL, FEATURES, Y, interval="spatial")
+    with pytest.raises(Refusal, match=r"needs a loss that tells.*loss 'jaccard'"):
+        tr.estimate_risk(MODEL, FEATURES, Y, block=PLACES, interval="spatial", loss="jaccard")
+    with pytest.raises(Refusal, match=r"needs a mean of cross-validated losses"):
+        tr.estimate_risk(MODEL, FEATURES, Y, block=PLACES, interval="spatial", method="apparent")
