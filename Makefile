@@ -9,6 +9,7 @@ PYTHON ?=
 WORKERS ?= auto
 ARGS ?=
 MINUTES ?= 10
+VERSION ?=
 BIN := .venv/bin
 FLOOR := .venv-floor/bin
 PARTNERS := .venv-partners/bin
@@ -99,10 +100,19 @@ architecture: .venv/.package ## the rooms: import contracts and tests/test_archi
 	$(BIN)/lint-imports --no-logo
 	$(PYTEST) $(ARCHITECTURE)
 
+# All pages are read anew (-E): the search forgets the index of those that are not. Examples are kept.
 .PHONY: docs
 docs: .venv/.package ## build the documentation, warnings are errors
-	$(QUIET_BLAS) $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(QUIET_BLAS) $(BIN)/sphinx-build -E -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+.PHONY: links
+links: ## every link of the built pages (seconds, after `make docs`)
+	$(PYTEST) tests/site/test_links.py
+
+.PHONY: site
+site: links browser ## the built pages in a browser: axe, telephones, the dark, the words people search (minutes)
+	$(PYTEST) tests/site/test_in_browser.py $(ARGS)
 
 .PHONY: doctest
 doctest: .venv/.package ## run every example of docstrings and pages
@@ -180,6 +190,10 @@ lock: ## resolve the lock files anew (needs uv on the PATH)
 	$(RESOLVE) pyproject.toml --group partners --group build -c requirements/dev.lock -o requirements/partners.lock
 	$(RESOLVE) pyproject.toml -c requirements/dev.lock -o requirements/runtime.lock
 RESOLVE := uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --custom-compile-command "make lock"
+
+.PHONY: release
+release: .venv/.package ## put the changelog together and set the version (VERSION=0.1.0); commits nothing
+	@$(BIN)/python tests/support/release.py "$(VERSION)"
 
 .PHONY: clean
 clean: ## remove everything that make has made

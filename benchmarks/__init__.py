@@ -13,6 +13,7 @@
 | `drop_in.py` | scikit-learn's tests of GridSearchCV, run on HonestSearchCV |
 | `racing.py` | `python -m benchmarks.racing`: how often a race chooses what all folds choose |
 | `best_set.py` | `python -m benchmarks.best_set`: which sets hold the true best |
+| `published_intervals.py` | `python -m benchmarks.published_intervals`: others' and ours |
 | `learning_curves.py` | `python -m benchmarks.learning_curves`: whether their band covers |
 | `__main__.py` | the command line |
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -25,6 +26,9 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "example_report",
+    "cards",
+    "typed_words",
+    "for_readers",
 ]
 
 templates_path = ["_templates"]
@@ -47,6 +51,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "within_subsection_order": "gallery_order.ByJob",
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 1e9,
@@ -60,6 +65,8 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"truerisk {release}"
+# Where the site will stand, as far as the builder knows: Read the Docs says it, and so can you.
+html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL") or os.environ.get("DOCS_URL", "")
 html_static_path = ["_static"]
 html_css_files = ["house.css"]
 html_show_sourcelink = False
@@ -68,10 +75,11 @@ html_theme_options = {
     "logo": {"text": "truerisk"},
     "show_toc_level": 2,
     "navigation_depth": 2,
+    "collapse_navigation": True,
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
-    "footer_end": [],
+    "footer_end": ["this-version"],
     "secondary_sidebar_items": ["page-toc"],
     "use_edit_page_button": False,
     "pygments_light_style": "a11y-high-contrast-light",

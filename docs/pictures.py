@@ -17,7 +17,8 @@ import truerisk as tr
 
 PLACE = Path(__file__).parent / "_static" / "selected-honest.svg"
 N_SEARCHES = 40
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 330, 52, 12, 58, 34
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 366, 52, 12, 94, 34
+LEGEND = 30  # from line to line, where letters are large
 MOST = 0.8
 STYLE = """
 .searches { --ink: #1f2328; --soft: #6a737d; --bar: #9db7d5; --honest: #0b5cad; --best: #c2410c; }
@@ -31,6 +32,10 @@ html[data-theme="dark"] .searches {
 .searches .soft { fill: var(--soft); } .searches .grid { stroke: var(--soft); opacity: .25; }
 .searches .bar { stroke: var(--bar); stroke-width: 5; } .searches .honest { fill: var(--honest); }
 .searches .best { fill: var(--best); } .searches .truth { stroke: var(--ink); stroke-width: 2; }
+.searches .legend text { font-size: 17px; }
+@media (max-width: 640px) {
+  .searches .tick, .searches .legend text { font-size: 20px; }
+  .searches .foot { font-size: 17px; } }
 """
 
 
@@ -76,19 +81,20 @@ def picture(found: np.ndarray) -> str:
     head = f'<svg class="searches" xmlns="http://www.w3.org/2000/svg" {size}>'
     marks = [_marks(LEFT + step * (place + 0.5), *row) for place, row in enumerate(found)]
     foot = f"{len(found)} searches, each on 60 patients and 200 genes; {held} of {len(found)} "
+    place = f'<text class="soft foot" x="{LEFT}" y="{HEIGHT - 10}">'
     parts = [
         f"{head}<style>{STYLE}</style>",
         *(_grid(share) for share in (0, 0.2, 0.4, 0.6, 0.8)),
         *marks,
         *_legend(best, honest, truth),
-        f'<text class="soft" x="{LEFT}" y="{HEIGHT - 10}">{foot}intervals hold the truth</text>',
+        f"{place}{foot}intervals hold the truth</text>",
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
 
 
 def _grid(share: float) -> str:
-    y, text = _y(share), f'<text class="soft" x="{LEFT - 8}"'
+    y, text = _y(share), f'<text class="soft tick" x="{LEFT - 8}"'
     return (
         f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y}" y2="{y}"/>'
         f'{text} y="{y + 4}" text-anchor="end">{share:.0%}</text>'
@@ -114,8 +120,8 @@ def _legend(best: float, honest: float, truth: float) -> list[str]:
         f"errors on 10,000 further patients, mean {truth:.0%}": line,
     }
     return [
-        f'<g transform="translate({LEFT} {row * 17 - 2})">{mark}'
-        f'<text x="18" y="18">{words}</text></g>'
+        f'<g class="legend" transform="translate({LEFT} {row * LEGEND - 2})">{mark}'
+        f'<text x="22" y="20">{words}</text></g>'
         for row, (words, mark) in enumerate(lines.items())
     ]
 

@@ -73,7 +73,8 @@ def quoted(text: str) -> set[str]:
 
 def texts() -> dict[str, str]:
     """Pages (decisions tell history) and sources, by place."""
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "api").glob("*")]
+    docs = ROOT / "docs"
+    pages = [*ROOT.glob("*.md"), *docs.glob("*.md"), *docs.glob("api/*"), *docs.glob("documents/*")]
     sources = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.?pp")]
     return {
         str(path.relative_to(ROOT)): path.read_text("utf-8")

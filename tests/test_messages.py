@@ -59,6 +59,13 @@ class Answering(ClassifierMixin, BaseEstimator):
         return np.full((len(X), self.columns), self.said)
 
 
+class Endless(LinearRegression):
+    """Answers without bound."""
+
+    def predict(self, X: Any) -> Any:
+        return np.full(len(X), np.inf)
+
+
 class Resampling(BaseEstimator):
     """A step that changes the rows, as those of imbalanced-learn."""
 
@@ -99,6 +106,11 @@ def learned(model: Any = KNN, **options: Any) -> Any:
 
 
 CALLS: Mapping[str, Callable[[], Any]] = {
+    "validate, other rows": lambda: tr.validate(searched(), X[::-1], Y),
+    "validate, without outer splits": lambda: tr.validate(searched(outer=None), X, Y),
+    "validate, clip": lambda: tr.validate(KNN, X, Y, clip=0.7),
+    "validate, thresholds": lambda: tr.validate(KNN, X, Y, thresholds=[1.0]),
+    "validate, no curve": lambda: tr.validate(KNN, X, Y, replicates=0).calibration.plot(None),
     "X is a text": lambda: risk(X="data.csv"),
     "X has one dimension": lambda: risk(X=X[:, 0]),
     "X is ragged": lambda: risk(X=[[1, 2], [3]], y=[0, 1]),
@@ -109,8 +121,13 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "y has one class": lambda: risk(y=np.zeros(20, int)),
     "y holds fractions": lambda: risk(y=NUMBERS),
     "y holds words": lambda: risk(Ridge(), y=np.array(["a", "b"])[Y]),
+    "rows that are copies": lambda: strictly(
+        lambda: risk(X=np.vstack([X[:10]] * 2), y=np.hstack([Y[:10]] * 2), method="5-fold")
+    ),
+    "a class of few rows": lambda: strictly(lambda: risk(y=np.r_[1, 1, 1, np.zeros(17, int)])),
     "y has two columns": lambda: risk(y=np.column_stack([Y, Y])),
     "groups are too few": lambda: risk(groups=GROUPS[:3]),
+    "groups and single rows": lambda: risk(groups=GROUPS, method="loo"),
     "one group": lambda: risk(groups=np.zeros(20)),
     "weights are negative": lambda: risk(GaussianNB(), sample_weight=-np.ones(20)),
     "weights that a model does not take": lambda: risk(sample_weight=np.ones(20)),
@@ -141,6 +158,10 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     ),
     "a warning of sums": lambda: strictly(lambda: risk(Answering(said=0.2), loss="log")),
     "a warning of labels": lambda: strictly(lambda: risk(Answering(said=7))),
+    "loss of ranks, a class missing in a test set": lambda: risk(
+        y=np.r_[1, np.zeros(19, int)], loss="auc"
+    ),
+    "answers that are no numbers": lambda: risk(Endless(), y=NUMBERS),
     "loss that needs probabilities": lambda: risk(Perceptron(), loss="log"),
     "interval, misspelt": lambda: risk(interval="wal"),
     "interval that the loss has no rows for": lambda: risk(loss="auc", interval="wald"),
@@ -181,6 +202,9 @@ CALLS: Mapping[str, Callable[[], Any]] = {
     "search, race with a time limit": lambda: raced(time_limit=60),
     "search, race of repeated folds": lambda: raced(select_by=tr.methods.Racing("2x5-fold")),
     "search, race without folds": lambda: raced(select_by=tr.methods.Racing("loo")),
+    "search, a setting that a fold cannot fit": lambda: searched({"n_neighbors": [1, 50]}, cv=5),
+    "search, two words for one thing": lambda: searched(cv=5, select_by="loo"),
+    "search, the honest risk left out": lambda: searched(outer=None).risk_,
     "search, kept fits without a store": lambda: searched().kept_,
     "assessment by a race": lambda: assessed({"mine": KNN}, methods=["racing"]),
     "search, risk before fit": lambda: tr.HonestSearchCV(KNN, GRID).risk_,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,10 +15,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("documents/*.md"))]
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (truerisk .*?)(?:  # exit (\d+))?$")
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+WRITES = re.compile(r"^(.*?) > (\S+)$")
 RULE = re.compile(r"^-{3,}$", re.MULTILINE)
 
 
@@ -26,15 +30,20 @@ def alike(written: str, printed: str) -> bool:
     return doctest.OutputChecker().check_output(written, printed, LIKE)
 
 
-def commands(page: str) -> list[tuple[str, int, str]]:
-    """Every `$ truerisk` line of a page's console blocks that shows what it prints."""
-    found: list[tuple[str, int, str]] = []
+def commands(page: str) -> list[tuple[tuple[str, ...], int, str]]:
+    """Every `$ truerisk` line of a page's console blocks that shows what it prints.
+
+    It comes last, after the lines of its block that write a file (`$ truerisk … > file`).
+    """
+    found: list[tuple[tuple[str, ...], int, str]] = []
     for block in FENCE.findall(page):
-        command, code, output = None, 0, ""
+        command, code, output, before = None, 0, "", ()
         for line in [*block.splitlines(), "$ "]:
             if line.startswith("$ "):
                 if command and output.strip():
-                    found.append((command, code, output))
+                    found.append(((*before, command), code, output))
+                elif command and WRITES.match(command):
+                    before = (*before, command)
                 match = COMMAND.match(line)
                 command, code, output = (
                     (match[1], int(match[2] or 0), "") if match else (None, 0, "")
@@ -45,23 +54,35 @@ def commands(page: str) -> list[tuple[str, int, str]]:
 
 
 SHOWN = [
-    pytest.param(*shown, id=f"{path.name}: {shown[0]}")
+    pytest.param(*shown, id=f"{path.name}: {shown[0][-1]}")
     for path in PAGES
     for shown in commands(path.read_text("utf-8"))
 ]
 
 
-@pytest.mark.parametrize(("command", "code", "output"), SHOWN)
-def test_a_command_prints_what_the_page_says(command, code, output):
-    """Standard output, or the sentence on standard error where the page names an exit code."""
+def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """The command in that folder; what it writes to a file is there afterwards."""
+    writes = WRITES.match(command)
     done = subprocess.run(
-        [sys.executable, "-m", "truerisk.cli", *shlex.split(command)[1:]],
-        cwd=ROOT / "docs",
+        [sys.executable, "-m", "truerisk.cli", *shlex.split(writes[1] if writes else command)[1:]],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
+    if writes:
+        (folder / writes[2]).write_text(done.stdout, "utf-8")
+    return done
+
+
+@pytest.mark.parametrize(("lines", "code", "output"), SHOWN)
+def test_a_command_prints_what_the_page_says(lines, code, output, tmp_path):
+    """Standard output, or the sentence on standard error where the page names an exit code."""
+    for path in DOCS.glob("*.*"):
+        if path.suffix in (".csv", ".py"):
+            shutil.copy(path, tmp_path)
+    *_, done = [run(line, tmp_path) for line in lines]
     printed = done.stderr if code else done.stdout
     assert done.returncode == code, done.stderr
     assert alike(output, printed), printed
@@ -78,7 +99,15 @@ def test_commands_are_read_from_a_page():
     page = (
         "```console\n$ truerisk a\nx\n$ make b\ny\n$ truerisk c  # exit 3\nz\n$ truerisk d\n```\n"
     )
-    assert commands(page) == [("truerisk a", 0, "x\n"), ("truerisk c", 3, "z\n")]
+    assert commands(page) == [(("truerisk a",), 0, "x\n"), (("truerisk c",), 3, "z\n")]
+    page = "```console\n$ truerisk a > b\n$ truerisk c b\nx\n```\n"
+    assert commands(page) == [(("truerisk a > b", "truerisk c b"), 0, "x\n")]
+
+
+def test_a_file_that_a_command_writes_is_there(tmp_path):
+    """The next command of the block can read it."""
+    run("truerisk posterior --errors 6 --rows 60 --json > told.json", tmp_path)
+    assert json.loads((tmp_path / "told.json").read_text("utf-8"))["errors"] == 6
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,11 @@ def a_comparison() -> None:
     tested = tr.permutation_test(tr.HonestSearchCV(object()), X, y, n_permutations=99)
     assert_type(tested, tr.PermutationTest)
     assert_type(tested.p_value, float)
+    validated = tr.validate(tr.HonestSearchCV(object()), X, y, replicates=20)
+    assert_type(validated, tr.Validation)
+    if validated.calibration is not None:
+        assert_type(validated.calibration["slope"].honest, float | None)
+    assert_type(validated.to_html(), str)
     compared = tr.compare(found.risks["knn"], found.risks["knn"], test="bayes")
     assert_type(compared, tr.Comparison)
     assert_type(compared.difference, float)

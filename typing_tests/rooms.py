@@ -73,6 +73,7 @@ def posteriors() -> None:
     assert_type(posterior.cdf(0.1), float)
     assert_type(posterior.cdf(np.linspace(0, 1)), np.ndarray)
     assert_type(posterior.interval(0.9), Interval)
+    assert_type(tr.SelectionBias([[0.1, 0.2]], [0]).reported.mean, float)
     assert_type(tr.plan_sample(0.1, width=0.05).n_test, int | None)
     assert_type(tr.bayesian_error([1.0, 2.0], 0.5, X, y).value, float)
 

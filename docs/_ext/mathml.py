@@ -17,7 +17,7 @@ def visit_inline(self: Any, node: nodes.Element) -> None:
 
 def visit_block(self: Any, node: nodes.Element) -> None:
     """Write a displayed formula, with its number where it has one."""
-    self.body.append('<div class="math-block">')
+    self.body.append('<div class="math-block" tabindex="0" role="group" aria-label="formula">')
     self.body.append(tex2mathml(node.astext(), as_block=True))
     if node["number"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})</span>')

@@ -30,6 +30,8 @@ _WHERE = {
     "RiskOverTime": "truerisk.api.risk_over_time",
     "Study": "truerisk.api.study",
     "RocCurve": "truerisk.core.statistics.roc",
+    "SelectionBias": "truerisk.core.statistics.selection_bias",
+    "Validation": "truerisk.core.validation.validation",
     "assess": "truerisk.api.assess",
     "audit": "truerisk.api.audit",
     "bayesian_error": "truerisk.api.bayesian_error",
@@ -42,6 +44,7 @@ _WHERE = {
     "risk_curve": "truerisk.api.estimate",
     "risk_over_time": "truerisk.api.risk_over_time",
     "show_versions": "truerisk.api.show_versions",
+    "validate": "truerisk.api.validate",
 }
 _ROOMS = {
     "datasets": "truerisk.datasets",
@@ -67,7 +70,9 @@ __all__ = [
     "RiskEstimate",
     "RiskOverTime",
     "RocCurve",
+    "SelectionBias",
     "Study",
+    "Validation",
     "__version__",
     "assess",
     "audit",
@@ -89,6 +94,7 @@ __all__ = [
     "selection",
     "show_versions",
     "testing",
+    "validate",
 ]
 
 if TYPE_CHECKING:  # the same names, for type checkers
@@ -116,6 +122,7 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.api.search import HonestSearchCV as HonestSearchCV
     from truerisk.api.show_versions import show_versions as show_versions
     from truerisk.api.study import Study as Study
+    from truerisk.api.validate import validate as validate
     from truerisk.core import losses as losses
     from truerisk.core.comparison import Comparison as Comparison
     from truerisk.core.learning_curve import LearningCurve as LearningCurve
@@ -123,6 +130,8 @@ if TYPE_CHECKING:  # the same names, for type checkers
     from truerisk.core.results import RiskEstimate as RiskEstimate
     from truerisk.core.statistics.error_posterior import ErrorPosterior as ErrorPosterior
     from truerisk.core.statistics.roc import RocCurve as RocCurve
+    from truerisk.core.statistics.selection_bias import SelectionBias as SelectionBias
+    from truerisk.core.validation.validation import Validation as Validation
     from truerisk.methods import interval_forms as intervals
     from truerisk.study.comparison.result import ManyComparison as ManyComparison
 

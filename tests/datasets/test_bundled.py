@@ -26,7 +26,7 @@ SHAPES = {
     "four-class": (100, 21, 4),
 }
 DOCUMENTS = ["colon", "yeast", "satellite", "a1a", "ovarian", "ozone"]  # test_documents.py
-DOCUMENTS.append("ozone-level")
+DOCUMENTS += ["ozone-level", "spam"]
 
 
 def test_the_words_are_those_tested_here() -> None:

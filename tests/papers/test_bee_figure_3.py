@@ -18,7 +18,7 @@ def test_claims_are_about_sizes_that_are_drawn():
     assert tuple(sets) == ("yeast", "satellite")
     for word, learner, low, high, place in bee_figure_3.said:
         assert {low, high} <= set(sets[word].methods(learner))
-        assert sets[word].sizes_of(learner)[place] > 0
+        assert sets[word].sizes[place] > 0
 
 
 def test_the_smallest_training_sets_are_learned_from(monkeypatch):

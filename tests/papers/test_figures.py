@@ -54,6 +54,20 @@ def test_boxes_are_drawn_and_named(tmp_path):
     assert ax.get_legend() is None
 
 
+def test_points_have_the_size_that_is_given():
+    """And matplotlib's own without one."""
+    pytest.importorskip("matplotlib", reason="figures need matplotlib")
+    from matplotlib.figure import Figure as Canvas
+
+    from truerisk.papers.figures import _draw_panel
+
+    ax, x = Canvas().subplots(), np.arange(3)
+    points = Series("", x, x, "o", size=2.5), Series("", x, x, "o")
+    _draw_panel(ax, Panel("", "", "", points))
+    small, usual = (line.get_markersize() for line in ax.get_lines())
+    assert small == 2.5 != usual
+
+
 def test_a_line_of_means_has_a_band_of_two_standard_errors():
     """One for every line that knows its errors, and none for single curves."""
     pytest.importorskip("matplotlib", reason="figures need matplotlib")

@@ -53,7 +53,19 @@ def test_criteria_are_those_of_a_user() -> None:
     assert draws["R2"][:6] == pytest.approx(1 - np.array(fits) / y.var())
 
 
+def test_fitted_polynomials_pass_nearer_and_nearer(report) -> None:
+    """A panel per degree that the lecture shows; the last passes through all points."""
+    fitted, _ = report.findings.figures
+    assert [panel.title[:10] for panel in fitted.panels] == [
+        "degree 1: ", "degree 2: ", "degree 5: ", "degree 10:",
+    ]  # fmt: skip
+    points, line, _ = fitted.panels[-1].series
+    assert np.interp(points.x, line.x, line.y) == pytest.approx(points.y, abs=1e-6)
+    r2 = insa_polynomial.replicate(0, 0)["R2"]
+    assert fitted.panels[2].title == f"degree 5: R² = {r2[4]:.3f}"
+
+
 def test_two_panels(report) -> None:
     """R² on the left; Cp beside the risk on the right."""
-    (figure,) = report.findings.figures
+    _, figure = report.findings.figures
     assert [len(panel.series) for panel in figure.panels] == [1, 3]

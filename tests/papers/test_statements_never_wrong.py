@@ -21,14 +21,17 @@ SECONDS = (  # those whose `--quick` takes seconds, and how many replicates are 
     "wallman-table-1",
     "wallman-figure-4",
     "wallman-posterior",
+    "wallman-figure-1",
+    "wallman-bias",
     "kearns-figure-1",
     "kearns-figure-2",
     "mehta-three-way",
+    "mehta-rules",
     "insa-polynomial",
     "aicc-simulation",
     "bee-figure-1",
 )
-LONGER = {"kearns-figure-3": 12, "insa-optimism": 12, "bee-table-3": 3}
+LONGER = {"kearns-figure-3": 12, "insa-optimism": 12, "insa-bootstrap": 10, "bee-table-3": 3}
 
 
 def known(word):

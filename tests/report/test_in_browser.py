@@ -214,7 +214,7 @@ def test_nothing_leaves_the_file(show, content):
     """No request but for the file itself, and not a word on the console."""
     opened = show(content)
     opened.page.click("text=Copy the paragraph")
-    opened.page.wait_for_function("document.querySelector('.copy [role=status]').textContent")
+    opened.page.wait_for_selector("#methods .copy [role=status]:text('c')")
     assert opened.asked == []
     assert opened.said == []
 

@@ -11,6 +11,7 @@
 | `bayesian_error.py` | `bayesian_error` of a linear rule given by its coefficients |
 | `show_versions.py` | `show_versions`: versions, and engines that are off |
 | `permutation_test.py` | `permutation_test`: whether a procedure learns anything |
+| `validate.py` | `validate`: what a reviewer of a model asks |
 | `plan_sample.py` | `plan_sample`: test rows for a width, rows shared |
 | `learning_curve.py` | `learning_curve`: fewer rows, and more |
 | `risk_over_time.py` | `risk_over_time`: losses along time, and whether they drift |
@@ -18,6 +19,7 @@
 | `skore_check.py` | the audit as a check of skore reports |
 | `road/` | from what a user gave to an evaluation |
 | `findings/` | checks of tables and splits |
-| `assessing/`, `searching/`, `auditing/`, `comparing/`, `permuting/`, `studying/` | their parts |
+| `assessing/`, `searching/`, `auditing/`, `comparing/`, `permuting/` | their parts |
+| `studying/`, `validating/` | their parts |
 | `learning/` | what a learning curve is made of |
 """

@@ -49,6 +49,7 @@ from truerisk.core.table.data import Data
 from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries
 from truerisk.engines.workers.executors import workers_of
+from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 
@@ -268,7 +269,7 @@ def _test(
         curve, *others = [curve_of(computed) for computed in tuned]
         inside = tunes_inside(problem.family)  # one more fit, on all rows
         claim = _claim(problem, curve, inside=inside)
-        apparent, held_out, again = _fitted_again(problem, honest, curve, keeper)
+        apparent, held_out, again = _fitted_again(problem, schedule.nested, honest, curve, keeper)
         count.finish(again + inside)
     seconds = perf_counter() - started
     risk = procedure_of(honest)
@@ -307,7 +308,11 @@ def _on_fewer_rows(
 
 
 def _fitted_again(
-    problem: Problem, honest: Computed, curve: RiskCurve, keeper: Keeper | None
+    problem: Problem,
+    procedure: Procedure,
+    honest: Computed,
+    curve: RiskCurve,
+    keeper: Keeper | None,
 ) -> tuple[RiskEstimate | None, OutOfFold | str, int]:
     """The apparent risk, the scores of rows that were held out, and how many fits these took.
 
@@ -316,7 +321,7 @@ def _fitted_again(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = honest.evaluation
-        held_out = out_of_fold(problem, found.answers, found.winners, keeper)
+        held_out = out_of_fold(problem, found.answers, found.winners, procedure, keeper)
         apparent = apparent_risk(problem, curve.best, keeper)
     return apparent, held_out, 1 + (0 if isinstance(held_out, str) else held_out.n_fits)
 

@@ -3,7 +3,7 @@
 | file | what it holds |
 |---|---|
 | `app.py` | the group of commands, exit codes, errors as one sentence |
-| `estimate.py`, `assess.py`, `audit.py`, `report.py` | commands |
+| `estimate.py`, `assess.py`, `validate.py`, `audit.py`, `report.py` | commands |
 | `permute.py` | whether a tuned learner is above chance |
 | `compare_study.py` | `study compare` |
 | `plan.py`, `posterior.py`, `roc.py`, `compare.py`, `reproduce.py`, `study.py` | more commands |

@@ -28,6 +28,7 @@ _COMMANDS = {
     "assess": ("assess", "Compare tuned learners on a table and say how wrong the best one is."),
     "report": ("report", "Draw the HTML page of an assessment again from its JSON."),
     "estimate": ("estimate", "Estimate the risk of one model."),
+    "validate": ("validate", "What a reviewer asks: calibration, net benefit, optimism."),
     "audit": ("audit", "Audit a search of your own: a gate that refuted claims do not pass."),
     "plan": ("plan", "How many test rows, and how tuning and testing share what there is."),
     "compare": ("compare", "Compare two stored estimates on the rows that both tested."),

@@ -13,7 +13,7 @@ from truerisk.cli.source import Source, order_options, read_source, source_optio
 from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.registry import closest
 
-__all__ = ["estimate"]
+__all__ = ["estimate", "read_model"]
 
 
 @click.command()
@@ -52,7 +52,7 @@ def estimate(
         say(f"note: {note}")
     from truerisk.api.estimate import risk_curve
 
-    pipeline, params = _model(model, settings, source)
+    pipeline, params, _ = read_model(model, settings, source)
     options: dict[str, Any] = {"loss": loss, "executor": runs_on, "random_state": seed}
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
     with worded_warnings(), shown_progress():
@@ -61,10 +61,10 @@ def estimate(
     click.echo(found.to_json() if as_json else _described(found))
 
 
-def _model(
+def read_model(
     word: str, settings: tuple[str, ...], source: Source
-) -> tuple[Any, dict[str, list[Any]] | None]:
-    """The learner of a word and its one setting; short parameter names are of its last step."""
+) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
+    """The learner of a word, its one setting, and its grid; short names are of its last step."""
     from truerisk.models.learners import learner
 
     pipeline, grid = learner(
@@ -85,7 +85,7 @@ def _model(
         if full in params:
             raise click.UsageError(f"--set {name} is given twice; a model has one setting.")
         params[full] = [_value(value)]
-    return pipeline, params or None
+    return pipeline, params or None, grid
 
 
 def _short_names(known: Mapping[str, Any], grid: Mapping[str, Any]) -> dict[str, str]:

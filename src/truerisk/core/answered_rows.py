@@ -60,11 +60,11 @@ class AnsweredRows:
         found |= dict(_columns("truth", self.truth[rows]))
         for one in self.told:
             found |= self._answers(one)
-        order = order[self._unseen[order]]
+        order = order[self.unseen[order]]
         return {name: values[order].tolist() for name, values in found.items()}
 
     @property
-    def _unseen(self) -> np.ndarray:
+    def unseen(self) -> np.ndarray:
         """Which answers are of a model that did not see the row: a bootstrap asks others, too."""
         plan = self.told[0].plan
         seen = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]

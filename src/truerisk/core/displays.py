@@ -20,6 +20,16 @@ displays = Registry(
         "many-page": Line(
             "truerisk.report.many_page:draw_many", "a comparison over data sets as one HTML page"
         ),
+        "validation-page": Line(
+            "truerisk.report.validation_page:draw_validation", "a validation as one HTML page"
+        ),
+        "calibration-curve": Line(
+            "truerisk.plots.validation:draw_calibration_curve",
+            "the smoothed share of events over the probability, with its band",
+        ),
+        "decision-curve": Line(
+            "truerisk.plots.validation:draw_decision_curve", "net benefit against the threshold"
+        ),
         "critical-difference": Line(
             "truerisk.plots.critical_difference:draw_critical_difference",
             "average ranks, and which of them lie too close to be told apart",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, NotWritten
 
-__all__ = ["place_of", "write_text"]
+__all__ = ["also_written", "place_of", "write_text"]
 
 
 def place_of(path: Any) -> Path:
@@ -29,6 +30,15 @@ def place_of(path: Any) -> Path:
     if not os.access(place if place.exists() else folder, os.W_OK):
         raise NotWritten(f"{place} cannot be written: permission denied; name another place.")
     return place
+
+
+def also_written(path: Any, make: Callable[[], str]) -> str:
+    """What `make` makes, also written to `path` where one is given, which is checked before."""
+    place = None if path is None else place_of(path)
+    text = make()
+    if place is not None:
+        write_text(text, place)
+    return text
 
 
 def write_text(text: str, path: Any) -> None:

@@ -145,6 +145,10 @@ registry = Registry(
             "truerisk.datasets.documents:ozone_level",
             "1041 rows, 13 features, a number (needs TRUERISK_DATA)",
         ),
+        "spam": Line(
+            "truerisk.datasets.documents:spam",
+            "4601 rows, 57 features, 2 classes (needs TRUERISK_DATA)",
+        ),
     },
 )
 """Word -> what has the data and one sentence about them."""

@@ -30,6 +30,7 @@ __all__ = [
     "ozone",
     "ozone_level",
     "satellite",
+    "spam",
     "yeast",
 ]
 
@@ -196,6 +197,14 @@ satellite = DocumentData(
     _labelled_tables,
     "6435 pixels, 4 bands of 3 x 3 neighbours; 6 soils; rows 0-4434 are the fixed training set",
     "Statlog, UCI",
+)
+spam = DocumentData(
+    "spam",
+    {"spam.csv.gz": "861b72a4add614265219758415b7e7bc894490dbb0abd7e5a57659ce6f773ef6"},
+    (4601, 57),
+    _labelled_tables,
+    "4601 messages, 57 frequencies of words, signs and capitals; good mail (0) or spam (1)",
+    "UCI Spambase",
 )
 a1a = DocumentData(
     "a1a",

@@ -72,12 +72,12 @@ class BayesianError(Method):
 
     `kappa`, `nu`, `scale` (S: a number times the identity, or a matrix) and `mean` (one number, or
     one for each feature) replace these, each as one value or as a mapping from class labels, in the
-    units that `standardize` leaves. "improper" is the scaled identity covariance with the flat
-    prior as the document prints it: optimistic where features are many more than rows,
-    pessimistic where the rule varies less than the features do on average. γ is the share of the
-    first class among the rows, or `gamma`: the share of the first of two classes, or those of all
-    classes in sorted order. The estimate depends on the units of the features; with `standardize`
-    each has mean 0 and variance 1.
+    units that `standardize` leaves; with an S other than 0 κ must exceed p − 1. "improper" is the
+    scaled identity covariance with the flat prior as the document prints it: optimistic where
+    features are many more than rows, pessimistic where the rule varies less than the features do on
+    average. γ is the share of the first class among the rows, or `gamma`: the share of the first of
+    two classes, or those of all classes in sorted order. The estimate depends on the units of the
+    features; with `standardize` each has mean 0 and variance 1.
 
     The standard error is the posterior standard deviation and the interval the exact credible
     interval. It holds as often as it says over classes drawn from the prior; for given classes it
@@ -203,6 +203,7 @@ class BayesianError(Method):
         found = class_priors(self.prior, self._parameters, labels, len(rows.scale), p)
         found = {code: found[code] for code in rules.codes}
         for code, one in found.items():
+            one.refuse_improper(p)
             one.refuse_too_few(self.prior, rows.size(code), p)
         if any(one.scale is None for one in found.values()):
             refuse_singular(len(rows.codes), len(rules.codes), p)

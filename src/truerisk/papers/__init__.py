@@ -52,6 +52,14 @@ registry = Registry(
             "truerisk.papers.wallman_posterior:wallman_posterior",
             "the posterior of a true error: four measures, and how often its bound holds",
         ),
+        "wallman-figure-1": Line(
+            "truerisk.papers.wallman_figure_1:wallman_figure_1",
+            "1000 points of each class of the four problems, and their Bayes risks",
+        ),
+        "wallman-bias": Line(
+            "truerisk.papers.wallman_bias:wallman_bias",
+            "why the error of a chosen classifier is too small: what is reported, and of what",
+        ),
         "kearns-figure-1": Line(
             "truerisk.papers.kearns_figure_1:kearns_figure_1",
             "empirical, conditional and true risk of k intervals; the bias and its estimate",
@@ -72,9 +80,21 @@ registry = Registry(
             "truerisk.papers.mehta_three_way:mehta_three_way",
             "train, validate, test: what each error estimates, beside cross-validation",
         ),
+        "mehta-rules": Line(
+            "truerisk.papers.mehta_rules:mehta_rules",
+            "the constant, the memoriser and rare classes: training error, test error, thresholds",
+        ),
+        "mehta-spam": Line(
+            "truerisk.papers.mehta_spam:mehta_spam",
+            "ROC curves of three models of the spam data (needs TRUERISK_DATA)",
+        ),
         "insa-polynomial": Line(
             "truerisk.papers.insa_polynomial:insa_polynomial",
             "R² and Cp of polynomial regression by its degree",
+        ),
+        "insa-bootstrap": Line(
+            "truerisk.papers.insa_bootstrap:insa_bootstrap",
+            "bootstrap samples with their trees, and the three bootstrap estimates of the error",
         ),
         "insa-optimism": Line(
             "truerisk.papers.insa_optimism:insa_optimism",

@@ -44,7 +44,7 @@ class RealSet:
     """A data set by its word, sizes of training sets, and where they are drawn from.
 
     Of a set with a fixed split, `pool` rows at its beginning are for training and the others are
-    tested. Without one, the rows that were not drawn are tested. Machines get `most` rows at most.
+    tested. Without one, the rows that were not drawn are tested.
     """
 
     word: str
@@ -52,7 +52,6 @@ class RealSet:
     pool: int | None = None
     repeats: int = 0
     scaled: bool = True
-    most: int | None = None
     learners: tuple[str, ...] = field(default=("LR", "SVM"))
 
     def check(self) -> None:
@@ -65,11 +64,6 @@ class RealSet:
             return {**counting(tens=False), **bayesian(standardize=True)}
         return {**counting(repeats=self.repeats), **bayesian(standardize=True), "EBIC": EBIC()}
 
-    def sizes_of(self, learner: str) -> tuple[int, ...]:
-        """Of training sets, ascending."""
-        most = self.most if learner == "SVM" else None
-        return tuple(size for size in self.sizes if most is None or size <= most)
-
     def family(self, learner: str) -> Family:
         """Penalties of the path, or costs of machines on features scaled in each training set."""
         return machines(scaled=self.scaled) if learner == "SVM" else logistic()
@@ -81,8 +75,6 @@ class RealSet:
             train, test = self.split(stream(f"{self.word} {size}", seed, number), size)
             X, y = _rows(self.word)
             for learner in self.learners:
-                if size not in self.sizes_of(learner):
-                    continue
                 family = self.family(learner)
                 errors_of = _tested(family, X[train], X[test], y[test])
                 methods = self.methods(learner)
@@ -109,12 +101,11 @@ class RealSet:
     def grid(self, draws: Draws, learner: str) -> MeansGrid:
         """Mean test errors by size."""
         title = f"{self.word}, {learner}: mean test error of the chosen rule"
-        return mean_grid(draws, self._lines(learner), self.sizes_of(learner), title)
+        return mean_grid(draws, self._lines(learner), self.sizes, title)
 
     def panel(self, draws: Draws, learner: str) -> Panel:
         """The same as lines."""
-        sizes = self.sizes_of(learner)
-        return error_panel(draws, self._lines(learner), sizes, f"{self.word}, {learner}")
+        return error_panel(draws, self._lines(learner), self.sizes, f"{self.word}, {learner}")
 
     def _lines(self, learner: str) -> dict[str, str]:
         names = (*self.methods(learner), ORACLE)
@@ -160,7 +151,7 @@ class RealSetsFigure(Experiment):
 
     def _claim(self, draws: Draws, said: Said) -> Statement:
         word, learner, low, high, place = said
-        sizes = next(one.sizes_of(learner) for one in self.sets if one.word == word)
+        sizes = next(one.sizes for one in self.sets if one.word == word)
         return less(draws, low, high, place, sizes[place], learner=f"{word} {learner}")
 
 

@@ -24,7 +24,7 @@ REACH = 2.0  # standard errors that a band shows to either side
 class Series:
     """One line, `style` as matplotlib writes it ('-', ':', '--', 'o').
 
-    `error` are the standard errors of y, where y are means.
+    `error` are the standard errors of y, where y are means; `size` is that of points.
     """
 
     label: str
@@ -33,6 +33,7 @@ class Series:
     style: str = "-"
     width: float = 1.2
     error: np.ndarray | None = None
+    size: float | None = None
 
 
 def mean_line(
@@ -113,9 +114,8 @@ def _draw_panel(ax: Any, panel: Panel) -> None:
 
 
 def _draw_line(ax: Any, series: Series) -> None:
-    (line,) = ax.plot(
-        series.x, series.y, series.style, linewidth=series.width, label=series.label or None
-    )
+    look = {"linewidth": series.width, "markersize": series.size, "label": series.label or None}
+    (line,) = ax.plot(series.x, series.y, series.style, **look)
     if series.error is not None:
         away = REACH * series.error
         band = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0}

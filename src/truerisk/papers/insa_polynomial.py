@@ -66,6 +66,7 @@ class InsaPolynomial(Experiment):
         risk = ((truth - few.values) ** 2).mean(axis=1) + NOISE
         chosen = np.array([values.argmin() for values in curves.values()])
         return {
+            "y": y,
             "R2": r2,
             "Cp": curves["Cp"],
             "risk": risk,
@@ -78,7 +79,7 @@ class InsaPolynomial(Experiment):
             tables=(_r2(draws), _shares(draws), _risks(draws)),
             claims=_claims(draws),
             notes=NOTES,
-            figures=(_figure(draws),),
+            figures=(_fitted(draws), _figure(draws)),
         )
 
 
@@ -149,6 +150,22 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
             ),
         ),
     )
+
+
+def _fitted(draws: Draws) -> Panels:
+    """The first data set with the polynomials that the lecture shows."""
+    x, y, fine = np.linspace(-1, 1, POINTS), draws["y"][0], np.linspace(-1, 1, 201)
+    panels = []
+    for degree in R2:
+        line = np.polynomial.Polynomial.fit(x, y, degree)(fine)
+        lines = (
+            Series("", x, y, "ko"),
+            Series("fitted", fine, line, "C0-"),
+            Series("truth", fine, curve(fine), "k:"),
+        )
+        title = f"degree {degree}: R² = {draws['R2'][0, degree - 1]:.3f}"
+        panels.append(Panel(title, "x", "y", lines))
+    return Panels("insa-polynomial-fitted", tuple(panels))
 
 
 def _figure(draws: Draws) -> Panels:

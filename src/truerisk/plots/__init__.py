@@ -6,6 +6,7 @@
 | `curve.py` | a risk curve with error bars, or several together; the chosen candidates |
 | `learning_curve.py` | risk against training rows, the law and its band |
 | `calibration.py` | observed shares over the probabilities given |
+| `validation.py` | calibration curves with their band, decision curves |
 | `assessment.py` | optimism ladder, random splits, stability of settings |
 | `posterior.py` | posterior densities of an error |
 | `roc.py` | ROC and precision-recall curves, operating points |

@@ -16,5 +16,8 @@
 | `audit_document.py`, `audit_figures.py`, `audit_text.py` | the JSON, figures, words of an audit |
 | `many_page.py`, `many.html` | the page of a comparison over many data sets |
 | `many_document.py`, `many_figures.py`, `many_text.py` | its JSON, figures, words |
+| `validation_page.py`, `validation.html` | the page of a validation |
+| `validation_document.py` | its JSON |
+| `validation_figures.py`, `validation_text.py` | its figures and words |
 | `methods_text.py` | what was done, to paste into a paper, and how to repeat it |
 """

@@ -77,9 +77,9 @@ def require_schema(content: Any, wanted: str, newest: int) -> None:
     name = schema_of(content)
     if name != wanted:
         raise BadData(
-            f"this is a '{clean(name, 60)}', and a report is drawn of an assessment, an audit or "
-            "a comparison over data sets: `truerisk assess --json`, `truerisk audit --json`, "
-            "`truerisk study compare --json` or to_json(path) writes one."
+            f"this is a '{clean(name, 60)}', and a report is drawn of an assessment, an audit, a "
+            "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
+            "--json`, `truerisk study compare --json` or to_json(path) writes one."
         )
     version = content["schema"].partition("/")[2]
     if version.isdecimal() and int(version[:9]) > newest:

@@ -131,19 +131,64 @@
     });
   }
 
+  // ---- a drawing by itself: its legend below it, the colours of now in a style of its own
+  const SVG = "http://www.w3.org/2000/svg";
+  const put = (parent, name, values, text = "") => {
+    const made = parent.appendChild(document.createElementNS(SVG, name));
+    for (const [key, value] of Object.entries(values)) made.setAttribute(key, value);
+    made.textContent = text;
+    return made;
+  };
+  const drawing = (figure) => {
+    const shown = figure.querySelector(".drawing");
+    const svg = shown.cloneNode(true);
+    const now = getComputedStyle(shown);
+    svg.removeAttribute("class"); // it would be as wide as the window
+    const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
+    const keys = [...figure.querySelectorAll(".keys li")];
+    keys.forEach((key, i) => {
+      const sign = svg.appendChild(key.querySelector("svg").cloneNode(true));
+      const at = { x: 10, y: height + 20 * i + 4, width: 26, height: 14 };
+      for (const [name, value] of Object.entries(at)) sign.setAttribute(name, value);
+      put(svg, "text", { x: 44, y: height + 20 * i + 15 }, key.textContent.trim());
+    });
+    const size = { width, height: height + 20 * keys.length + 6 };
+    svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
+    for (const [name, value] of Object.entries(size)) svg.setAttribute(name, value);
+    svg.querySelectorAll("[data-tip]").forEach((mark) => mark.removeAttribute("data-tip"));
+    svg.querySelectorAll(".lit").forEach((mark) => mark.classList.remove("lit"));
+    const rules = byId("marks").textContent.replace(/var\((--\w+)\)/g, (_, name) => now.getPropertyValue(name).trim());
+    const ground = `svg { color: ${now.color}; font-family: ${now.fontFamily}; background: ${now.getPropertyValue("--paper")}; }`;
+    svg.prepend(put(svg, "style", {}, `${rules}\n${ground}`));
+    return new XMLSerializer().serializeToString(svg);
+  };
+
   // ---- copying, printing, wide tables
-  for (const button of document.querySelectorAll("[data-copy]")) {
+  const copying = (button, text, select) => {
     button.closest(".copy").hidden = false;
     button.addEventListener("click", async () => {
-      const from = byId(button.dataset.copy);
       const said = button.parentElement.querySelector("[role=status]");
       try {
-        await navigator.clipboard.writeText(from.textContent.trim());
+        await navigator.clipboard.writeText(text());
         said.textContent = "copied";
       } catch {
-        window.getSelection().selectAllChildren(from);
+        window.getSelection().selectAllChildren(select());
         said.textContent = "selected: copy it with the keyboard";
       }
+    });
+  };
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    const from = byId(button.dataset.copy);
+    copying(button, () => from.textContent.trim(), () => from);
+  }
+  for (const button of document.querySelectorAll("[data-drawing]")) {
+    const figure = byId(button.dataset.drawing);
+    const kept = document.createElement("pre"); // what is selected where nothing may be copied
+    kept.className = "unseen";
+    copying(button, () => drawing(figure), () => {
+      kept.textContent = drawing(figure);
+      button.parentElement.append(kept);
+      return kept;
     });
   }
   let opened = [];

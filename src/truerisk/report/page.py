@@ -1,21 +1,26 @@
-"""The page of results, whatever they are: of an assessment, an audit or a comparison."""
+"""The page of results: of an assessment, an audit, a comparison or a validation."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from truerisk.report import audit_document, many_document
+from truerisk.report import audit_document, many_document, validation_document
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
 from truerisk.report.json_values import parse, read_text, schema_of
 from truerisk.report.many_page import draw_many
+from truerisk.report.validation_page import draw_validation
 
 __all__ = ["draw_any", "page_of_file"]
 
 
 def draw_any(content: Any) -> str:
     """The page of plain values that `to_dict` made."""
-    draw = {audit_document.SCHEMA: draw_audit, many_document.SCHEMA: draw_many}
+    draw = {
+        audit_document.SCHEMA: draw_audit,
+        many_document.SCHEMA: draw_many,
+        validation_document.SCHEMA: draw_validation,
+    }
     return draw.get(schema_of(content), draw_page)(content)
 
 

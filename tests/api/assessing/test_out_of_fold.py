@@ -28,6 +28,15 @@ def found():
     return tr.assess(learners, X, Y, **QUICK)
 
 
+def test_random_models_tested_in_pairs_are_the_same_again():
+    """A forest without a seed, tuned and tested in pairs, answers as it did when it was tested."""
+    forest = {"forest": (RandomForestClassifier(5), {"max_depth": [1, 4]})}
+    one = tr.assess(forest, X, Y, methods=["4-fold"], outer="pairs").learners["forest"]
+    told = one.out_of_fold
+    wrong = told.values.argmax(axis=1) != np.unique(Y, return_inverse=True)[1][told.rows]
+    np.testing.assert_array_equal(one.risk.losses[np.argsort(one.risk.loss_rows)], wrong)
+
+
 @pytest.mark.parametrize("name", ["knn", "forest"])
 def test_the_models_are_those_that_were_tested(found, name):
     """Losses recomputed from the probabilities are the losses of the honest test, row by row."""

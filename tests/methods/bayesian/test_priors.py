@@ -148,6 +148,14 @@ def test_a_feature_that_no_rule_uses_does_not_matter_to_the_usual_prior():
         ({"prior": "improper", "nu": 1}, "one form without parameters, and nu is given"),
         ({"prior": "other"}, "prior='other' is unknown"),
         ({"nu": {"a": -1, "b": 1}}, "nu=-1 is not"),
+        ({"kappa": -1}, "kappa=-1 makes no distribution of covariances: .* κ > p − 1"),
+        ({"kappa": 0}, "kappa=0 makes no distribution"),
+        ({"kappa": {"a": 9, "b": -2.5}}, "kappa=-2.5 makes no distribution"),
+        ({"prior": "empirical", "kappa": 0}, "kappa=0 makes no distribution"),
+        ({"kappa": -1, "scale": np.eye(P)}, "The words 'flat' and 'jeffreys' have"),
+        ({"kappa": [5, 6]}, "is not a number"),
+        ({"nu": np.inf}, "nu=inf is not a number of rows"),
+        ({"scale": np.diag([1.0, 1.0, 0.0])}, "symmetric matrix whose eigenvalues"),
     ],
 )
 def test_what_is_no_prior_is_refused(options, message):
@@ -172,6 +180,36 @@ def test_what_does_not_fit_the_table_is_refused(options, message):
     """Sizes and labels are checked when the rows are there."""
     with pytest.raises(BadData, match=message):
         tr.bayesian_error(*RULE, X, Y, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "sound"),
+    [
+        ({"kappa": P - 1}, False),
+        ({"kappa": P - 0.99}, True),
+        ({"kappa": {"a": P - 1, "b": P}}, False),
+        ({"prior": "empirical", "kappa": 1.5}, False),
+        ({"prior": "flat", "scale": 1}, False),
+        ({"prior": "jeffreys", "scale": {"a": 0, "b": S}}, False),
+        ({"kappa": -1, "scale": 0}, True),
+        ({"prior": "flat", "kappa": -1}, True),
+    ],
+)
+def test_a_scale_needs_a_distribution_of_covariances(options, sound):
+    """With S other than 0 κ exceeds p − 1, by the method as by the function; without S it is free.
+
+    κ = −1 with S = 0 stands between the flat prior and that of Jeffreys.
+    """
+    model = LogisticRegression().fit(X, Y)
+    for of in (
+        lambda: tr.bayesian_error(*RULE, X, Y, **options),
+        lambda: tr.estimate_risk(model, X, Y, method=BayesianError(**options)),
+    ):
+        if sound:
+            assert 0 < of().value < 1
+        else:
+            with pytest.raises(Refusal, match="makes no distribution of covariances"):
+                of()
 
 
 @pytest.mark.parametrize(

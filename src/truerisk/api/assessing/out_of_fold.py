@@ -19,6 +19,7 @@ from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.engines.settings import response_refusal
 from truerisk.methods.parts.choosing_inside import by_fit
+from truerisk.methods.parts.procedure import Procedure
 
 __all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of"]
 
@@ -57,13 +58,15 @@ def out_of_fold(
     problem: Problem,
     tested: Answers | None,
     winners: Winners | None,
+    procedure: Procedure,
     keeper: Keeper | None = None,
 ) -> OutOfFold | str:
     """Fit each outer split's winner again and keep probabilities, or decision values.
 
-    `tested` are the answers of the outer splits, `winners` who gave them. The models are those
-    that were tested: same rows, same settings, same seeds. Answers of a model to rows that it saw,
-    as bootstrap methods ask for besides, are left out. A sentence says why there are none.
+    `tested` are the answers of the outer splits of `procedure`, `winners` who gave them. The models
+    are those that were tested: same rows, same settings, same seeds. Answers of a model to rows
+    that it saw, as bootstrap methods ask for besides, are left out. A sentence says why there are
+    none.
     """
     if problem.data.task != "classification":
         return "answers of a regression are numbers, and have no probabilities."
@@ -77,7 +80,8 @@ def out_of_fold(
         if told.response == response:
             return _first(problem, plan, told.values[0], response)
     try:
-        asking = problem.asking(engine="auto", passes=int(winners.compared), keeper=keeper)
+        passes = procedure.testing_pass(len(problem.family))
+        asking = problem.asking(engine="auto", passes=passes, keeper=keeper)
         answers = asking.answers(plan, Request(response), by_fit(plan, winners.candidate))
     except (FitFailed, Refusal):  # the fitted model gives no such answers
         return NEITHER

@@ -17,9 +17,10 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 
-__all__ = ["asked_of"]
+__all__ = ["asked_of", "posed_model", "posed_search"]
 
 USUAL = "10-fold"
 
@@ -41,14 +42,32 @@ def _asked_and_tested(
     search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any]
 ) -> tuple[Problem, Method]:
     if not isinstance(search, HonestSearchCV):
-        weight = params.pop("sample_weight", None)
-        if params:
-            raise Refusal(
-                f"{', '.join(params)}: fit parameters go to a HonestSearchCV; of another model "
-                "only sample_weight is known."
-            )
-        return pose(Family.of(search), X, y, groups=groups, sample_weight=weight), as_method(USUAL)
+        return posed_model(search, X, y, groups, params), as_method(USUAL)
     _refuse(search)
+    problem, _, testing = posed_search(search, X, y, groups, params)
+    if isinstance(testing, Pairs) and len(problem.family) == 1:
+        return problem, testing.outer_method  # nothing is chosen: pairs would tell nothing more
+    return problem, testing
+
+
+def posed_model(
+    model: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], random_state: Any = 0
+) -> Problem:
+    """The problem of a model that is no search of ours."""
+    weight = params.pop("sample_weight", None)
+    if params:
+        raise Refusal(
+            f"{', '.join(params)}: fit parameters go to a HonestSearchCV; of another model "
+            "only sample_weight is known."
+        )
+    given = {"groups": groups, "sample_weight": weight, "random_state": random_state}
+    return pose(Family.of(model), X, y, **given)
+
+
+def posed_search(
+    search: HonestSearchCV, X: Any, y: Any, groups: Any, params: dict[str, Any]
+) -> tuple[Problem, Method, Procedure]:
+    """The problem of a search, how it compares its settings, and how it is tested."""
     problem, _ = posed(search, X, y, worded(search, y), route(search, groups, params))
     if search.param_grid is None and tunes_inside(problem.family):
         raise Refusal(
@@ -56,10 +75,7 @@ def _asked_and_tested(
             "HonestSearchCV around it."
         )
     select_by = as_grid_search_averages(compared_by(search, y))
-    testing = testing_method(search.outer, select_by, USUAL)
-    if isinstance(testing, Pairs) and len(problem.family) == 1:
-        return problem, testing.outer_method  # nothing is chosen: pairs would tell nothing more
-    return problem, testing
+    return problem, select_by, testing_method(search.outer, select_by, USUAL)
 
 
 def _refuse(search: HonestSearchCV) -> None:

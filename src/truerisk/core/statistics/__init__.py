@@ -7,6 +7,7 @@
 | `operating_points.py` | thresholds that a cost or a rate asks for |
 | `calibration.py` | whether probabilities mean what they say |
 | `error_posterior.py` | `ErrorPosterior`: the Beta posterior of an error rate |
+| `selection_bias.py` | `SelectionBias`: why the risk that was minimised is too small |
 | `sample_size.py` | test rows for a width of its interval |
 | `long_run.py` | the error of a mean of values that depend on those before them |
 | `ranks.py` | average ranks, Friedman's test, critical differences, Holm |

@@ -31,6 +31,11 @@ __all__ = [
 Prior = Literal["proper", "improper", "flat", "jeffreys", "empirical"]
 PRIORS = get_args(Prior)
 FLAT_NU, PROPER_NU = 0.0, 0.5
+_NO_DISTRIBUTION = (
+    "kappa={:g} makes no distribution of covariances: an inverse Wishart prior of p features needs "
+    "κ > p − 1; the default is p + 2. The words 'flat' and 'jeffreys' have κ = −(p + 2) and 0, "
+    "without S."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +70,14 @@ class ClassPrior:
             return np.asarray(intercepts + slopes @ self.mean)
         return np.asarray(intercepts + float(self.mean or 0.0) * slopes.sum(axis=1))
 
+    def refuse_improper(self, p: int) -> None:
+        """Refuse a κ by which S belongs to no distribution of covariances."""
+        if self.excess <= -1 and (self.scale is None or np.any(self.scale)):
+            raise Refusal(
+                f"{_NO_DISTRIBUTION.format(self.excess + p)} Here p is {p}: give a kappa above "
+                f"{p - 1}, or scale=0."
+            )
+
     def refuse_too_few(self, word: str, n: int, p: int) -> None:
         """Refuse where the posterior of the covariance has no finite mass."""
         least = max(int(np.floor(-self.excess)), 1)  # α = (n + κ − p + 1)/2 must be positive
@@ -93,8 +106,17 @@ def check_parameters(prior: str, **given: Any) -> None:
             "take 'proper', whose parameters they are."
         )
     for name, value in told.items():
-        for one in value.values() if isinstance(value, Mapping) else [value]:
+        for one in _each(value):
             _check(name, one)
+    if prior in ("proper", "empirical") and all(np.any(s) for s in _each(told.get("scale", 1))):
+        for kappa in _each(told.get("kappa", 1)):
+            if not kappa > 0:
+                raise BadArgument(_NO_DISTRIBUTION.format(kappa))
+
+
+def _each(value: Any) -> Sequence[Any]:
+    """The values by class, or the one of all classes."""
+    return tuple(value.values()) if isinstance(value, Mapping) else (value,)
 
 
 def as_tuples(value: Any) -> Any:

@@ -58,6 +58,13 @@ class Procedure(Method):
         """Whether the inner questions are asked where there are so many candidates."""
         return n_candidates > 1 or self.compare
 
+    def testing_pass(self, n_candidates: int) -> int:
+        """Which of its passes tests: the first where folds are shared, else the one after tuning.
+
+        The models of a pass have its seeds; who fits the winners again asks in that pass.
+        """
+        return 0 if self.shares_folds else int(self.asks_inside(n_candidates))
+
     @property
     def bias(self) -> str:
         return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"

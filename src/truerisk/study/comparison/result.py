@@ -13,7 +13,7 @@ from truerisk.core.results import frame_of
 from truerisk.core.statistics.hierarchical import Hierarchical
 from truerisk.core.statistics.ranks import Friedman
 from truerisk.core.version import __version__
-from truerisk.core.writing import place_of, write_text
+from truerisk.core.writing import also_written
 from truerisk.study.comparison.concluding import f_text, p_text
 from truerisk.study.comparison.pairs import MethodPair
 from truerisk.study.comparison.terms import Terms
@@ -110,18 +110,11 @@ class ManyComparison:
 
     def to_json(self, path: Any = None) -> str:
         """The same as JSON, also written to `path` where one is given."""
-        text = json.dumps(self.to_dict(), allow_nan=False)
-        if path is not None:
-            write_text(text, path)
-        return text
+        return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        place = None if path is None else place_of(path)
-        text: str = displays.load("many-page")(self.to_dict())
-        if place is not None:
-            write_text(text, place)
-        return text
+        return also_written(path, lambda: str(displays.load("many-page")(self.to_dict())))
 
     def plot(self, ax: Any = None) -> Any:
         """The critical-difference diagram (needs matplotlib)."""

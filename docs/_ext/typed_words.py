@@ -1,0 +1,59 @@
+"""What people type into the search, and the page that answers: entries of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+
+# Entries of the index come before all else that the search finds.
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "coming-from": ("cross_val_score", "cross_validate", "caret", "tidymodels", "mlr3", "glmnet"),
+    "grid-search": ("GridSearchCV", "scoring", "error_score", "n_jobs"),
+    "honest-search": ("nested cv", "nested cross-validation", "RandomizedSearchCV", "best_score_"),
+    "what-to-report": ("report accuracy", "standard deviation over folds", "publish", "reviewer"),
+    "intervals": ("confidence interval", "confidence interval accuracy", "standard error"),
+    "scores": ("AUC confidence interval", "AUC", "F1", "multiple metrics"),
+    "losses": ("class imbalance", "imbalanced classes", "balanced accuracy", "cost-sensitive"),
+    "methods": ("bootstrap", "time series", "TimeSeriesSplit", ".632+", "leave-one-out", "LOOCV"),
+    "compare": ("compare models", "compare classifiers", "paired t-test", "McNemar"),
+    "compare-many": ("critical difference", "Friedman test", "Nemenyi"),
+    "best-set": ("best model", "which model is best"),
+    "permutation-test": ("permutation_test_score", "permutation test", "p-value"),
+    "learning-curves": ("learning curve", "learning_curve"),
+    "plan": ("sample size", "how many rows", "power analysis"),
+    "audit": ("data leakage", "leak", "overfitting", "selection bias"),
+    "roc": ("ROC curve", "threshold", "calibration curve", "precision recall"),
+    "pipelines": ("pipeline", "ColumnTransformer", "missing values", "NaN"),
+    "other-estimators": ("xgboost", "lightgbm", "optuna", "imbalanced-learn", "SMOTE"),
+    "questions": ("LOO variance", "which model after nested cv"),
+    "studies": ("cluster", "SLURM", "Dask", "simulation study"),
+    "cost": ("slow", "runtime", "number of fits"),
+    "troubleshooting": ("error message", "ValueError", "has only one class"),
+    "getting-started": ("install", "pip install", "quickstart"),
+    "data": ("csv", "pandas", "groups", "GroupKFold"),
+    "report": ("html report", "print", "pdf"),
+    "command-line": ("cli", "command line"),
+}
+
+
+GLOSSARY = "glossary"
+
+
+def add(app: Any, doctree: nodes.document) -> None:
+    """Give the page its entries in the index, as main places; the glossary steps back."""
+    words = WORDS.get(app.env.docname, ())
+    if app.env.docname == GLOSSARY:
+        for term in doctree.findall(addnodes.index):
+            term["entries"] = [(*entry[:3], "", entry[4]) for entry in term["entries"]]
+    if words:
+        entries = [("single", word, "", "main", None) for word in words]
+        doctree.insert(0, addnodes.index(entries=entries))
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Register it for every page that is read."""
+    app.connect("doctree-read", add)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,36 @@
+"""
+Validating a risk model
+=======================
+
+``tr.validate`` tells discrimination, calibration and net benefit of the rows that a search held
+out, beside what the model looks like on its own rows, and corrected for that by bootstrap samples
+in which everything, tuning included, is done anew.
+"""
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import truerisk as tr
+
+table = load_breast_cancer()
+X, malignant = table.data[:150, [1, 4, 8, 11]], table.target[:150] == 0
+model = make_pipeline(StandardScaler(), LogisticRegression())
+search = tr.HonestSearchCV(model, {"logisticregression__C": [0.1, 10.0]}, select_by="5-fold")
+found = tr.validate(search.fit(X, malignant), X, malignant, replicates=30)
+print(found.discrimination)
+print(found.calibration)
+
+# %%
+# The calibration curve: where the band leaves the diagonal out, probabilities are wrong.
+
+found.calibration.plot()
+
+# %%
+# The decision curve: the net benefit of treating from a probability on, beside treating all and
+# nobody.
+
+found.net_benefit.plot()
+plt.show()

@@ -1,0 +1,62 @@
+"""What is validated: a search as it was fitted, or a procedure that is yet to be tested."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from truerisk.api.assessing.own_claim import tunes_inside
+from truerisk.api.permuting.asked import posed_model, posed_search
+from truerisk.api.road.problem import Problem
+from truerisk.api.search import HonestSearchCV
+from truerisk.core.contracts import Method
+from truerisk.core.errors import Refusal
+from truerisk.core.family import Family
+from truerisk.methods.nested import Nested
+from truerisk.methods.pairs import Pairs
+from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.words import as_method
+
+__all__ = ["Asked", "asked_of"]
+
+USUAL = "10-fold"
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """The problem, how its settings are compared, and how the procedure is tested.
+
+    `fitted` is the search that was tested already, on these very rows; None where nothing was.
+    """
+
+    problem: Problem
+    select_by: Method
+    testing: Procedure
+    fitted: HonestSearchCV | None = None
+
+
+def asked_of(given: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any) -> Asked:
+    """A search with its own words; a model by pairs of folds; one that tunes inside by folds."""
+    if not isinstance(given, HonestSearchCV):
+        problem = posed_model(given, X, y, groups, params, random_state=seed)
+        select_by = as_method(USUAL)
+        inside = tunes_inside(Family.of(given))
+        return Asked(problem, select_by, Nested(USUAL) if inside else Pairs())
+    if given.outer is None:
+        raise Refusal(
+            "outer=None leaves out the answers about held-out rows, which a validation rests on: "
+            "use outer='pairs'."
+        )
+    problem, select_by, testing = posed_search(given, X, y, groups, params)
+    if not hasattr(given, "risk_"):
+        return Asked(problem, select_by, testing)
+    if given.risk_.data_fingerprint != problem.data.fingerprint:
+        raise Refusal(
+            "the search was fitted on other rows than these X and y (or with other groups or "
+            "weights): give what it was fitted on, or a search that is not fitted. Rows that took "
+            "no part in it are answered by search.predict_proba."
+        )
+    if given.curve_.candidates != problem.family.candidates:  # a time limit left some out
+        family = replace(problem.family, candidates=given.curve_.candidates)
+        problem = replace(problem, family=family)
+    return Asked(problem, select_by, testing, given)

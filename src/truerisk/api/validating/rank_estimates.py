@@ -1,0 +1,66 @@
+"""The scores of held-out answers as a search tells them: value, standard error, interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from truerisk.api.road.default_interval import default_word
+from truerisk.api.validating.honest import HonestRun
+from truerisk.core.answers import Answers, Response
+from truerisk.core.contracts import Terms
+from truerisk.core.errors import Refusal
+from truerisk.core.interval import Interval
+from truerisk.core.loss_words import as_loss
+
+__all__ = ["ScoreTold", "score_of"]
+
+
+@dataclass(frozen=True)
+class ScoreTold:
+    """A score on its own scale; `reason` says why there is none."""
+
+    value: float | None = None
+    std_error: float | None = None
+    interval: Interval | None = None
+    reason: str | None = None
+
+
+def score_of(run: HonestRun, word: str) -> ScoreTold:
+    """A score of the held-out answers, averaged over folds as the search averages it.
+
+    That of the search itself where it was asked for, else from the answers, without a fit.
+    """
+    for told in (run.risk, *run.risk.scores.values()):
+        if told.loss == word:
+            shown = told.own_scale
+            return ScoreTold(shown.value, told.std_error, shown.interval)
+    problem, testing = run.problem, run.asked.testing
+    loss = as_loss(word, problem.data)
+    answers = _with_response(run.answered.told, loss.response)
+    shaken = None if run.shaken is None else _with_response((run.shaken,), loss.response)
+    if answers is None:
+        return ScoreTold(reason=f"the model gives no answers that '{word}' could rate.")
+    interval = default_word(testing.outer_method, loss)
+    terms = Terms(problem.confidence_level, problem.rule, interval=interval)
+    try:
+        tested = testing.risk(answers, shaken, problem.data, loss, terms)
+    except Refusal as refusal:
+        return ScoreTold(reason=str(refusal))
+    found = tested.read_interval()
+    if not loss.is_score:
+        return ScoreTold(float(tested.value), tested.read_std_error(), found)
+    own = None if found is None else found.below(loss.perfect)
+    return ScoreTold(float(loss.perfect - tested.value), tested.read_std_error(), own)
+
+
+def _with_response(told: tuple[Answers, ...], response: Response) -> Answers | None:
+    """Answers of that kind; a probability of the second class is a score, too."""
+    known = {one.response: one for one in told}
+    if response in known:
+        return known[response]
+    if response == "score" and "probability" in known:
+        given = known["probability"]
+        return replace(given, response="score", values=np.ascontiguousarray(given.values[..., 1]))
+    return None

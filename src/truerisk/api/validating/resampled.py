@@ -1,0 +1,111 @@
+"""Bootstrap samples in which the whole procedure, tuning and fit, is done anew."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.api.road.compute import compute
+from truerisk.api.road.testing_method import testing_method
+from truerisk.api.validating.honest import HonestRun, asking_besides, richest
+from truerisk.core.contracts import Request, Streams
+from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.plan.plan import Plan
+from truerisk.core.plan.samples import times_drawn
+from truerisk.core.present import seconds as in_words
+from truerisk.core.progress import stage
+from truerisk.core.table.data import Data
+from truerisk.methods.bootstrap import Bootstrap
+from truerisk.resampling.samples import given_samples
+
+__all__ = ["Resampled", "resampled"]
+
+LONG = 60.0  # seconds that deserve a word before they pass
+
+
+@dataclass(frozen=True)
+class BothOutcomes(Bootstrap):
+    """Bootstrap samples that hold both outcomes: in another one nothing can be fitted or rated."""
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TrueRiskWarning)  # a note says how many are left out
+            plan = super().plan(data, streams)
+        times = times_drawn(plan, np.arange(plan.n_questions))
+        events = times @ (data.class_codes == 1)
+        both = np.flatnonzero((events > 0) & (events < times.sum(axis=1)))
+        if not len(both):
+            raise Refusal("no bootstrap sample holds both outcomes.")
+        return plan.only(both)
+
+
+@dataclass(frozen=True, eq=False)
+class Resampled:
+    """What models of bootstrap samples answer about all rows.
+
+    `times[b, i]` is how often sample b holds row i, `answers[b]` what its model says of all rows.
+    `n_left_out` samples are not among them: those of one outcome, and those whose model failed.
+    """
+
+    times: np.ndarray
+    answers: np.ndarray
+    n_left_out: int
+    n_fits: int
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        return zip(self.times, self.answers, strict=True)
+
+
+def resampled(
+    run: HonestRun, wanted: Request, replicates: int, samples: Any, seed: int, executor: Any
+) -> Resampled:
+    """Tune and fit in every sample, and ask each model about all rows.
+
+    The samples are drawn with `seed`, groups whole, or given. Refused where the procedure cannot be
+    repeated in a sample.
+    """
+    problem = replace(run.problem, seed=seed, interval=None, scores={})
+    if executor is not None:
+        problem = replace(problem, executor=executor)
+    if samples is not None:
+        given_samples(samples, problem.data)  # which refuses what is no array of row numbers
+    n_samples = replicates if samples is None else max(len(samples), 1)
+    method: Any = BothOutcomes("bootstrap", n_samples, samples)
+    if len(problem.family) > 1:
+        method = testing_method(method, run.asked.select_by, "10-fold")
+    _warn_of_hours(run, n_samples)
+    with stage("bootstrap"):
+        told = compute(asking_besides(problem, wanted), method)
+    found = told.evaluation.answers
+    if found is None:
+        raise Refusal(f"'{told.method.word}' keeps no answers about single rows.")
+    answers = richest(found, wanted)
+    plan, fine = answers.plan, answers.answered[0]
+    questions = np.flatnonzero(fine)
+    if not len(questions):
+        raise Refusal("the procedure failed in every bootstrap sample.")
+    values = np.array([answers.of(int(q))[0] for q in questions])
+    return Resampled(
+        times_drawn(plan, questions), values, n_samples - len(questions), told.evaluation.n_fits
+    )
+
+
+def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
+    """A forecast, by what the honest run took for its fits."""
+    problem, inside = run.problem, 0
+    if len(problem.family) > 1:
+        inside = run.asked.select_by.plan(problem.data, Streams(problem.seed)).n_fits
+    n_fits = n_samples * (1 + inside * len(problem.family))
+    expected = run.risk.seconds / max(run.risk.n_fits, 1) * n_fits
+    if expected > LONG:
+        warnings.warn(
+            f"{n_samples} bootstrap samples of the whole procedure will take about "
+            f"{in_words(expected)}: fewer replicates= give a coarser correction, replicates=0 "
+            "none, and executor= spreads the fits.",
+            TrueRiskWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,82 @@
+"""`truerisk validate`: what a reviewer of a model asks, on a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from truerisk.cli.estimate import read_model
+from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.pages import check_writable
+from truerisk.cli.source import read_source, source_options
+from truerisk.cli.workers import executor_of, worker_options
+
+__all__ = ["validate"]
+
+
+@click.command()
+@source_options
+@click.option("--model", default="logistic", show_default=True, metavar="WORD", help="A learner.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the model, which is then not tuned.",
+)
+@click.option(
+    "--replicates",
+    type=click.IntRange(0),
+    default=50,
+    show_default=True,
+    help="Bootstrap samples in which all is done anew; 0 for none.",
+)
+@click.option("--clip", type=float, metavar="P", help="Probabilities no nearer to 0 and 1.")
+@click.option("--report", metavar="PATH", type=click.Path(), help="Write the HTML page.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@worker_options
+def validate(
+    model: str,
+    settings: tuple[str, ...],
+    replicates: int,
+    clip: float | None,
+    report: str | None,
+    as_json: bool,
+    seed: int,
+    jobs: int | None,
+    executor: str | None,
+    **where: Any,
+) -> None:
+    """Validate a tuned learner on FILE: discrimination, calibration, net benefit.
+
+    \b
+    truerisk validate data.csv --target y --report validation.html
+    truerisk validate --dataset breast-cancer --model forest --clip .001 --replicates 50
+    """  # noqa: D301 - \b is for click
+    if report is not None:
+        check_writable(report)
+    runs_on = executor_of(jobs, executor)
+    source = read_source(**where)
+    for note in source.notes:
+        say(f"note: {note}")
+    from truerisk.api.search import HonestSearchCV
+    from truerisk.api.validate import validate as validated
+
+    pipeline, params, grid = read_model(model, settings, source)
+    search = HonestSearchCV(pipeline, params or grid or None, executor=runs_on, random_state=seed)
+    with worded_warnings(), shown_progress():
+        found = validated(
+            search,
+            source.X,
+            source.y,
+            groups=source.groups,
+            clip=clip,
+            replicates=replicates,
+            random_state=seed,
+        )
+    if report is not None:
+        found.to_html(report)
+        say(f"wrote {report}")
+    click.echo(found.to_json() if as_json else str(found))

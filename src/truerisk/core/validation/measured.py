@@ -1,0 +1,83 @@
+"""One measure beside itself: apparent, honest, and corrected for optimism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from truerisk.core import present
+from truerisk.core.interval import Interval
+from truerisk.core.validation.measures import MEASURES
+
+__all__ = ["Measured", "by_word", "table_of"]
+
+HEAD = ["", "honest", "low", "high", "apparent", "training", "test", "optimism", "corrected", "n"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure of held-out rows with its interval, and what it looks like otherwise.
+
+    `apparent` is of the model and its own rows; `training` and `test` are means over `n` bootstrap
+    samples of the whole procedure, on the sample and on all rows. What does not exist is None, and
+    `reason` says why.
+    """
+
+    word: str
+    honest: float | None = None
+    std_error: float | None = None
+    interval: Interval | None = None
+    apparent: float | None = None
+    training: float | None = None
+    test: float | None = None
+    n: int = 0
+    reason: str | None = None
+
+    @property
+    def title(self) -> str:
+        """As tables call it."""
+        return MEASURES[self.word].title
+
+    @property
+    def optimism(self) -> float | None:
+        """Training − test, as rms prints it: what a fit gains by being rated on its own rows."""
+        if self.training is None or self.test is None:
+            return None
+        return self.training - self.test
+
+    @property
+    def corrected(self) -> float | None:
+        """Apparent − optimism."""
+        if self.apparent is None or self.optimism is None:
+            return None
+        return self.apparent - self.optimism
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        told = {"optimism": self.optimism, "corrected": self.corrected}
+        return {**present.plain(asdict(self)), **told}
+
+    @property
+    def cells(self) -> list[str]:
+        """One line of a table."""
+        low, high = (
+            (None, None) if self.interval is None else (self.interval.low, self.interval.high)
+        )
+        numbers = (
+            self.honest, low, high, self.apparent, self.training, self.test, self.optimism,
+            self.corrected,
+        )  # fmt: skip
+        return [self.title, *map(present.number, numbers), str(self.n) if self.n else "–"]
+
+
+def by_word(measures: Iterable[Measured]) -> Mapping[str, Measured]:
+    """The measures by their words."""
+    return {one.word: one for one in measures}
+
+
+def table_of(measures: Mapping[str, Measured]) -> str:
+    """A table, and under it why some numbers are missing."""
+    text = present.text_table(HEAD, [one.cells for one in measures.values()])
+    why = dict.fromkeys(one.reason for one in measures.values() if one.reason)
+    return "\n".join([text, *(f"  – {reason}" for reason in why)])

@@ -1,0 +1,110 @@
+"""The result of `validate`: what a reviewer of a model asks, part by part."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.displays import displays
+from truerisk.core.results import RiskEstimate
+from truerisk.core.validation.discrimination import Discrimination
+from truerisk.core.validation.held_out import HeldOut
+from truerisk.core.validation.net_benefit import NetBenefit
+from truerisk.core.validation.smooth_calibration import SmoothCalibration
+from truerisk.core.writing import also_written
+
+__all__ = ["PARTS", "Part", "Validation"]
+
+SCHEMA = "truerisk.validation/1"
+PARTS = {
+    "discrimination": "Discrimination",
+    "calibration": "Calibration",
+    "net_benefit": "Net benefit",
+    "subgroups": "Subgroups",
+    "stability": "Stability",
+    "checklist": "Checklist",
+}
+
+
+class Part(Protocol):
+    """A frozen value that can be printed and written."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """What out-of-fold answers say of a model, part by part.
+
+    `risk` is the honest risk of the procedure and `held_out` the answers that all parts read. A
+    part that cannot be told is None, and `missing` says why in a sentence.
+    """
+
+    risk: RiskEstimate
+    held_out: HeldOut = field(repr=False)
+    discrimination: Discrimination | None = None
+    calibration: SmoothCalibration | None = None
+    net_benefit: NetBenefit | None = None
+    subgroups: Part | None = None
+    stability: Part | None = None
+    checklist: Part | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The parts that there are, by name."""
+        return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
+
+    @property
+    def rows(self) -> dict[str, Any]:
+        """What was validated on: held-out rows, those in which the event came, groups."""
+        held = self.held_out
+        distinct, first = np.unique(held.rows, return_index=True)
+        of_two = held.n_classes == 2
+        return {
+            "n_rows": len(distinct),
+            "event": present.plain(held.classes[1])
+            if of_two and held.classes is not None
+            else None,
+            "n_events": int((held.truth[first] == 1).sum()) if of_two else None,
+            "n_repetitions": held.n_repetitions,
+            "n_groups": None if held.groups is None else len(np.unique(held.groups)),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        return {
+            "schema": SCHEMA,
+            "rows": self.rows,
+            "risk": self.risk.to_dict(),
+            **dict.fromkeys(PARTS),
+            **{name: part.to_dict() for name, part in self.parts.items()},
+            "missing": present.plain(self.missing),
+            "notes": list(self.notes),
+        }
+
+    def to_json(self, path: Any = None) -> str:
+        """The same as JSON, also written to `path` where one is given."""
+        return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
+
+    def to_html(self, path: Any = None) -> str:
+        """One HTML page that needs nothing else, also written to `path` where one is given."""
+        return also_written(path, lambda: str(displays.load("validation-page")(self.to_dict())))
+
+    def __str__(self) -> str:
+        blocks = [str(self.risk)]
+        for name, title in PARTS.items():
+            part = getattr(self, name)
+            if part is not None:
+                blocks.append(f"{title}\n{part}")
+            elif name in self.missing:
+                blocks.append(f"{title}: {self.missing[name]}")
+        return "\n\n".join(blocks + [f"note: {note}" for note in self.notes])

@@ -1,0 +1,205 @@
+"""The three figures of a validation: ROC curve, calibration curve, decision curve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from truerisk.core.present import number
+from truerisk.report.figure import Figure, FigureTable, Key, thinned
+from truerisk.report.scale import Scale
+from truerisk.report.svg import WIDTH, Drawing
+from truerisk.report.validation_document import (
+    BenefitRecord,
+    CalibrationRecord,
+    RanksRecord,
+    ValidationDocument,
+)
+
+__all__ = ["draw_benefit", "draw_calibration_curve", "draw_roc_curve"]
+
+TOP, BOTTOM, LEFT = 30, 336, 52
+TICKS = [0, 0.2, 0.4, 0.6, 0.8, 1]
+N_SHOWN = 21  # rows of a table under a figure
+BARS = -0.28, -0.03  # where the bars of the probabilities lie, below the curve
+
+
+def draw_roc_curve(found: RanksRecord, document: ValidationDocument) -> Figure | None:
+    """True against false positive rate of held-out answers."""
+    if not found.fpr:
+        return None
+    drawing = _drawing("ROC curve", f"Area under the curve {number(found.auc)}.", 380, -0.01)
+    drawing.left_axis("true positive rate (sensitivity)", TICKS)
+    drawing.bottom_axis("false positive rate (1 − specificity)", TICKS)
+    drawing.slope(0, 0, 1, 1, "baseline")
+    at = thinned(len(found.fpr))
+    drawing.line([found.fpr[i] for i in at], [found.tpr[i] for i in at], "s0")
+    shown = thinned(len(found.fpr), N_SHOWN)
+    rows = [[number(found.fpr[i]), number(found.tpr[i])] for i in shown]
+    return Figure(
+        name="roc",
+        title="ROC curve",
+        drawing=drawing,
+        caption=(
+            f"Event: {document.event}. Answers of all folds, pooled; AUC {number(found.auc)}. The "
+            "table has the AUC as it is averaged over folds."
+        ),
+        table=FigureTable.of(("false positive rate", "true positive rate"), rows),
+        keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),
+    )
+
+
+def draw_calibration_curve(found: CalibrationRecord, document: ValidationDocument) -> Figure | None:
+    """The smoothed share of events over the probability, with the probabilities below."""
+    curve = found.curve
+    if curve is None:
+        return None
+    slope = document.measure("slope")
+    said = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
+    drawing = _drawing("Calibration curve", f"The share of events, smoothed.{said}", 460, -0.3)
+    drawing.left_axis("share of events", TICKS)
+    drawing.bottom_axis("probability given", TICKS)
+    _bars(drawing, found.counts)
+    drawing.slope(0, 0, 1, 1, "baseline")
+    keys = [Key("s0", "held-out rows", "line")]
+    columns = [("probability", curve.predicted), ("held out", curve.observed)]
+    if curve.low is not None and curve.high is not None:
+        drawing.band(curve.predicted, curve.low, curve.high, "s0")
+        keys = [Key("s0", "held-out rows, with their band", "line")]
+        columns += [("low", curve.low), ("high", curve.high)]
+    for name, values, look in (
+        ("apparent", curve.apparent, "s2"),
+        ("corrected", curve.corrected, "s1"),
+    ):
+        if values is not None:
+            drawing.line(curve.predicted, values, f"{look} thin")
+            keys.append(Key(look, OTHERWISE[name], "line"))
+            columns.append((name, values))
+    drawing.line(curve.predicted, curve.observed, "s0")
+    keys.append(Key("baseline", "probabilities that are right", "line"))
+    return Figure(
+        name="calibration",
+        title="Whether probabilities mean what they say",
+        drawing=drawing,
+        caption=(
+            f"Probability of {document.event}: a restricted cubic spline of its logit, between the "
+            "1 % and the 99 % quantile of the apparent probabilities. Bars below: held-out "
+            f"probabilities of rows with the event (upwards) and without (downwards).{said}"
+        ),
+        table=_table(columns),
+        keys=tuple(keys),
+    )
+
+
+OTHERWISE = {
+    "apparent": "apparent: the model and its own rows",
+    "corrected": "corrected for optimism by the bootstrap",
+}
+
+
+def _bars(drawing: Drawing, counts: Sequence[Sequence[float]]) -> None:
+    """Counts of rows with the event upwards, of others downwards, from one line."""
+    low, high = BARS
+    middle, most = (low + high) / 2, max((max(side) for side in counts), default=0)
+    if len(counts) != 2 or not most:
+        return
+    for side, up, look, what in ((0, 1, "s1", "with the event"), (1, -1, "s5", "without it")):
+        n = len(counts[side])
+        for i, count in enumerate(counts[side]):
+            if count:
+                end = middle + up * (high - middle) * count / most
+                tip = f"{number(i / n, 2)} to {number((i + 1) / n, 2)}: {count:g} {what}"
+                drawing.bar(i / n, (i + 1) / n, middle, end, look, tip)
+
+
+def draw_benefit(found: BenefitRecord, document: ValidationDocument) -> Figure:
+    """Net benefit over thresholds, beside treating everybody and nobody."""
+    top = max(*(found.high or found.honest), *found.treat_all)
+    floor = -0.12 * max(top, 1e-9)
+    drawing = Drawing(
+        title="Decision curve",
+        about="Net benefit against the probability from which one treats.",
+        height=380,
+        x=Scale(-0.01, 1.01, LEFT, WIDTH - 12),
+        y=Scale(floor, 1.05 * max(top, 1e-9), BOTTOM, TOP),
+    )
+    drawing.left_axis("net benefit")
+    drawing.bottom_axis("threshold probability", TICKS)
+    drawing.level(0, "baseline")
+    t = found.thresholds
+    columns = [("threshold", t), ("held out", found.honest)]
+    keys = [Key("s0", "held-out rows", "line")]
+    if found.treat_all_low is not None and found.treat_all_high is not None:
+        _band(drawing, t, found.treat_all_low, found.treat_all_high, floor, "s3")
+    if found.low is not None and found.high is not None:
+        _band(drawing, t, found.low, found.high, floor, "s0")
+        keys = [Key("s0", "held-out rows, with their band", "line")]
+        columns += [("low", found.low), ("high", found.high)]
+    _line(drawing, t, found.treat_all, floor, "s3 thin")
+    keys += [Key("s3", "treat everybody", "line"), Key("baseline", "treat nobody", "line")]
+    columns += [("treat all", found.treat_all), ("apparent", found.apparent)]
+    if found.corrected is not None:
+        _line(drawing, t, found.corrected, floor, "s1 thin")
+        keys.insert(1, Key("s1", OTHERWISE["corrected"], "line"))
+        columns.append(("corrected", found.corrected))
+    _line(drawing, t, found.honest, floor, "s0")
+    return Figure(
+        name="net-benefit",
+        title="What deciding by the model gains",
+        drawing=drawing,
+        caption=(
+            f"Event: {document.event}. True positives per row, less false positives weighted by "
+            "t/(1 − t), for those treated from probability t on. What lies below the axis is not "
+            "drawn."
+        ),
+        table=_table(columns),
+        keys=tuple(keys),
+    )
+
+
+def _drawing(title: str, about: str, height: int, low: float) -> Drawing:
+    return Drawing(
+        title=title,
+        about=about,
+        height=height,
+        x=Scale(-0.01, 1.01, LEFT, WIDTH - 12),
+        y=Scale(low, 1.01, height - 44, TOP),
+    )
+
+
+def _line(
+    drawing: Drawing, xs: Sequence[float], ys: Sequence[float], floor: float, look: str
+) -> None:
+    """The pieces of a line above the floor."""
+    piece: list[int] = []
+    for i, y in enumerate(ys):
+        if y >= floor:
+            piece.append(i)
+        if (y < floor or i == len(ys) - 1) and piece:
+            drawing.line([xs[j] for j in piece], [ys[j] for j in piece], look)
+            piece = []
+
+
+def _band(
+    drawing: Drawing,
+    xs: Sequence[float],
+    lows: Sequence[float],
+    highs: Sequence[float],
+    floor: float,
+    look: str,
+) -> None:
+    """The part of a band above the floor; it falls to the right, and is cut where it leaves."""
+    kept = [i for i, high in enumerate(highs) if high >= floor]
+    if kept:
+        some = range(kept[0], kept[-1] + 1)
+        drawing.band(
+            [xs[i] for i in some],
+            [max(lows[i], floor) for i in some],
+            [max(highs[i], floor) for i in some],
+            look,
+        )
+
+
+def _table(columns: Sequence[tuple[str, Sequence[float]]]) -> FigureTable:
+    shown = thinned(len(columns[0][1]), N_SHOWN)
+    rows = [[number(values[i]) for _, values in columns] for i in shown]
+    return FigureTable.of([name for name, _ in columns], rows)

@@ -1,0 +1,114 @@
+"""How a validation was made, as a paragraph to paste, and how to make it again."""
+
+from __future__ import annotations
+
+from truerisk.core.present import clean, number, tested_by
+from truerisk.report.methods_text import Repeat
+from truerisk.report.validation_document import ValidationDocument
+
+__all__ = ["validated", "validated_again", "validated_by", "verdict"]
+
+HARRELL = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."
+COX = (
+    "Cox DR (1958). Two further applications of a model for binary regression. Biometrika "
+    "45:562–565."
+)
+VAN_CALSTER = (
+    "Van Calster B, Nieboer D, Vergouwe Y, De Cock B, Pencina MJ, Steyerberg EW (2016). A "
+    "calibration hierarchy for risk models was defined: from utopia to empirical data. Journal of "
+    "Clinical Epidemiology 74:167–176."
+)
+AUSTIN = (
+    "Austin PC, Steyerberg EW (2019). The Integrated Calibration Index (ICI) and related metrics "
+    "for quantifying the calibration of logistic regression models. Statistics in Medicine "
+    "38:4051–4065."
+)
+VICKERS = (
+    "Vickers AJ, Elkin EB (2006). Decision curve analysis: a novel method for evaluating "
+    "prediction models. Medical Decision Making 26:565–574."
+)
+STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer."
+
+
+def verdict(document: ValidationDocument) -> list[str]:
+    """What was found, in sentences."""
+    said = []
+    for word, sentence in SENTENCES.items():
+        one = document.measure(word)
+        if one is None or one.honest is None:
+            continue
+        sure = ""
+        if one.interval is not None:
+            sure = f" (95 % interval {one.interval})".replace(
+                "95 %", f"{100 * one.interval.confidence_level:g} %"
+            )
+        looks = "" if one.apparent is None else f"; on its own rows it looks {number(one.apparent)}"
+        said.append(sentence.format(f"{number(one.honest)}{sure}{looks}"))
+    return said
+
+
+SENTENCES = {
+    "auc": "On held-out rows the AUC is {}.",
+    "slope": "The calibration slope is {}; below 1 probabilities are too extreme.",
+    "in-the-large": "Calibration in the large is {}; above 0 probabilities are too small.",
+    "brier": "The Brier score is {}.",
+}
+
+
+def validated(document: ValidationDocument) -> str:
+    """The methods paragraph."""
+    events = (
+        ""
+        if document.n_events is None
+        else f" ({document.n_events} with the event, {document.event})"
+    )
+    groups = "" if document.n_groups is None else f" in {document.n_groups} groups, kept whole,"
+    by = clean(tested_by(document.risk.method), 80)
+    said = [
+        (
+            f"Performance was estimated on {document.n_rows} rows{events}{groups} by {by}: every "
+            "row was answered by models that took it neither for tuning nor for the fit."
+        )
+    ]
+    if document.discrimination is not None:
+        said.append(
+            "Discrimination is the area under the ROC curve and the average precision, with "
+            "intervals by the influence of rows."
+        )
+    if document.calibration is not None:
+        said.append(
+            "Calibration is described by intercept and slope of the logistic recalibration of the "
+            "held-out probabilities and by a flexible curve, a restricted cubic spline of their "
+            "logit; intervals and band are by the sandwich estimator, rows of one group added up."
+        )
+    if document.net_benefit is not None:
+        said.append(
+            "Net benefit is compared with that of treating everybody and nobody over all "
+            "thresholds."
+        )
+    if document.n_samples:
+        said.append(
+            f"Besides, every measure was corrected for optimism by {document.n_samples} bootstrap "
+            "samples, in each of which the whole procedure, tuning included, was repeated."
+        )
+    return " ".join(said)
+
+
+def validated_by(document: ValidationDocument) -> list[str]:
+    """The papers behind it."""
+    papers = [STEYERBERG]
+    papers += [COX, VAN_CALSTER, AUSTIN] if document.calibration is not None else []
+    papers += [VICKERS] if document.net_benefit is not None else []
+    return [*papers, HARRELL] if document.n_samples or document.calibration else papers
+
+
+def validated_again(document: ValidationDocument) -> Repeat:
+    """The call, and what it depends on."""
+    call = f"tr.validate(search, X, y, replicates={document.n_samples})"
+    facts = [
+        ("seed", str(document.seed)),
+        ("data fingerprint", clean(document.fingerprint, 80)),
+        ("engine", clean(document.risk.engine, 60)),
+        *((clean(name, 40), clean(one, 40)) for name, one in document.versions.items()),
+    ]
+    return Repeat(call, tuple(facts))

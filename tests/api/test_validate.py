@@ -1,0 +1,233 @@
+"""`validate`: from a search or a model to its parts, or a sentence."""
+
+from __future__ import annotations
+
+import json
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+from tests.support.rms_data import drawn
+
+import truerisk as tr
+from truerisk.core.errors import BadArgument, BadData, Refusal
+
+X, Y, _ = drawn()
+GRID = {"var_smoothing": [1e-9, 1e-1]}
+
+
+def searched(**words):
+    """A small search."""
+    return tr.HonestSearchCV(GaussianNB(), GRID, select_by="4-fold", **words)
+
+
+@pytest.mark.parametrize("outer", ["pairs", "5-fold", "2x3-fold"])
+def test_a_fitted_search_is_not_fitted_again(outer):
+    """What it keeps, and what an unfitted one finds, are the same to the last digit."""
+    fitted = searched(outer=outer).fit(X, Y)
+    found, anew = (tr.validate(s, X, Y, replicates=0) for s in (fitted, searched(outer=outer)))
+    np.testing.assert_array_equal(found.held_out.answers, anew.held_out.answers)
+    np.testing.assert_array_equal(found.held_out.fit, anew.held_out.fit)
+    assert found.risk.value == fitted.risk_.value
+    for one, other in (
+        (found.discrimination, anew.discrimination),
+        (found.calibration, anew.calibration),
+    ):
+        for word, measured in one.measures.items():
+            assert measured.honest == pytest.approx(other[word].honest)
+            assert measured.apparent == pytest.approx(other[word].apparent)
+
+
+def test_the_scores_of_a_search_are_its_own():
+    """AUC with value and interval is `scores_["auc"]` where that was asked for."""
+    fitted = searched(scores=["auc", "brier"]).fit(X, Y)
+    found = tr.validate(fitted, X, Y, replicates=0)
+    auc = fitted.scores_["auc"]
+    assert found.discrimination["auc"].honest == pytest.approx(1 - auc.value)
+    assert found.discrimination["auc"].interval == auc.own_scale.interval
+    assert found.calibration["brier"].interval == fitted.scores_["brier"].interval
+
+
+def test_random_models_answer_as_they_were_tested():
+    """A forest without a seed: its labels are those of the tested probabilities."""
+    search = tr.HonestSearchCV(
+        RandomForestClassifier(5), {"max_depth": [1, 3]}, select_by="4-fold"
+    ).fit(X, Y)
+    held = tr.validate(search, X, Y, replicates=0).held_out
+    wrong = held.answers.argmax(axis=1) != held.truth
+    order = np.argsort(search.risk_.loss_rows)
+    np.testing.assert_array_equal(search.risk_.losses[order], wrong[np.argsort(held.rows)])
+
+
+def test_the_same_seed_gives_the_same_samples():
+    """And another seed other ones."""
+    first, again, other = (
+        tr.validate(GaussianNB(), X, Y, replicates=5, random_state=seed) for seed in (1, 1, 2)
+    )
+    assert first.to_json() == _at(again, first)
+    assert first.calibration["slope"].test != other.calibration["slope"].test
+
+
+def _at(one, like):
+    """The JSON but for how long it took."""
+    content = one.to_dict()
+    content["risk"]["seconds"] = like.to_dict()["risk"]["seconds"]
+    for name, score in content["risk"]["scores"].items():
+        score["seconds"] = like.to_dict()["risk"]["scores"][name]["seconds"]
+    return json.dumps(content, allow_nan=False)
+
+
+def test_groups_stay_whole():
+    """In folds and in samples; intervals count groups."""
+    twice = np.tile(np.arange(len(Y)), 2)
+    found = tr.validate(GaussianNB(), X[twice], Y[twice], groups=twice, replicates=5)
+    alone = tr.validate(GaussianNB(), X[twice], Y[twice], groups=twice, replicates=0)
+    held = found.held_out
+    folds = [set(held.fold[held.groups == g]) for g in np.unique(held.groups)]
+    assert all(len(of_group) == 1 for of_group in folds)
+    assert found.calibration["slope"].std_error == alone.calibration["slope"].std_error
+    assert found.rows["n_groups"] == len(Y)
+
+
+def test_weights_weigh_everything():
+    """A row of weight 2 in place of two copies changes the apparent measures in nothing."""
+    w = np.where(np.arange(len(Y)) % 3 == 0, 2.0, 1.0)
+    found = tr.validate(GaussianNB(), X, Y, sample_weight=w, replicates=3)
+    model = GaussianNB().fit(X, Y, sample_weight=w)
+    p = model.predict_proba(X)[:, 1]
+    brier = np.average((p - Y) ** 2, weights=w)
+    assert found.calibration["brier"].apparent == pytest.approx(brier)
+    assert found.calibration["brier"].n == 3
+
+
+def test_a_search_of_another_library_tunes_in_every_sample():
+    """GridSearchCV is a model that tunes inside its own fit."""
+    found = tr.validate(GridSearchCV(GaussianNB(), GRID, cv=3), X, Y, replicates=2)
+    assert found.risk.method == "nested (10-fold, inner 10-fold)"
+    assert found.discrimination["auc"].n == 2
+
+
+# ---------------------------------------------------------------- parts that do not exist
+
+
+def test_numbers_and_three_classes_have_no_such_parts():
+    """The sentence says so, and held-out answers are there."""
+    numbers = tr.validate(Ridge(), X, X[:, 0] + X[:, 1] ** 2, replicates=0)
+    assert numbers.missing["calibration"] == "it is defined for two outcomes, and y holds numbers."
+    assert numbers.held_out.response == "value"
+    three = tr.validate(GaussianNB(), X, np.arange(len(Y)) % 3, replicates=0)
+    assert "y has 3 classes" in three.missing["net_benefit"]
+    assert three.held_out.answers.shape == (120, 3)
+    assert "Net benefit: it is defined" in str(three)
+    assert three.discrimination is None
+    assert three.rows["event"] is None
+
+
+def test_decision_values_have_discrimination_alone():
+    """A learner without probabilities: the sentence names what to put around it."""
+    found = tr.validate(LinearSVC(), X, Y, replicates=3)
+    assert set(found.discrimination.measures) == {"auc", "average-precision"}
+    assert found.discrimination["auc"].n == 3
+    assert "CalibratedClassifierCV" in found.missing["calibration"]
+    assert found.to_dict()["calibration"] is None
+
+
+def test_probabilities_of_0_and_1_have_no_slope_without_clip():
+    """Nearest neighbours: the sentence counts them, and clip= makes a line of them."""
+    found = tr.validate(KNeighborsClassifier(3), X, Y, replicates=0)
+    slope = found.calibration["slope"]
+    assert slope.honest is None
+    assert "probabilities are exactly 0 or 1" in slope.reason
+    assert found.calibration.curve is None
+    with pytest.raises(Refusal, match="no calibration curve: .* exactly 0 or 1"):
+        found.calibration.plot()
+    assert found.calibration["brier"].honest is not None
+    assert "exactly 0 or 1" in str(found)
+    assert tr.validate(KNeighborsClassifier(3), X, Y, replicates=0, clip=0.01).calibration[
+        "slope"
+    ].interval is not None  # fmt: skip
+
+
+def test_few_events_have_no_curve():
+    """Nine of them: a line, and a sentence in the place of the curve."""
+    y = np.zeros(120, int)
+    y[np.argsort(X[:, 0] + np.sin(17 * X[:, 1]))[-9:]] = 1
+    with pytest.warns(UserWarning, match="."):
+        found = tr.validate(GaussianNB(), X, y, replicates=0, random_state=3)
+    assert "9 rows of the rarer outcome" in found.calibration["ici"].reason
+
+
+def test_a_sample_of_one_class_does_not_count():
+    """A sample without events has no slope; the others make the mean."""
+    none = np.flatnonzero(Y == 0)
+    samples = np.vstack([np.resize(none, len(Y)), *[np.arange(len(Y))] * 2])
+    found = tr.validate(LogisticRegression(), X, Y, samples=samples)
+    assert found.calibration["slope"].n == 2
+    assert found.notes[0].startswith("1 bootstrap samples do not count")
+    nothing = tr.validate(LogisticRegression(), X, Y, samples=samples[:1])
+    assert nothing.notes == ("no optimism is known: no bootstrap sample holds both outcomes.",)
+    assert nothing.calibration["slope"].corrected is None
+
+
+def test_answers_that_go_forward_in_time_have_no_intervals():
+    """Values, curves, and a note in the place of bands; the page is drawn without them."""
+    search = tr.HonestSearchCV(GaussianNB(), GRID, select_by="4-fold", outer=TimeSeriesSplit(3))
+    found = tr.validate(search.fit(X, Y), X, Y, replicates=0)
+    assert found.calibration["slope"].honest is not None
+    assert found.calibration["slope"].interval is None
+    assert found.calibration.curve.low is None
+    assert found.net_benefit.low is None
+    assert found.net_benefit.treat_all_high is None
+    assert found.discrimination.roc.interval is None
+    assert any("splits are ordered" in note for note in found.notes)
+    assert 'class="band' not in found.to_html()
+    assert len(found.calibration.plot().collections) == 0
+    assert len(found.net_benefit.plot().collections) == 0
+    plt.close("all")
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"replicates": -1}, "replicates=-1"),
+        ({"replicates": 2.5}, "replicates=2.5"),
+        ({"clip": 0.5}, "clip=0.5"),
+        ({"clip": "no"}, "clip='no'"),
+        ({"clip": 0}, "clip=0"),
+        ({"thresholds": [0.2, 1.0]}, "thresholds="),
+        ({"thresholds": []}, "thresholds="),
+        ({"thresholds": "all"}, "thresholds='all'"),
+        ({"thresholds": [[0.1], [0.2, 0.3]]}, "thresholds="),
+    ],
+)
+def test_a_wrong_argument_is_named(given, said):
+    """Before anything is fitted."""
+    with pytest.raises(BadArgument, match=said.replace("[", r"\[")):
+        tr.validate(GaussianNB(), X, Y, **given)
+
+
+def test_other_rows_are_refused():
+    """A search is validated on the rows that it was fitted on."""
+    fitted = searched().fit(X, Y)
+    with pytest.raises(Refusal, match="fitted on other rows"):
+        tr.validate(fitted, X[::-1], Y)
+    with pytest.raises(Refusal, match="outer=None"):
+        tr.validate(searched(outer=None), X, Y)
+    with pytest.raises(Refusal, match="fit parameters go to a HonestSearchCV"):
+        tr.validate(GaussianNB(), X, Y, colour="red")
+    for samples in (5, [[1, 2], [3]], [[1, 500]]):
+        with pytest.raises(BadData, match="samples of shape|outside 0"):
+            tr.validate(GaussianNB(), X, Y, samples=samples)

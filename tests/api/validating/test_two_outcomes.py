@@ -1,0 +1,85 @@
+"""The numbers of `validate` are those of rms, sample by sample, and of formulas written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from tests.support.rms_data import RMS, drawn
+
+import truerisk as tr
+
+X, Y, SAMPLES = drawn()
+WORDS = {"R2": "r2", "Intercept": "intercept", "Slope": "slope", "D": "d", "U": "u", "Q": "q"}
+
+
+@pytest.fixture(scope="module")
+def found():
+    """A logistic regression without penalty, on the samples that R was given."""
+    model = LogisticRegression(C=np.inf, tol=1e-12, max_iter=500)
+    return tr.validate(model, X, Y, samples=SAMPLES)
+
+
+@pytest.mark.parametrize("name", ["Dxy", *WORDS, "B"])
+def test_it_is_validate_of_rms(found, name):
+    """index.orig, training, test, optimism, index.corrected and n on the same samples."""
+    if name == "Dxy":
+        one, scale, shift = found.discrimination["auc"], 2, 1
+    elif name in ("R2", "D"):
+        one, scale, shift = found.discrimination[WORDS[name]], 1, 0
+    else:
+        one, scale, shift = found.calibration[WORDS.get(name, "brier")], 1, 0
+    values = [scale * v - shift for v in (one.apparent, one.training, one.test)]
+    values += [scale * one.optimism, scale * one.corrected - shift, one.n]
+    assert values == pytest.approx(RMS["validate"][name], abs=2e-6)
+
+
+def test_held_out_measures_are_of_the_held_out_rows(found):
+    """The line through the held-out logits, the Brier score, and the risk of the same answers."""
+    held = found.held_out
+    assert held.rows.tolist() == list(range(120)) or set(held.rows) == set(range(120))
+    p, y = held.answers[:, 1], held.truth
+    assert found.calibration["brier"].honest == pytest.approx(np.mean((p - y) ** 2))
+    line = LogisticRegression(C=np.inf, tol=1e-12).fit(np.log(p / (1 - p))[:, None], y)
+    assert found.calibration["slope"].honest == pytest.approx(line.coef_[0, 0], abs=1e-4)
+    low, high = (getattr(found.calibration["slope"].interval, end) for end in ("low", "high"))
+    assert low < line.coef_[0, 0] < high
+    assert found.risk.value == pytest.approx(np.mean((p >= 0.5) != y))
+    assert found.calibration.counts.sum() == 120
+
+
+def test_the_curve_is_told_three_times(found):
+    """Held out within its band, apparent, and corrected."""
+    curve = found.calibration.curve
+    assert (curve.low < curve.observed).all()
+    assert (curve.observed < curve.high).all()
+    assert len(curve.predicted) == len(curve.apparent) == len(curve.corrected) == 101
+    benefit = found.net_benefit
+    assert len(benefit.thresholds) == len(benefit.corrected) == 99
+
+
+def test_the_tuned_procedure_is_done_anew_in_every_sample():
+    """On given samples each model is that of the inner choice on the sample's rows."""
+    search = tr.HonestSearchCV(
+        LogisticRegression(), {"C": [1e-3, 1.0]}, select_by="3-fold", loss="log"
+    ).fit(X, Y)
+    tuned = tr.validate(search, X, Y, samples=SAMPLES[:4])
+    slopes = []
+    for rows in SAMPLES[:4]:
+        told = tr.HonestSearchCV(
+            LogisticRegression(), {"C": [1e-3, 1.0]}, select_by="3-fold", loss="log", outer=None
+        ).fit(X[np.unique(rows)], Y[np.unique(rows)])
+        slopes.append(told.best_params_["C"])
+    assert tuned.calibration["slope"].n == 4
+    apparent = np.mean((search.predict_proba(X)[:, 1] - Y) ** 2)
+    assert tuned.calibration["brier"].apparent == pytest.approx(apparent)
+    assert tuned.calibration["brier"].optimism < 0  # a smaller score on the sample's own rows
+
+
+def test_it_is_the_optimism_method_of_the_house(found):
+    """The corrected Brier score is that of `optimism` on the same samples."""
+    model = LogisticRegression(C=np.inf, tol=1e-12, max_iter=500)
+    method = tr.methods.Bootstrap("optimism", samples=SAMPLES)
+    risk = tr.estimate_risk(model, X, Y, method=method, loss="brier")
+    assert found.calibration["brier"].corrected == pytest.approx(risk.value)
+    assert found.calibration["brier"].apparent == pytest.approx(risk.table["apparent"])

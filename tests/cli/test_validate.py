@@ -1,0 +1,54 @@
+"""`truerisk validate`: the validation of a file is that of Python."""
+
+from __future__ import annotations
+
+import pytest
+
+import truerisk as tr
+from truerisk.models.learners import learner
+
+
+@pytest.fixture
+def patients(tmp_path):
+    """80 rows in which the event leans on one number."""
+    X, y = tr.datasets.make_difficult(80, random_state=2)
+    lines = [f"{a:.4f},{b:.4f},{'yes' if one else 'no'}" for (a, b), one in zip(X, y, strict=True)]
+    path = tmp_path / "patients.csv"
+    path.write_text("a,b,y\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_it_is_validate_of_python(call, patients):
+    """The document, but for the seconds, is that of a search over the word's grid."""
+    words = ("--model", "lda", "--replicates", 3, "--seed", 4, "--json")
+    said = call("validate", patients, "--target", "y", *words).content
+    read = tr.datasets.read_table(patients, "y")
+    pipeline, grid = learner("lda", "classification", n_rows=80, n_features=2)
+    search = tr.HonestSearchCV(pipeline, grid or None, random_state=4)
+    found = tr.validate(search, read.X, read.y, replicates=3, random_state=4).to_dict()
+    assert said["schema"] == "truerisk.validation/1"
+    for part in ("rows", "discrimination", "calibration", "net_benefit"):
+        assert said[part] == found[part]
+    assert said["rows"]["event"] == "yes"
+
+
+def test_one_setting_is_not_tuned_and_a_page_is_written(call, patients, tmp_path):
+    """--set, --clip and --report; `truerisk report` draws the same page from the JSON."""
+    page, again = tmp_path / "v.html", tmp_path / "again.html"
+    words = ("--model", "knn", "--set", "n_neighbors=5", "--clip", 0.01, "--replicates", 0)
+    words = ("validate", patients, "--target", "y", *words, "--report", page)
+    said = call(*words)
+    assert said.code == 0
+    assert "wrote" in said.err
+    assert "slope" in said.out
+    (tmp_path / "v.json").write_text(call(*words[:-2], "--json").out)
+    call("report", tmp_path / "v.json", "-o", again)
+    assert "Decision curve" in again.read_text("utf-8")
+    assert again.read_text("utf-8") == page.read_text("utf-8")
+
+
+def test_wrong_options_are_sentences(call, patients, tmp_path):
+    """A clip beyond a half; a page in a folder that is not there."""
+    words = ("validate", patients, "--target", "y")
+    assert "clip=0.7" in call(*words, "--clip", 0.7).err
+    assert call(*words, "--report", tmp_path / "no" / "v.html").code == 2

@@ -1,0 +1,66 @@
+"""ROC curves of spam: rates along the lines of a curve, and GAM above two trees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from truerisk import datasets
+from truerisk.core.errors import BadData
+from truerisk.core.statistics.roc import RocCurve
+from truerisk.datasets.documents import FOLDER
+from truerisk.papers import mehta_spam as module
+from truerisk.papers import reproduce
+from truerisk.papers.mehta_spam import MODELS, RATES
+
+
+def test_rates_lie_on_the_lines_between_thresholds():
+    """Four of each class, scores 3 > 2 > 1: (0, 0), (¼, ½), (½, 1) and (1, 1) by hand."""
+    truth = np.repeat([1, 0], 4)
+    curve = RocCurve.of(truth, [3, 3, 2, 2, 3, 2, 1, 1], positive=1)
+    negatives = dict(zip(RATES, module._negatives(curve), strict=True))
+    positives = dict(zip(RATES, module._positives(curve), strict=True))
+    assert negatives[0.5] == pytest.approx(0.75)
+    assert negatives[0.8] == pytest.approx(0.75 - 0.25 * 0.6)
+    assert negatives[1.0] == pytest.approx(0.5)
+    assert positives[0.5] == pytest.approx(1.0)
+    assert positives[0.9] == pytest.approx(0.2)
+    assert positives[1.0] == pytest.approx(0.0)
+
+
+def test_the_additive_model_lies_above_the_trees():
+    """On the real messages, where they are: areas as in a few lines of scikit-learn."""
+    try:
+        datasets.load("spam")
+    except BadData:
+        pytest.skip(f"{FOLDER} names no folder with spam.csv.gz")
+    report = reproduce("mehta-spam", replicates=2)
+    areas = {row.name: row.ours for row in report.findings.tables[0].rows}
+    assert list(areas) == list(MODELS)
+    assert areas["GAM"] > areas["tree"] > areas["weighted tree"] > 0.85
+
+
+def test_claims_are_of_all_models_at_all_rates():
+    """Curves made by hand: GAM best everywhere, everything lost at a true positive rate of 1."""
+    rng = np.random.default_rng(0)
+    levels = np.array([0.98, 0.9, 0.8])[:, None]
+    rates = np.where(np.array(RATES) == 1, 0.05, levels)
+    draws = {
+        "AUC": levels[:, 0] + 0.001 * rng.normal(size=(12, 3)),
+        "true negative rate": rates + 0.001 * rng.normal(size=(12, 3, len(RATES))),
+        "true positive rate": rates + 0.001 * rng.normal(size=(12, 3, len(RATES))),
+    }
+    found = module.mehta_spam.findings(draws)
+    assert [claim.verdict for claim in found.claims] == ["holds"] * 4
+    assert len(found.claims[0].quantities) == 2 * (len(RATES) - 1)
+    assert [line.label for line in found.figures[0].panels[0].series][:3] == list(MODELS)
+    worse = {**draws, "true positive rate": draws["true positive rate"][:, ::-1]}
+    assert module.mehta_spam.findings(worse).claims[0].verdict == "does not hold"
+
+
+def test_without_the_data_it_says_what_is_missing(monkeypatch):
+    """Variable and file are named before anything is drawn."""
+    module._messages.cache_clear()
+    monkeypatch.delenv(FOLDER, raising=False)
+    with pytest.raises(BadData, match=r"'spam' .* TRUERISK_DATA is not set: .* spam\.csv\.gz"):
+        reproduce("mehta-spam", quick=True)

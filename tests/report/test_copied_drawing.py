@@ -1,0 +1,76 @@
+"""A drawing copied from the page stands by itself: legend, colours, no reference outside."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+SVG = "{http://www.w3.org/2000/svg}"
+MAY = ["clipboard-read", "clipboard-write"]
+AS_IMAGE = """(text) => new Promise((done) => {
+  const image = new Image();
+  image.onload = () => done([image.naturalWidth, image.naturalHeight]);
+  image.onerror = () => done([0, 0]);
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+})"""
+
+
+def copied(opened: Any, name: str) -> tuple[str, ET.Element]:
+    """What lies on the clipboard after the button of a figure."""
+    opened.page.click(f"[data-drawing={name}]")
+    opened.page.wait_for_selector(f"p:has([data-drawing={name}]) [role=status]:text('copied')")
+    text = opened.page.evaluate("navigator.clipboard.readText()")
+    return text, ET.fromstring(text)
+
+
+def test_every_drawing_of_a_page_is_copied_whole(show, browser, content):
+    """As an image of its own it has a size, its legend's words, and no variable of the page."""
+    opened = show(content, permissions=MAY, color_scheme="dark")
+    names = opened.page.eval_on_selector_all(
+        "[data-drawing]", "all => all.map((b) => b.dataset.drawing)"
+    )
+    assert len(names) == opened.page.locator("figure").count() > 5
+    blank = browser.new_page()
+    for name in names:
+        text, svg = copied(opened, name)
+        assert svg.tag == f"{SVG}svg"
+        assert not re.search(r"var\(|data-tip|url\(|href", text)
+        assert "class" not in svg.attrib  # which would make it as wide as its window
+        keys = opened.page.locator(f"#{name} .keys li").all_inner_texts()
+        words = [part.text for part in svg.findall(f"{SVG}text")][-len(keys) :] if keys else []
+        assert words == [" ".join(key.split()) for key in keys]
+        size = [float(svg.attrib[side]) for side in ("width", "height")]
+        assert blank.evaluate(AS_IMAGE, text) == pytest.approx(size, abs=1)
+    blank.close()
+    assert not opened.said
+
+
+def test_an_audit_has_its_drawings_too(show, audited):
+    """The button is part of every figure, on whatever page it stands."""
+    opened = show(json.loads(audited["bbc"].to_json()), permissions=MAY)
+    first = opened.page.get_attribute("[data-drawing] >> nth=0", "data-drawing")
+    assert copied(opened, first)[1].tag == f"{SVG}svg"
+
+
+def test_where_copying_is_not_allowed_the_drawing_is_selected(show, content):
+    """Then the keyboard copies it."""
+    opened = show(content)
+    opened.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject('no'); }")
+    opened.page.click("[data-drawing=figure-ladder]")
+    said = "p:has([data-drawing=figure-ladder]) [role=status]:text('copy it with the keyboard')"
+    opened.page.wait_for_selector(said)
+    selected = opened.page.evaluate("window.getSelection().toString()")
+    assert ET.fromstring(selected).tag == f"{SVG}svg"
+
+
+def test_the_words_come_before_the_numbers(show, content):
+    """The conclusion in plain sentences is the first thing under the title."""
+    opened = show(content)
+    places = opened.page.eval_on_selector_all(
+        "#conclusion .said, #conclusion .figures", "all => all.map((part) => part.className)"
+    )
+    assert places == ["said", "figures"]

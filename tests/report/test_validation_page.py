@@ -1,0 +1,153 @@
+"""The page of a validation says what the validation says, in one file."""
+
+from __future__ import annotations
+
+import copy
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from tests.report.conftest import HOSTILE
+from tests.report.test_in_browser import findings
+from tests.support.rms_data import drawn
+
+import truerisk as tr
+from truerisk.core.errors import BadData
+from truerisk.core.present import number
+from truerisk.report.page import page_of_file
+from truerisk.report.validation_document import read_validation
+from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
+from truerisk.report.validation_page import draw_validation
+
+X, Y, _ = drawn()
+
+
+@pytest.fixture(scope="module")
+def validated():
+    """With optimism, of a model that is not well calibrated."""
+    return tr.validate(GaussianNB(), X, Y, replicates=4)
+
+
+@pytest.fixture
+def content(validated):
+    """Its JSON, to be changed."""
+    return json.loads(validated.to_json())
+
+
+def told(page):
+    """The words of a page."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", page.partition("<body>")[2]))
+
+
+def test_the_page_is_drawn_again_from_the_file(validated, tmp_path):
+    """`to_html`, and the page of what `to_json` wrote, are the same to the letter."""
+    written = validated.to_html(tmp_path / "v.html")
+    validated.to_json(tmp_path / "v.json")
+    assert (tmp_path / "v.html").read_text("utf-8") == written
+    assert page_of_file(tmp_path / "v.json") == written
+
+
+def test_the_page_says_every_measure(validated):
+    """Each number of each measure, the interval, the paragraph and its papers."""
+    page = told(validated.to_html())
+    for part in (validated.discrimination, validated.calibration):
+        for one in part.measures.values():
+            for value in (one.honest, one.apparent, one.training, one.test, one.corrected):
+                assert number(value) in page
+            assert one.interval is None or str(one.interval) in page
+    assert "corrected for optimism by 4 bootstrap samples" in page
+    for name in ("Steyerberg", "Cox", "Austin", "Vickers", "Harrell"):
+        assert name in page
+    assert "tr.validate(search, X, y, replicates=4)" in page
+
+
+def test_lines_below_the_axis_are_cut(content):
+    """Treating everybody falls without end, and is drawn as far as the axis goes."""
+    document = read_validation(content)
+    drawing = draw_benefit(document.net_benefit, document).drawing
+    heights = [float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", "".join(drawing.marks))]
+    assert max(heights) <= drawing.y.start + 0.1
+    assert min(document.net_benefit.treat_all) < drawing.y.low
+
+
+def test_the_bars_are_the_probabilities(content):
+    """A bar for each bin with rows, upwards for rows with the event."""
+    document = read_validation(content)
+    figure = draw_calibration_curve(document.calibration, document)
+    filled = sum(count > 0 for side in document.calibration.counts for count in side)
+    assert figure.svg.count('class="bar ') == filled
+
+
+def test_what_is_missing_is_said():
+    """A learner without probabilities, numbers, and nothing but labels."""
+    page = told(tr.validate(LinearSVC(), X, Y, replicates=0).to_html())
+    assert "Not told: LinearSVC gives no probabilities" in page
+    assert "Decision curve" not in page
+    three = told(tr.validate(GaussianNB(), X, np.arange(120) % 3, replicates=0).to_html())
+    assert "y has 3 classes" in three
+    assert "ROC curve" not in three
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda c: c.pop("risk"), "lack 'risk'"),
+        (lambda c: c["net_benefit"]["low"].pop(), "net_benefit.low"),
+        (lambda c: c["net_benefit"].update(thresholds="x"), "not an array"),
+        (lambda c: c["calibration"]["curve"].update(high=[1.0]), "an array of 101 numbers"),
+        (lambda c: c["calibration"]["measures"]["slope"].update(honest="x"), "not a number"),
+        (lambda c: c["calibration"]["measures"]["slope"].update(word="x"), "word of a measure"),
+        (lambda c: c["discrimination"]["roc"].update(auc=7), "between 0 and 1"),
+        (lambda c: c.update(schema="truerisk.validation/2"), "reads version 1"),
+    ],
+)
+def test_damaged_json_is_refused(content, change, said):
+    """A sentence names the place."""
+    damaged = copy.deepcopy(content)
+    change(damaged)
+    with pytest.raises(BadData, match=re.escape(said)):
+        draw_validation(damaged)
+
+
+def wild():
+    """Labels that try to leave their place, in few rows."""
+    labels = np.where(Y == 1, HOSTILE, "!")
+    return tr.validate(GaussianNB(), X, labels, replicates=0)
+
+
+def test_names_stay_where_they_are():
+    """A label is text, whatever it looks like."""
+    page = wild().to_html()
+    assert "<img" not in page
+    assert "{{7*7}}" in html.unescape(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(show, content, scheme):
+    """No violation of axe-core's rules, with everything unfolded."""
+    opened = show(content, color_scheme=scheme)
+    opened.page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+    assert findings(opened) == []
+    assert opened.said == []
+    assert opened.asked == []
+
+
+@pytest.mark.parametrize("width", [375, 1600])
+def test_the_page_fits_its_window(show, content, width):
+    """Nothing sticks out sideways, and letters in drawings stay readable."""
+    opened = show(content, viewport={"width": width, "height": 900})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+    sizes = opened.page.eval_on_selector_all(
+        ".drawing text", "all => all.map(one => one.getBoundingClientRect().height)"
+    )
+    assert min(sizes) >= 9
+
+
+def test_a_page_of_wild_names_fits(show):
+    """Labels do not stretch it."""
+    opened = show(wild().to_dict(), viewport={"width": 375, "height": 900})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == 375

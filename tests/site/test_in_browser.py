@@ -1,0 +1,54 @@
+"""The built pages in a browser: they shut nobody out, fit a telephone, find what is typed."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from tests.report.test_in_browser import findings
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+OWN = sorted(path.with_suffix(".html").name for path in DOCS.glob("*.md"))
+OTHERS = [
+    "api/index.html",
+    "api/generated/truerisk.HonestSearchCV.html",
+    "auto_examples/index.html",
+    "auto_examples/plot_honest_search.html",
+    "decisions/0028-pairs.html",
+    "search.html?q=bootstrap",
+]
+WINDOWS = [(390, "light"), (1280, "dark")]
+
+
+def typed_words() -> Mapping[str, tuple[str, ...]]:
+    """The table of what people type, page by page."""
+    spec = importlib.util.spec_from_file_location("typed_words", DOCS / "_ext" / "typed_words.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    words: Mapping[str, tuple[str, ...]] = module.WORDS
+    return words
+
+
+@pytest.mark.parametrize(("width", "scheme"), WINDOWS)
+@pytest.mark.parametrize("page", [*OWN, *OTHERS])
+def test_nobody_is_shut_out(reader, page, width, scheme):
+    """axe-core finds nothing, nothing is wider than the window, nothing is asked of other hosts."""
+    shown, elsewhere = reader(page, width=width, scheme=scheme)
+    assert not findings(SimpleNamespace(page=shown))
+    assert shown.evaluate("document.scrollingElement.scrollWidth") <= width
+    assert not elsewhere
+
+
+@pytest.mark.parametrize(
+    ("word", "page"), [(word, page) for page, words in typed_words().items() for word in words]
+)
+def test_a_typed_word_finds_its_page(reader, word, page):
+    """The first result of the search leads to it."""
+    shown, _ = reader(f"search.html?q={word}")
+    first = shown.wait_for_selector("#search-results ul.search li a")
+    assert first.get_attribute("href").partition("#")[0] == f"{page}.html"
