@@ -42,7 +42,7 @@ def score_of(run: HonestRun, word: str) -> ScoreTold:
     shaken = None if run.shaken is None else _with_response((run.shaken,), loss.response)
     if answers is None:
         return ScoreTold(reason=f"the model gives no answers that '{word}' could rate.")
-    interval = default_word(testing.outer_method, loss)
+    interval = default_word(testing.outer_method, loss, problem.data)
     terms = Terms(problem.confidence_level, problem.rule, interval=interval)
     try:
         tested = testing.risk(answers, shaken, problem.data, loss, terms)
