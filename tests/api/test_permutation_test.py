@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadData, TrueRiskWarning
+from truerisk.core.errors import BadData, Refusal, TrueRiskWarning
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
 SEARCH = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, select_by="3-fold")
@@ -51,6 +51,13 @@ def test_labels_without_a_choice_are_refused():
     groups = np.repeat(np.arange(10), np.arange(1, 11))
     with pytest.raises(BadData, match="groups all differ in size"):
         tr.permutation_test(SEARCH, X[:55], Y[:55], groups=groups, n_permutations=3)
+
+
+@pytest.mark.parametrize("name", ["time", "block"])
+def test_rows_that_depend_on_each_other_are_refused(name):
+    """Their labels do not change places as those of independent rows."""
+    with pytest.raises(Refusal, match=f"{name}: rows are taken as independent here"):
+        tr.permutation_test(SEARCH, X, Y, **{name: np.arange(60.0)})
 
 
 def test_few_groups_are_told():

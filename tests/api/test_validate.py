@@ -219,6 +219,14 @@ def test_a_wrong_argument_is_named(given, said):
         tr.validate(GaussianNB(), X, Y, **given)
 
 
+@pytest.mark.parametrize("name", ["time", "block"])
+@pytest.mark.parametrize("given", [GaussianNB(), searched()], ids=["model", "search"])
+def test_rows_that_depend_on_each_other_are_refused(name, given):
+    """Its intervals count rows as independent, or groups: times and places are not passed over."""
+    with pytest.raises(Refusal, match=f"{name}: rows are taken as independent here"):
+        tr.validate(given, X, Y, **{name: np.arange(float(len(Y)))})
+
+
 def test_other_rows_are_refused():
     """A search is validated on the rows that it was fitted on."""
     fitted = searched().fit(X, Y)

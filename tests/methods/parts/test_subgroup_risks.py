@@ -179,6 +179,16 @@ def test_without_justification_there_is_no_interval():
     assert any("no interval was calibrated" in note for note in risks.notes)
 
 
+@pytest.mark.filterwarnings("ignore:.*given but method")
+@pytest.mark.parametrize("given", [{"time": np.arange(float(N))}, {"block": X[:, :2]}])
+def test_rows_that_depend_on_each_other_get_no_interval(given):
+    """Of times and places: what holds together rests on independent rows."""
+    risks = told("5-fold", **given)[0]["zero-one"]
+    assert risks.levels[0].value is not None
+    assert {one.interval for one in (risks.whole, *risks.levels)} == {None}
+    assert any("may depend on each other" in note for note in risks.notes)
+
+
 def test_scorers_and_failed_fits_say_nothing_of_rows():
     """A scorer rates whole test sets; where a fit failed, some rows have no answer."""
     from sklearn.metrics import make_scorer

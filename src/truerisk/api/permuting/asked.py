@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -54,6 +55,7 @@ def posed_model(
     model: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], random_state: Any = 0
 ) -> Problem:
     """The problem of a model that is no search of ours."""
+    _refuse_order(params)
     weight = params.pop("sample_weight", None)
     if params:
         raise Refusal(
@@ -68,6 +70,7 @@ def posed_search(
     search: HonestSearchCV, X: Any, y: Any, groups: Any, params: dict[str, Any]
 ) -> tuple[Problem, Method, Procedure]:
     """The problem of a search, how it compares its settings, and how it is tested."""
+    _refuse_order(params)
     problem, _ = posed(search, X, y, worded(search, y), route(search, groups, params))
     if search.param_grid is None and tunes_inside(problem.family):
         raise Refusal(
@@ -76,6 +79,17 @@ def posed_search(
         )
     select_by = as_grid_search_averages(compared_by(search, y))
     return problem, select_by, testing_method(search.outer, select_by, USUAL)
+
+
+def _refuse_order(params: Mapping[str, Any]) -> None:
+    """Times and places are told by the verbs that estimate risks alone."""
+    for name in ("time", "block"):
+        if params.get(name) is not None:
+            raise Refusal(
+                f"{name}: rows are taken as independent here, or in groups. The risk of rows that "
+                f"depend on those before or beside them is told by tr.estimate_risk, tr.assess and "
+                f"HonestSearchCV, with {name}=."
+            )
 
 
 def _refuse(search: HonestSearchCV) -> None:

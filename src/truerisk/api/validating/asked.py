@@ -53,8 +53,9 @@ def asked_of(given: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], se
     if given.risk_.data_fingerprint != problem.data.fingerprint:
         raise Refusal(
             "the search was fitted on other rows than these X and y (or with other groups or "
-            "weights): give what it was fitted on, or a search that is not fitted. Rows that took "
-            "no part in it are answered by search.predict_proba."
+            "weights, or with times or places, which a validation does not count): give what it "
+            "was fitted on, or a search that is not fitted. Rows that took no part in it are "
+            "answered by search.predict_proba."
         )
     if given.curve_.candidates != problem.family.candidates:  # a time limit left some out
         family = replace(problem.family, candidates=given.curve_.candidates)

@@ -41,6 +41,10 @@ POOLED = (
 FAILED = "a fit failed, so some rows have no answer."
 SCORED = "a scorer rates one fitted model on its test set, and says nothing of single rows."
 UNCALIBRATED = "no interval was calibrated for this loss."
+DEPENDENT = (
+    "rows that were taken one after the other, or near each other, may depend on each other, and "
+    "no interval of subgroups was calibrated for that."
+)
 
 
 def subgroup_risks(
@@ -80,7 +84,9 @@ def _notes(told: _Told, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
         yield POOLED
     if is_ordered(told.answers.plan):
         yield ORDERED
-    elif calibrated_word(told.loss) is None:
+    elif told.depends:
+        yield DEPENDENT
+    elif told.word is None:
         yield f"{told.loss.word}: {UNCALIBRATED}"
 
 
@@ -132,6 +138,16 @@ class _Told:
     data: Data
     loss: Loss
     terms: Terms
+
+    @property
+    def word(self) -> str | None:
+        """The interval that was calibrated for this loss, None where none was."""
+        return calibrated_word(self.loss, self.data)
+
+    @property
+    def depends(self) -> bool:
+        """Whether rows may depend on others of no group of theirs."""
+        return self.data.time is not None or self.data.places is not None
 
     @cached_property
     def lacking(self) -> str | None:
@@ -264,11 +280,10 @@ class _Part:
 
     def _sureness(self, level: float) -> Sureness:
         told = self.told
-        word = calibrated_word(told.loss)
-        if word is None or is_ordered(told.answers.plan):
+        if told.word is None or told.depends or is_ordered(told.answers.plan):
             return None, None, ()
         terms = replace(told.terms, confidence_level=level)
-        return as_form(word).of(replace(self.evidence, terms=terms), 0)
+        return as_form(told.word).of(replace(self.evidence, terms=terms), 0)
 
     @cached_property
     def evidence(self) -> RowEvidence:
