@@ -16,5 +16,7 @@
 | `published_intervals.py` | `python -m benchmarks.published_intervals`: others' and ours |
 | `learning_curves.py` | `python -m benchmarks.learning_curves`: whether their band covers |
 | `space_folds.py` | `python -m benchmarks.space_folds`: folds in space, and new places |
+| `subgroups.py` | `python -m benchmarks.subgroups`: whether their intervals hold together |
+| `instability.py` | `python -m benchmarks.instability`: how far predictions move, and are said to |
 | `__main__.py` | the command line |
 """
