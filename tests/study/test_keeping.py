@@ -95,11 +95,12 @@ def test_a_killed_assessment_goes_on(tmp_path, plain, executor):
     """After SIGKILL the fits that were stored are not made again, here or by workers."""
     path = tmp_path / "runs.db"
     kept = killed_at(8, SLOW, path, executor, nap=0.08)
-    assert 8 <= kept < 80
+    every = 102 + 2 * (3 + 1)  # scores, apparent risk
+    assert 8 <= kept < every  # killed before the end, however slow the look at the store was
     found = assessed(path, executor=executor)
     assert told(found) == plain
     assert found.kept.found >= kept  # a forest that answers two settings is one entry
-    assert found.kept.found + found.kept.added == 102 + 2 * (3 + 1)  # scores, apparent risk
+    assert found.kept.found + found.kept.added == every
 
 
 def test_a_kill_loses_a_second_at_the_most(tmp_path, monkeypatch):

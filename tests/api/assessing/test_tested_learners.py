@@ -64,7 +64,7 @@ def test_a_further_score_has_a_set_of_its_own(found):
     assert ranked[0] in found.best_set(score="auc")
     assert "guess" not in found.best_set(score="auc")
     assert found.best_set(score="zero-one") == found.best_set()
-    with pytest.raises(UnknownName, match=r"score='log' was not told; these were: .*'auc'"):
+    with pytest.raises(UnknownName, match=r"score='log' was not asked .* Known: .*auc"):
         found.best_set(score="log")
 
 
