@@ -184,13 +184,14 @@ def test_the_same_seed_is_the_same_number(method) -> None:
         learner = LogisticRegression()
     elif method == "oob":
         learner = RandomForestClassifier(40)
+    places = {"block": X} if method in ("blocks-4", "buffered") else {}
     one, again, other = (
-        tr.estimate_risk(learner, X, y, method=method, random_state=s) for s in (0, 0, 1)
+        tr.estimate_risk(learner, X, y, method=method, random_state=s, **places) for s in (0, 0, 1)
     )
     assert one.value == again.value
     assert one.plan_fingerprint == again.plan_fingerprint
     undrawn = ("apparent", "loo", "complete", "exact-oob", "swapping", "oob")
-    undrawn += ("forward-4", "purged-4")
+    undrawn += ("forward-4", "purged-4", "buffered")
     drawn = method not in (*undrawn, *OF_LINES, *OF_RULES)
     assert (one.plan_fingerprint != other.plan_fingerprint) == drawn
 

@@ -18,7 +18,15 @@ from tests.support.fitted_once import fitted_once
 import truerisk as tr
 from truerisk.core.errors import Refusal
 from truerisk.engines.trees.agreement import closeness
-from truerisk.methods import Bootstrap, KFold, MonteCarlo, NestedInterval, PairedHalves
+from truerisk.methods import (
+    Blocks,
+    Bootstrap,
+    Buffered,
+    KFold,
+    MonteCarlo,
+    NestedInterval,
+    PairedHalves,
+)
 
 X, Y = tr.datasets.make_difficult(36, random_state=5)
 NUMBERS = X[:, 0] + X[:, 1] ** 2
@@ -48,6 +56,8 @@ QUICK = {  # what is quicker than the word, and asks the same kinds of questions
     "pairs": "pairs",
     "forward-K": "forward-3",
     "purged-K": "purged-3",
+    "blocks-K": Blocks(3),
+    "buffered": Buffered(radius=0.2, k=3),
 }
 FURTHER = {"forward": TimeSeriesSplit(3), "2x4-fold": KFold(4, repeats=2)}
 OUTER = ["holdout", *QUICK, *FURTHER]
@@ -75,10 +85,13 @@ def assessed(task, loss, outer, *, reverse=False, names=None, y=None, table=None
     pairs = list(models.items())[:: -1 if reverse else 1]
     models = {(names or {}).get(name, name): given for name, given in pairs}
     target = (Y if task == "classification" else NUMBERS) if y is None else y
-    outer = FURTHER.get(outer) or QUICK.get(outer, outer)
     x = X if table is None else table
+    methods = ["3-fold"]
+    if outer in ("blocks-K", "buffered"):
+        methods, options["block"] = ["blocks-3"], np.asarray(x)[:, :2]
+    outer = FURTHER.get(outer) or QUICK.get(outer, outer)
     try:
-        return tr.assess(models, x, target, methods=["3-fold"], outer=outer, loss=loss, **options)
+        return tr.assess(models, x, target, methods=methods, outer=outer, loss=loss, **options)
     except Refusal as error:
         return str(error)
 

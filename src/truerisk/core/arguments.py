@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
+    "as_array",
     "check_count",
     "check_flag",
+    "check_level",
     "check_number",
     "check_share",
     "generator_of",
@@ -34,6 +36,20 @@ def shown(given: Any) -> str:
     """
     text = " ".join(repr(given).split())
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def as_array(given: Any) -> np.ndarray:
+    """As NumPy reads it; lists that are not equally long are a ValueError in old releases, too."""
+    import warnings
+
+    import numpy as np
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "Creating an ndarray from ragged")
+        try:
+            return np.asarray(given)
+        except Warning as warning:
+            raise ValueError(str(warning)) from None
 
 
 def is_count(given: Any) -> bool:

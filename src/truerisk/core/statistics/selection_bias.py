@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import check_count, generator_of, shown
+from truerisk.core.arguments import as_array, check_count, generator_of, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number
 from truerisk.core.results import RiskCurve
@@ -83,7 +83,7 @@ class SelectionBias:
         estimates = _matrix("estimates", self.estimates)
         object.__setattr__(self, "estimates", estimates)
         try:
-            chosen = np.asarray(self.chosen)
+            chosen = as_array(self.chosen)
         except ValueError:
             chosen = np.empty(0)
         if chosen.shape != estimates.shape[:1] or not np.issubdtype(chosen.dtype, np.integer):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import as_array, shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.rows import column_arrays, column_names
 from truerisk.core.table.times import column_of
@@ -55,7 +55,7 @@ def _array(block: Any) -> np.ndarray:
     if column_names(block) is not None:
         return np.column_stack(column_arrays(block))
     try:
-        return np.asarray(block)
+        return as_array(block)
     except ValueError:
         raise BadData(
             "block is a list of rows that are not equally long: give every row a label, or the "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import as_array, shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.registry import closest
 from truerisk.core.table.rows import column_names
@@ -101,7 +101,7 @@ def _array(given: Any) -> np.ndarray:
     if str(getattr(given, "dtype", "")).startswith("datetime64") and hasattr(given, "to_numpy"):
         return given.to_numpy(dtype="datetime64[ns]")
     try:
-        array = np.asarray(given)
+        array = as_array(given)
     except ValueError:
         raise BadData("time is no list of times: give one number or date for each row.") from None
     return array.astype(np.float64) if array.dtype.kind == "f" else array

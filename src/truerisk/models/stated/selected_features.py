@@ -8,6 +8,7 @@ components do, leaves nothing to say. A learner uses the columns whose coefficie
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -129,7 +130,9 @@ def _beside_each_other(parts: Iterable[tuple[Any, Sequence[int]]], origins: Orig
 
 def _columns(step: Any, origins: Origins) -> Origins:
     names = {name: j for j, name in enumerate(getattr(step, "feature_names_in_", ()))}
-    parts = [(one, _places(asked, names, len(origins))) for _, one, asked in step.transformers_]
+    with warnings.catch_warnings():  # scikit-learn 1.6 warns of reading what the remainder holds
+        warnings.filterwarnings("ignore", category=FutureWarning)
+        parts = [(one, _places(asked, names, len(origins))) for _, one, asked in step.transformers_]
     return _beside_each_other(parts, origins)
 
 
