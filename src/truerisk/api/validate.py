@@ -97,7 +97,7 @@ def validate(
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = tr.datasets.make_difficult(120, random_state=0)
     >>> v = tr.validate(LogisticRegression(), X, y, replicates=20)
-    >>> v.discrimination["auc"].honest < v.discrimination["auc"].apparent
+    >>> v.calibration["brier"].honest > v.calibration["brier"].apparent
     True
     >>> v.missing
     {}

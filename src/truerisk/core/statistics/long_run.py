@@ -44,7 +44,7 @@ def long_run(series: np.ndarray) -> LongRun:
 
     >>> found = long_run(np.random.default_rng(0).standard_normal(400))
     >>> found.n_cosines, round(found.std_error, 3)
-    (21, 0.045)
+    (21, 0.046)
     """
     from scipy.fft import dct
 

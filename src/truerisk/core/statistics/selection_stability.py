@@ -36,7 +36,7 @@ def stability_index(selected: np.ndarray) -> tuple[float, float] | str:
 
     >>> marks = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]], dtype=bool)
     >>> [round(number, 4) for number in stability_index(marks)]
-    [0.3333, 0.2095]
+    [0.3333, 0.1814]
     """
     z = np.asarray(selected, dtype=float)
     m, d = z.shape

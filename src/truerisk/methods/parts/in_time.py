@@ -76,8 +76,8 @@ def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     >>> rows = np.arange(6)
     >>> data = Data.check(rows[:, None], rows / 2, task="regression")
     >>> plan = split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])])
-    >>> ahead_notes(plan, data)[0][:64]
-    'the risk is that of forecasts 1 to 2 rows ahead of windows of 2 t'
+    >>> ahead_notes(plan, data)[0][:63]
+    'the risk is that of forecasts 1 to 2 rows ahead of windows of 2'
     """
     times = times_of(data)
     ends = []
