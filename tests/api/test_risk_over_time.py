@@ -22,6 +22,14 @@ def estimate(y=Y, **more):
     return tr.estimate_risk(DummyRegressor(), X, y, **more)
 
 
+def test_groups_have_no_test_of_a_trend():
+    """Their rows depend on each other wherever they stand in time."""
+    found = tr.risk_over_time(estimate(groups=np.arange(N) % 60))
+    assert (found.std_error, found.p_value) == (None, None)
+    assert "groups that are met again" in str(found)
+    assert tr.risk_over_time(estimate()).p_value is not None
+
+
 def test_the_means_are_those_of_the_rows_in_their_order():
     """Whatever the order of the table; every tested row is in one stretch."""
     est = estimate(time=DATES)
@@ -72,7 +80,11 @@ def test_few_times_have_a_slope_and_no_test():
     [
         (lambda: tr.risk_over_time(0.3), BadArgument, "estimate=0.3: give what"),
         (lambda: tr.risk_over_time(estimate(), n_stretches=0), BadArgument, "n_stretches=0"),
-        (lambda: tr.risk_over_time(estimate(), np.arange(7)), BadData, "time has 7 entries for"),
+        (
+            lambda: tr.risk_over_time(estimate(), np.arange(7)),
+            BadData,
+            "give one time for each of 600",
+        ),
         (lambda: tr.risk_over_time(estimate(sample_weight=1 + Y**2)), Refusal, "rows had weights"),
         (lambda: tr.risk_over_time(estimate(loss="r2")), Refusal, "has no losses of single rows"),
         (

@@ -90,3 +90,23 @@ def test_an_engine_that_answers_all_is_not_asked_in_parts():
     asking = of(Family.of(KNeighborsClassifier()))
     with pytest.raises(Refusal, match="engine 'knn' answers all settings in one pass"):
         asking(PLAN, asked=np.ones((1, 4), dtype=bool), number=0)
+
+
+def test_models_are_those_that_answered():
+    """The copies of a bootstrap sample train, and random models have the seeds of that pass."""
+    plan = tr.methods.Bootstrap(replicates=3).plan(DATA, Streams(0))
+    answered, again = of(seed=5)(plan), of(seed=5)
+    fits = np.array([0, 2])
+    models = list(again.models(plan, np.zeros(plan.n_fits, int), fits))
+    for fit, model in zip(fits.tolist(), models, strict=True):
+        question = int(np.flatnonzero(plan.fit == fit)[0])
+        told = model.predict(DATA.X[plan.test_rows(question)[0]])
+        np.testing.assert_array_equal(told, DATA.classes[answered.of(question)[0]])
+
+
+def test_models_of_changed_labels_are_not_made_again():
+    """Rather a refusal than models of the labels as given."""
+    plan = tr.methods.Swapping(3).plan(DATA, Streams(0))
+    asking, fits = of(), np.arange(plan.n_fits)
+    with pytest.raises(Refusal, match="changed labels"):
+        list(asking.models(plan, 0 * fits, fits))

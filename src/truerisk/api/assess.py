@@ -98,7 +98,7 @@ def assess(
     methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
         By default "10-fold"; "5-fold" above 2,000 rows, "holdout" above 10,000; "forward-5" where
-        times are given.
+        times are given, "blocks-5" where places are.
     outer : method, optional
         The splits that test each tuned learner (nested validation). By default "pairs": the folds
         of the first method, left out alone and two at a time; the usual method where it has none.

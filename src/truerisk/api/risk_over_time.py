@@ -18,6 +18,11 @@ __all__ = ["RiskOverTime", "risk_over_time"]
 
 FEWEST_TIMES = 300  # of fewer, a test at .05 found a trend in 9 of 100 series without one
 
+OF_GROUPS = (
+    "rows come in groups that are met again later: the losses depend on each other across time, so "
+    "a trend has no test."
+)
+
 
 @dataclass(frozen=True, eq=False)
 class RiskOverTime:
@@ -105,15 +110,16 @@ def risk_over_time(
         raise Refusal(f"'{estimate.method}' with '{estimate.loss}' has no losses of single rows.")
     if estimate.weighted:
         raise Refusal("rows had weights, which an estimate does not keep: estimate without them.")
-    times = np.arange(estimate.n_rows) if time is None else checked_times(time, None, len(time))
+    in_order = np.arange(estimate.n_rows)
+    times = in_order if time is None else checked_times(time, None, estimate.n_rows)
     assert times is not None
-    if len(times) != estimate.n_rows:
-        raise BadData(f"time has {len(times)} entries for an estimate of {estimate.n_rows} rows.")
     distinct, member, counts = np.unique(times[rows], return_inverse=True, return_counts=True)
     member = member.ravel()
     if len(distinct) < 3:
         raise BadData(f"rows of {len(distinct)} times were tested: a line needs three of them.")
     slope, error, p_value, notes = _trend(distinct, np.bincount(member, losses) / counts)
+    if estimate.n_groups is not None:
+        error, p_value, notes = None, None, (OF_GROUPS,)
     parts = np.array_split(np.arange(len(distinct)), min(n_stretches, len(distinct)))
     stretch = np.repeat(np.arange(len(parts)), [len(part) for part in parts])[member]
     n_rows = np.bincount(stretch)

@@ -23,7 +23,10 @@ __all__ = ["estimate", "read_model"]
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model."
 )
-@click.option("--method", help="See `truerisk methods`.  [default: 10-fold; with --time forward-5]")
+@click.option(
+    "--method",
+    help="See `truerisk methods`.  [default: 10-fold; with --time forward-5, with --block blocks-5]",
+)
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")

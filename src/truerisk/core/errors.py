@@ -18,6 +18,7 @@ __all__ = [
     "FitFailedWarning",
     "FittedPartWarning",
     "GroupLeakWarning",
+    "LeakWarning",
     "MissingExtra",
     "MissingResult",
     "NoEngine",
@@ -124,23 +125,27 @@ class TrueRiskWarning(UserWarning):
     """Base of all warnings of the package."""
 
 
-class DuplicateRowsWarning(TrueRiskWarning):
+class LeakWarning(TrueRiskWarning):
+    """Base of those that say that a model may have seen what it was tested on."""
+
+
+class DuplicateRowsWarning(LeakWarning):
     """Copies of a row stand on both sides of a split: the estimate is too good."""
 
 
-class GroupLeakWarning(TrueRiskWarning):
+class GroupLeakWarning(LeakWarning):
     """Rows of one group stand on both sides of a split: the estimate is too good."""
 
 
-class TimeLeakWarning(TrueRiskWarning):
+class TimeLeakWarning(LeakWarning):
     """Times are given, and rows are tested by models that saw later ones: maybe too good."""
 
 
-class SpaceLeakWarning(TrueRiskWarning):
+class SpaceLeakWarning(LeakWarning):
     """Places are given, and most rows are tested by models that saw the row next to them."""
 
 
-class FittedPartWarning(TrueRiskWarning):
+class FittedPartWarning(LeakWarning):
     """A part of the model is fitted before all folds: if it saw these rows, it is too good."""
 
 

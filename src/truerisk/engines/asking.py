@@ -101,16 +101,21 @@ class Asking:
         told = [next(a for known, a in found if known.is_like(one)) for one in each]
         return replace(told[0], also=tuple(told[1:]), n_fits=sum(n_fits.values()))
 
-    def models(self, plan: Plan, only: np.ndarray) -> Iterator[Any]:
-        """The fitted models of the next pass, that of candidate `only[f]` in fit f.
+    def models(self, plan: Plan, only: np.ndarray, fits: np.ndarray) -> Iterator[Any]:
+        """The fitted models of the next pass, that of candidate `only[f]` in each fit f of `fits`.
 
         They are made anew, one by one, as those that answer were: engines keep none.
         """
+        if plan.flips is not None or plan.laws is not None:
+            raise Refusal(
+                "models of changed labels, or of rows drawn by a law, are not made again."
+            )
         seed = self._next_seed()
-        for fit, candidate in enumerate(only.tolist()):
-            data = self.data.subset(plan.train_rows(fit)[0])
+        for fit in fits.tolist():
+            rows, counts = plan.train_rows(fit)
+            data = self.data.subset(rows if counts is None else np.repeat(rows, counts))
             place = (seed, fit) if self.family.is_random else None
-            yield fitted_on_all(self.family, candidate, data, place)
+            yield fitted_on_all(self.family, int(only[fit]), data, place)
 
     def _next_seed(self) -> int:
         seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]

@@ -36,8 +36,28 @@ def test_the_band_holds_what_is_right():
 
 def test_the_grid_leaves_the_ends_out():
     """From the 1 % to the 99 % quantile."""
-    grid = grid_of(np.linspace(0, 1, 101))
+    grid = grid_of(Outcomes.of(np.zeros(101), np.linspace(0, 1, 101)))
     assert (grid[0], grid[-1]) == pytest.approx((0.01, 0.99))
+
+
+def test_whole_weights_are_repeated_rows():
+    """Knots and all four errors are about those of the rows so often."""
+    times = np.random.default_rng(1).integers(1, 4, len(Y))
+    where = np.repeat(np.arange(len(Y)), times)
+    weighted, often = Outcomes.of(Y, ROWS.given, times), Outcomes.of(Y[where], ROWS.given[where])
+    one, other = CalibrationFit.of(weighted), CalibrationFit.of(often)
+    assert one.knots == pytest.approx(other.knots, abs=0.1)
+    assert one.errors(weighted) == pytest.approx(other.errors(often), abs=0.01)
+
+
+def test_a_row_asked_repeatedly_is_one_row():
+    """Nine rows with the event are too few, also where each was answered three times."""
+    rows = np.tile(np.arange(60), 3)
+    given, ones = np.random.default_rng(0).random(180), np.ones(180)
+    found = Outcomes(ones * (rows < 9), given, ones / 3, rows, rows)
+    assert (found.n_rows, found.n_events, found.n_rarer, found.n_answers) == (60, 9, 9, 180)
+    with pytest.raises(Refusal, match="9 rows of the rarer outcome"):
+        CalibrationFit.of(found)
 
 
 def test_few_events_have_no_curve():

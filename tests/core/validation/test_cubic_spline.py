@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.core.validation.cubic_spline import knots_of, spline_columns
+from truerisk.core.validation.cubic_spline import knot_shares, spline_columns
 
 KNOTS = np.array([-1.0, 0.0, 0.5, 2.0])
 
@@ -29,8 +29,7 @@ def test_it_is_straight_beyond_the_outer_knots():
         assert bool(abs(around[0] - 2 * around[1] + around[2]) < 1e-12) is straight
 
 
-def test_few_distinct_values_have_few_knots():
-    """Knots that coincide are one; fewer than three leave the line alone."""
-    assert knots_of(np.repeat([0.0, 1.0], 60)).tolist() == [0.0, 1.0]
+def test_few_rows_have_few_knots():
+    """Three below a hundred rows; fewer than three leave the line alone."""
+    assert (len(knot_shares(99)), len(knot_shares(100))) == (3, 4)
     assert spline_columns(np.arange(3.0), np.array([0.0, 1.0])).shape == (3, 2)
-    assert len(knots_of(np.arange(50.0))) == 3

@@ -36,6 +36,23 @@ def test_a_missing_level_is_its_own(name):
     assert found.n_missing == (found.codes == len(found.names) - 1).sum() == 1
 
 
+def test_numbers_that_look_alike_are_levels_of_their_own():
+    """Codes of a million, which six digits do not tell apart; whole numbers are written so."""
+    codes = np.array([1000001.0, 1000002.0, np.nan, 0.1])
+    (found,) = levels_of({"code": codes}, None, 4)
+    assert found.names == ("0.1", "1000001", "1000002", MISSING)
+    assert found.codes.tolist() == [1, 2, 3, 0]
+    (close,) = levels_of({"x": [0.1234561, 0.1234562]}, None, 2)
+    assert close.names == ("0.1234561", "0.1234562")
+
+
+def test_a_level_that_is_called_missing_is_none():
+    """Rows without a value are beside it."""
+    (found,) = levels_of({"x": ["missing", "b", None]}, None, 3)
+    assert (found.names, found.n_missing) == (("b", "missing", "missing (no value)"), 1)
+    assert found.codes.tolist() == [1, 0, 2]
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -66,6 +83,7 @@ def test_columns_of_an_array_have_numbers():
         ([7], FRAME, UnknownName, "no column 7; it has 4"),
         (["sex"], np.zeros((4, 2)), BadArgument, "without names"),
         ([], FRAME, BadArgument, "names no column"),
+        ([0, 1, 0, 1], FRAME, BadArgument, "for one level a row give an array"),
         (3.5, FRAME, BadArgument, "subgroups=3.5"),
         ({"sex": ["m", "f"]}, None, BadData, "shape (2,)"),
         ({"sex": ["m"] * 4}, None, BadData, "one level only, 'm'"),

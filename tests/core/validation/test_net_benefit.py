@@ -43,7 +43,8 @@ def test_it_is_the_count(seed, t):
 def test_the_band_is_wald_with_groups_whole():
     """The error of a mean; rows three times in groups of the three have the error of the rows."""
     thrice = np.repeat(np.arange(len(Y)), 3)
-    rows = Outcomes(Y[thrice].astype(float), ROWS.given[thrice], np.ones(len(thrice)), thrice)
+    one = np.ones(len(thrice))
+    rows = Outcomes(Y[thrice].astype(float), ROWS.given[thrice], one, thrice, np.arange(len(one)))
     one, three = net_benefits(ROWS, T)[1], net_benefits(rows, T)[1]
     assert three == pytest.approx(one)
     gains = np.where(ROWS.given >= 0.5, np.where(Y == 1, 1.0, -1.0), 0.0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.compose import make_column_transformer
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingRegressor
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Lasso, LogisticRegression
@@ -54,6 +55,12 @@ FRAME = pd.DataFrame(
             [1, 3],
         ),
         (make_pipeline(make_column_transformer(("passthrough", X[0] > -9)), Lasso(0.15)), [1, 3]),
+        (
+            CalibratedClassifierCV(make_pipeline(SelectKBest(k=2), LogisticRegression()), cv=2),
+            [1, 3],
+        ),
+        (VotingRegressor([("a", Lasso(0.15)), ("b", Lasso(9.0))]), [1, 3]),
+        (TransformedTargetRegressor(Lasso(0.15)), [1, 3]),
     ],
 )
 def test_columns_are_those_of_x(model, used):
@@ -133,3 +140,10 @@ def test_a_count_that_does_not_fit_is_refused():
     """A learner that speaks of other columns than it was given says nothing of X."""
     with pytest.raises(Refusal, match="speaks of 5 columns and was given 6"):
         selected_features(Lasso().fit(X, Y), 6)
+
+
+def test_unknown_models_of_models_are_refused():
+    """Rather than that nothing was selected."""
+    bagged = BaggingClassifier(make_pipeline(SelectKBest(k=1), KNeighborsClassifier()), 3)
+    with pytest.raises(Refusal, match="BaggingClassifier holds other models"):
+        selected_features(bagged.fit(X, Y), 5)

@@ -14,9 +14,7 @@ from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import (
     BadData,
-    DuplicateRowsWarning,
-    FittedPartWarning,
-    GroupLeakWarning,
+    LeakWarning,
     Refusal,
     TrueRiskWarning,
     named,
@@ -28,8 +26,6 @@ from truerisk.methods.parts.averages import influences_by_row
 from truerisk.methods.parts.joint_covariance import joint_covariance
 
 __all__ = ["measure"]
-
-OF_THE_ROWS = (DuplicateRowsWarning, GroupLeakWarning, FittedPartWarning)
 
 
 def measure(learner: TestedLearner, sizes: Sequence[int], keeper: Keeper | None) -> LearningCurve:
@@ -96,7 +92,9 @@ def _covariance(
         return None, f"loss '{loss.word}' does not tell what each row does to it"
     every = [influences_by_row(one.answers, data, loss, average) for one in found]
     influences = np.stack([lines[0] for _, lines in every])
-    groups = None if data.groups is None else data.groups[every[0][0]]
+    if data.time is not None or learner.method.respects_time:
+        return None, "rows depend on each other in time"
+    groups = None if data.clusters is None else data.clusters[every[0][0]]
     values = np.array([one.value for one in estimates], dtype=float)
     covariance = joint_covariance(influences, values, groups, loss)
     return (
@@ -110,8 +108,7 @@ def _said_once(last: bool) -> Iterator[None]:
     """What is said of the rows is said with the largest size, and not with each."""
     with warnings.catch_warnings():
         if not last:
-            for category in OF_THE_ROWS:
-                warnings.simplefilter("ignore", category)
+            warnings.simplefilter("ignore", LeakWarning)
         yield
 
 

@@ -29,7 +29,8 @@ NO_PAIRS = (
 )
 SOURCE = (
     "the further models of a row lack one fold more than its own: they share most of their "
-    "training rows with it, and move {factor:.2g} times less than models of new rows (first order)."
+    "training rows with it, and move {factor:.2g} times less than a model of new training rows "
+    "moves about the mean of such models (first order)."
 )
 OF_SAMPLES = (
     "the further models are those of bootstrap samples, in which tuning and fit were done anew; "
@@ -67,7 +68,8 @@ def _features(run: HonestRun) -> FeatureStability:
         raise Refusal("X has no columns: no features were selected.")
     names = column_names(problem.data.X) or [f"column {j}" for j in range(count)]
     asking = problem.asking(passes=run.asked.testing.testing_pass(len(problem.family)))
-    models = asking.models(plan, by_fit(plan, run.winners))
+    held_out = np.unique(plan.fit[~plan.own_rows])
+    models = asking.models(plan, by_fit(plan, run.winners), held_out)
     selected = np.array([selected_features(model, count) for model in models])
     level = problem.confidence_level
     return FeatureStability.of(selected, tuple(names), confidence_level=level, n_fits=len(selected))

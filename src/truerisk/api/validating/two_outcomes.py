@@ -107,7 +107,7 @@ class _TwoOutcomes:
         self.level = run.problem.confidence_level
         self.own = _answers_of_all(run)
         own = self._all_rows(self.own)
-        grid = np.empty(0) if self.ranks_only else grid_of(own.given)
+        grid = np.empty(0) if self.ranks_only else grid_of(own)
         thresholds = np.empty(0) if self.ranks_only else wishes.thresholds
         self.profile = Profile(grid, thresholds, self.ranks_only)
         self.sure = not run.risk.ordered  # answers that go forward in time depend on each other
@@ -252,7 +252,7 @@ class _TwoOutcomes:
             np.histogram(honest.given[side], edges, weights=honest.weights[side])[0]
             for side in (honest.came == 1, honest.came == 0)
         ]
-        fewer = min(honest.n_events, honest.n_rows - honest.n_events) // self.held.n_repetitions
+        fewer = honest.n_rarer
         return SmoothCalibration(
             event=self.event,
             measures=_of_part(measures, "calibration"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.validation.cubic_spline import knots_of, spline_columns
+from truerisk.core.validation.cubic_spline import knot_shares, spline_columns
 from truerisk.core.validation.logistic_fit import LogisticFit
 from truerisk.core.validation.outcomes import Outcomes
 from truerisk.core.validation.recalibration import why_no_line
@@ -37,13 +37,13 @@ class CalibrationFit:
         why = why_no_line(outcomes)
         if why is not None:
             raise Refusal(why)
-        fewer = min(outcomes.n_events, outcomes.n_rows - outcomes.n_events)
-        if fewer < FEWEST:
+        if outcomes.n_rarer < FEWEST:
             raise Refusal(
-                f"{fewer} rows of the rarer outcome: a curve needs {FEWEST} of either at least, "
+                f"{outcomes.n_rarer} rows of the rarer outcome: a curve needs {FEWEST} of either at least, "
                 "and hundreds to be of use."
             )
-        knots = knots_of(outcomes.logit)
+        shares = knot_shares(outcomes.n_rows)
+        knots = np.unique(outcomes.quantiles(outcomes.logit, shares))
         columns = spline_columns(outcomes.logit, knots)
         fit = LogisticFit.of(columns, outcomes.came, outcomes.weights)
         if fit is None:
@@ -74,10 +74,11 @@ class CalibrationFit:
     def errors(self, outcomes: Outcomes) -> dict[str, float]:
         """Mean, median, 90 % quantile and maximum of |p − s|."""
         off = np.abs(outcomes.given - self.at(outcomes.given))
+        median, high = outcomes.quantiles(off, (0.5, 0.9)).tolist()
         return {
             "ici": outcomes.mean(off),
-            "e50": float(np.quantile(off, 0.5)),
-            "e90": float(np.quantile(off, 0.9)),
+            "e50": median,
+            "e90": high,
             "emax": float(off.max()),
         }
 
@@ -87,7 +88,7 @@ class CalibrationFit:
         return spline_columns(np.asarray(logit(probabilities)), self.knots)
 
 
-def grid_of(probabilities: np.ndarray) -> np.ndarray:
+def grid_of(outcomes: Outcomes) -> np.ndarray:
     """Where the curve is shown: equal steps between the 1 % and the 99 % quantile."""
-    low, high = np.quantile(probabilities, SHOWN)
+    low, high = outcomes.quantiles(outcomes.given, SHOWN)
     return np.linspace(low, high, N_POINTS)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["knots_of", "spline_columns"]
+__all__ = ["knot_shares", "spline_columns"]
 
 QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95)}
-FEW = 100  # values from which four knots are used
+FEW = 100  # rows from which four knots are used
 
 
-def knots_of(values: np.ndarray) -> np.ndarray:
-    """Harrell's quantiles for 4 knots, or 3 where there are fewer than 100 values; distinct ones.
+def knot_shares(n_rows: int) -> tuple[float, ...]:
+    """Harrell's quantiles for 4 knots, or 3 where there are fewer than 100 rows.
 
-    >>> knots_of(np.arange(101.0)).tolist()
-    [5.0, 35.0, 65.0, 95.0]
+    >>> knot_shares(101)
+    (0.05, 0.35, 0.65, 0.95)
     """
-    return np.unique(np.quantile(values, QUANTILES[3 if len(values) < FEW else 4]))
+    return QUANTILES[3 if n_rows < FEW else 4]
 
 
 def spline_columns(values: np.ndarray, knots: np.ndarray) -> np.ndarray:

@@ -18,7 +18,9 @@ from truerisk.core.table.rows import column_arrays, column_names, n_columns, tak
 __all__ = ["MISSING", "MOST_LEVELS", "Levels", "levels_of"]
 
 MISSING = "missing"
+UNNAMED = "missing (no value)"  # beside a level that is called "missing"
 MOST_LEVELS = 30
+LARGE = 1e16  # whole numbers below are written out
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,8 @@ class Levels:
         present = [
             (cell, text) for cell, text, gap in zip(held, texts, gaps, strict=True) if not gap
         ]
-        names = [*_ordered(present), *([MISSING] if gaps.any() else [])]
+        names = _ordered(present)
+        names += [MISSING if MISSING not in names else UNNAMED] if gaps.any() else []
         if len(names) < 2:
             raise BadData(
                 f"subgroup column {name!r} has one level only, {clean(names[0], 40)!r}: there is "
@@ -101,6 +104,11 @@ def _named(asked: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
     if not asked:
         raise BadArgument("subgroups=[] names no column: name one, or leave the argument out.")
     names, count = column_names(X), n_columns(X)
+    if (repeated := next((one for one in asked if list(asked).count(one) > 1), None)) is not None:
+        raise BadArgument(
+            f"subgroups names column {shown(repeated)} more than once. A list names columns of X: "
+            "for one level a row give an array, or a dict {name: array}."
+        )
     for one in asked:
         if isinstance(one, str) and names is not None:
             if one not in names:
@@ -129,7 +137,13 @@ def _number(X: Any, column: int) -> np.ndarray:
 
 
 def _text(cell: Any) -> str:
-    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+    """Its text; of a number the short one, unless another number has the same."""
+    if not isinstance(cell, float):
+        return str(cell)
+    if cell.is_integer() and abs(cell) < LARGE:
+        return str(int(cell))
+    short = f"{cell:g}"
+    return short if float(short) == cell else repr(cell)
 
 
 def _ordered(present: list[tuple[Any, str]]) -> list[str]:

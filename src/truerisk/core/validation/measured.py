@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from truerisk.core import present
 from truerisk.core.interval import Interval
 from truerisk.core.validation.measures import MEASURES
 
-__all__ = ["Measured", "by_word", "table_of"]
+__all__ = ["Measured", "table_of"]
 
 HEAD = ["", "honest", "low", "high", "apparent", "training", "test", "optimism", "corrected", "n"]
 
@@ -69,11 +69,6 @@ class Measured:
             self.corrected,
         )  # fmt: skip
         return [self.title, *map(present.number, numbers), str(self.n) if self.n else "–"]
-
-
-def by_word(measures: Iterable[Measured]) -> Mapping[str, Measured]:
-    """The measures by their words."""
-    return {one.word: one for one in measures}
 
 
 def table_of(measures: Mapping[str, Measured]) -> str:

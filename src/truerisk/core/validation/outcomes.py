@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,43 +15,55 @@ __all__ = ["Outcomes"]
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Whether the event came, what was given for it, the weight of the row, and its member.
+    """Whether the event came, what was given for it, the weight of the answer, member and row.
 
-    `given` are probabilities of the event, or decision values. Rows of one `member` depend on each
-    other: the answers to one row, or the rows of one group.
+    `given` are probabilities of the event, or decision values. Answers of one `member` depend on
+    each other: those to one row, or to the rows of one group. `rows` says which row is answered. The
+    `weights` add up to the number of rows, whatever unit they were given in.
     """
 
     came: np.ndarray
     given: np.ndarray
     weights: np.ndarray
     members: np.ndarray
+    rows: np.ndarray
 
     @classmethod
     def of(cls, came: np.ndarray, given: np.ndarray, weights: np.ndarray | None = None) -> Outcomes:
         """Rows that do not depend on each other."""
-        w = np.ones(len(came)) if weights is None else weights.astype(np.float64)
-        kept = w > 0
-        return cls(came[kept].astype(np.float64), given[kept], w[kept], np.arange(kept.sum()))
+        w = np.ones(len(came)) if weights is None else weights
+        rows = np.arange(len(came))
+        return cls._with_weight(came, given, w, rows, rows)
 
     @classmethod
     def held_out(cls, held: HeldOut, clip: float | None) -> Outcomes:
         """Of the second class; a row that was answered several times weighs as much as others."""
         given = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
-        distinct, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
-        del distinct
+        _, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
         own = np.ones(len(given)) if held.weights is None else held.weights
-        members = held.rows if held.groups is None else held.groups
-        return cls(
-            came=(held.truth == 1).astype(np.float64),
-            given=clipped(given, clip) if held.response == "probability" else given,
-            weights=own / times[place],
-            members=np.unique(members, return_inverse=True)[1],
-        )._with_weight()
+        return cls._with_weight(
+            held.truth == 1,
+            clipped(given, clip) if held.response == "probability" else given,
+            own / times[place],
+            held.rows if held.groups is None else held.groups,
+            held.rows,
+        )
 
-    def _with_weight(self) -> Outcomes:
-        kept = self.weights > 0
-        members = np.unique(self.members[kept], return_inverse=True)[1]
-        return Outcomes(self.came[kept], self.given[kept], self.weights[kept], members)
+    @classmethod
+    def _with_weight(
+        cls,
+        came: np.ndarray,
+        given: np.ndarray,
+        weights: np.ndarray,
+        members: np.ndarray,
+        rows: np.ndarray,
+    ) -> Outcomes:
+        """Those that weigh anything."""
+        kept = weights > 0
+        members, rows = (np.unique(of[kept], return_inverse=True)[1] for of in (members, rows))
+        w = weights[kept].astype(np.float64)
+        w *= (1 + rows.max(initial=-1)) / w.sum()
+        return cls(came[kept].astype(np.float64), given[kept], w, members, rows)
 
     @property
     def n(self) -> float:
@@ -58,14 +71,24 @@ class Outcomes:
         return float(self.weights.sum())
 
     @property
-    def n_rows(self) -> int:
-        """How many answers there are."""
+    def n_answers(self) -> int:
+        """How many answers there are: several to a row that was tested repeatedly."""
         return len(self.came)
 
     @cached_property
+    def n_rows(self) -> int:
+        """How many rows were answered."""
+        return len(np.unique(self.rows))
+
+    @cached_property
     def n_events(self) -> int:
-        """Answers to rows in which the event came."""
-        return int(np.count_nonzero(self.came))
+        """Rows in which the event came."""
+        return len(np.unique(self.rows[self.came == 1]))
+
+    @property
+    def n_rarer(self) -> int:
+        """Rows of the rarer outcome."""
+        return min(self.n_events, self.n_rows - self.n_events)
 
     @property
     def of_one_class(self) -> bool:
@@ -82,6 +105,13 @@ class Outcomes:
     def mean(self, values: np.ndarray) -> float:
         """The weighted mean."""
         return float(self.weights @ values / self.n)
+
+    def quantiles(self, values: np.ndarray, shares: Sequence[float]) -> np.ndarray:
+        """Weighted quantiles, linear between the middles of weights: NumPy's of equal ones."""
+        order = np.argsort(values, kind="stable")
+        weights = self.weights[order]
+        middle = np.cumsum(weights) - (weights + weights[0]) / 2
+        return np.interp(np.asarray(shares) * middle[-1], middle, values[order])
 
 
 def clipped(given: np.ndarray, clip: float | None) -> np.ndarray:

@@ -38,7 +38,7 @@ class PredictionStability:
     They are probabilities of `event`, or numbers where `event` is None. ``changed[b, i]`` says
     whether model b puts row i into another class, which is None where there are no classes; those
     of two classes are made by the `threshold`. `factor` is by how much the moves are to be
-    multiplied to be those of models whose training rows are all drawn anew. `source` says which
+    multiplied to be those of a model of new training rows about the mean of all such models. `source` says which
     models the others are.
     """
 
@@ -102,7 +102,11 @@ class PredictionStability:
 
     @property
     def of_new_rows(self) -> float:
-        """The same between models whose training rows are all drawn anew, to first order."""
+        """The same of a model of new training rows about the mean of such models, to first order.
+
+        That is what models of bootstrap samples show about the model of all rows. Two models of
+        new rows differ by √2 times as much.
+        """
         return self.factor * self.mape
 
     @property
@@ -179,7 +183,6 @@ def others_of_pairs(answers: Answers, shaken: Answers) -> tuple[np.ndarray, np.n
     """
     plan = answers.plan
     rows = plan.positions[0]
-    order = np.argsort(shaken.plan.positions[0], kind="stable")
     distinct, counts = np.unique(shaken.plan.positions[0], return_counts=True)
     if (
         len(np.unique(rows)) < len(rows)

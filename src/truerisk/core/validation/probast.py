@@ -13,7 +13,7 @@ FEW = 10
 
 
 def _enough(facts: StudyFacts) -> str | None:
-    ratio = facts.events_per_column
+    ratio = facts.rarest_per_column
     if ratio is None:
         return None
     word = "no" if ratio < FEW else "probably" if ratio < ENOUGH else "yes"

@@ -47,16 +47,16 @@ class StudyFacts:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def n_events(self) -> int | None:
+    def n_rarest(self) -> int | None:
         """Rows of the rarest class, None for numbers."""
         return min(self.class_counts.values(), default=None)
 
     @property
-    def events_per_column(self) -> float | None:
+    def rarest_per_column(self) -> float | None:
         """Rows of the rarest class, or all rows where y holds numbers, per column of X."""
         if not self.n_columns:
             return None
-        n = self.n_rows if self.n_events is None else self.n_events
+        n = self.n_rows if self.n_rarest is None else self.n_rarest
         return n / self.n_columns
 
     @property

@@ -18,10 +18,10 @@ def counted(facts: StudyFacts) -> str:
 
 def size(facts: StudyFacts) -> str | None:
     """Rows and events per candidate column."""
-    ratio = facts.events_per_column
+    ratio = facts.rarest_per_column
     if ratio is None:
         return None
-    what = "rows" if facts.n_events is None else "rows of the rarest class"
+    what = "rows" if facts.n_rarest is None else "rows of the rarest class"
     return (
         f"{counted(facts)}; {facts.n_columns} columns, {number(ratio, 1)} {what} per column "
         "before any selection"

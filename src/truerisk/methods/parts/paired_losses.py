@@ -55,7 +55,7 @@ class PairedAnswers:
                 "tells what a row does to it: use average='fold'."
             )
         rows, per_row, shares, _ = means_by_row(losses, weights / total, answers.plan)
-        groups = None if data.groups is None else data.groups[rows]
+        groups = None if data.clusters is None else data.clusters[rows]
         return PairedLosses(per_row, shares, groups)
 
     def _refuse(self) -> None:

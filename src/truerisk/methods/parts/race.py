@@ -98,7 +98,7 @@ class Seen:
         """Losses, weights and groups of the rows of one question; NaN where nothing is known."""
         asked = np.array([question])
         rows = self.plan.test_rows(question)[0]
-        groups = None if self.data.groups is None else self.data.groups[rows]
+        groups = None if self.data.clusters is None else self.data.clusters[rows]
         return row_losses(answers.only(asked), self.data, self.loss), self.of(asked), groups
 
 

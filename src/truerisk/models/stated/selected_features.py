@@ -3,7 +3,8 @@
 A step keeps a column (a scaler), takes some (`get_support`), makes several of one (an encoder), or
 treats several apart (`ColumnTransformer`, `FeatureUnion`). One that mixes columns, as principal
 components do, leaves nothing to say. A learner uses the columns whose coefficients are not 0
-(`coef_`) or that have an importance (`feature_importances_`); any other uses all it is given.
+(`coef_`) or that have an importance (`feature_importances_`); one made of models uses what any of
+these uses; any other uses all it is given.
 """
 
 from __future__ import annotations
@@ -46,8 +47,17 @@ def _used(model: Any, origins: Origins) -> Origins:
         return _used(model.best_estimator_, origins)
     if is_a(model, PIPELINE):
         return _used(model.steps[-1][1], _after(model[:-1], origins))
+    inside = entry_of(model, AROUND)
+    if inside is not None:
+        return sorted({origin for one in inside(model) for origin in _used(one, origins)})
     weights = _weights(model)
-    return origins if weights is None else _taken(model, origins, weights)
+    if weights is not None:
+        return _taken(model, origins, weights)
+    if any(hasattr(one, "fit") for one in model.get_params(deep=False).values()):
+        raise Refusal(
+            f"{type(model).__name__} holds other models: which columns these use is not told."
+        )
+    return origins
 
 
 def _weights(model: Any) -> np.ndarray | None:
@@ -152,6 +162,22 @@ def _union(step: Any, origins: Origins) -> Origins:
     every = range(len(origins))
     return _beside_each_other(((one, every) for _, one in step.transformer_list), origins)
 
+
+def _only(name: str) -> Callable[[Any], list[Any]]:
+    return lambda model: [getattr(model, name)]
+
+
+AROUND: Mapping[str, Callable[[Any], list[Any]]] = {
+    "sklearn.calibration:CalibratedClassifierCV": lambda model: [
+        one.estimator for one in model.calibrated_classifiers_
+    ],
+    "sklearn.compose:TransformedTargetRegressor": _only("regressor_"),
+    "sklearn.ensemble:VotingClassifier": lambda model: list(model.estimators_),
+    "sklearn.ensemble:VotingRegressor": lambda model: list(model.estimators_),
+    "sklearn.model_selection:FixedThresholdClassifier": _only("estimator_"),
+    "sklearn.model_selection:TunedThresholdClassifierCV": _only("estimator_"),
+    "truerisk.models.early_stopping:EarlyStopping": _only("estimator_"),
+}
 
 STEPS: Mapping[str, Callable[[Any, Origins], Origins]] = {
     "sklearn.preprocessing:OneHotEncoder": _indicators,
