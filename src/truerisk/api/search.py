@@ -69,9 +69,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         How many settings are drawn, once, from a stream of `random_state` of their own; with `cv`
         they are those of RandomizedSearchCV with this seed.
     select_by : str, int, Method, splitter or iterable, optional
-        How candidates are compared: by default "10-fold"; "forward-5" where times are given
-        to `fit`, "blocks-5" where places are. Words average the folds as GridSearchCV does; a Method
-        averages as it says.
+        How candidates are compared: by default "10-fold"; "forward-5" where `fit` is given
+        times, "blocks-5" where it is given places. Words average the folds as GridSearchCV does; a
+        Method averages as it says.
     rule : str or Rule, default="min"
         "min" or "1-se". Risks within 1e-12 are ties; the first in grid order wins.
     outer : str, int, Method, splitter, iterable or None, default="pairs"

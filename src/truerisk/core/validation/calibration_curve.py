@@ -39,8 +39,8 @@ class CalibrationFit:
             raise Refusal(why)
         if outcomes.n_rarer < FEWEST:
             raise Refusal(
-                f"{outcomes.n_rarer} rows of the rarer outcome: a curve needs {FEWEST} of either at least, "
-                "and hundreds to be of use."
+                f"{outcomes.n_rarer} rows of the rarer outcome: a curve needs {FEWEST} of either "
+                "at least, and hundreds to be of use."
             )
         shares = knot_shares(outcomes.n_rows)
         knots = np.unique(outcomes.quantiles(outcomes.logit, shares))

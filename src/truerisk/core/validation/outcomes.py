@@ -18,8 +18,8 @@ class Outcomes:
     """Whether the event came, what was given for it, the weight of the answer, member and row.
 
     `given` are probabilities of the event, or decision values. Answers of one `member` depend on
-    each other: those to one row, or to the rows of one group. `rows` says which row is answered. The
-    `weights` add up to the number of rows, whatever unit they were given in.
+    each other: those to one row, or to the rows of one group. `rows` says which row is answered.
+    The `weights` add up to the number of rows, whatever unit they were given in.
     """
 
     came: np.ndarray

@@ -38,8 +38,8 @@ class PredictionStability:
     They are probabilities of `event`, or numbers where `event` is None. ``changed[b, i]`` says
     whether model b puts row i into another class, which is None where there are no classes; those
     of two classes are made by the `threshold`. `factor` is by how much the moves are to be
-    multiplied to be those of a model of new training rows about the mean of all such models. `source` says which
-    models the others are.
+    multiplied to be those of a model of new training rows about the mean of all such models.
+    `source` says which models the others are.
     """
 
     rows: np.ndarray

@@ -78,8 +78,8 @@ def why_no_line(outcomes: Outcomes) -> str | None:
     extreme = int(np.count_nonzero((p <= 0) | (p >= 1)))
     if extreme:
         return (
-            f"{extreme} of {outcomes.n_answers} probabilities are exactly 0 or 1, and their logit is "
-            "infinite: give clip=0.001, which takes them for 0.001 and 0.999, or a learner that "
+            f"{extreme} of {outcomes.n_answers} probabilities are exactly 0 or 1, and their logit "
+            "is infinite: give clip=0.001, which takes them for 0.001 and 0.999, or a learner that "
             "is never so sure."
         )
     if (p == p[0]).all():
