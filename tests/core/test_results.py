@@ -153,3 +153,20 @@ def test_a_curve_has_numbered_settings(place, error, sentence):
     assert curve[-1].params == {"n_neighbors": 3}
     with pytest.raises(error, match=sentence):
         curve[place]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"value": "0.1"}, "value of this stored estimate is '0.1': no number"),
+        ({"split_risks": [0.1, "a"]}, "was changed"),
+        ({"interval": {"low": 0, "high": 1, "other": 2}}, "was changed"),
+        ({"notes": 7}, "was changed"),
+        ({"scores": []}, "was changed"),
+    ],
+)
+def test_a_changed_file_is_refused(changed, message) -> None:
+    """What it holds in the place of numbers is said."""
+    content = curve()[0].to_dict() | changed
+    with pytest.raises(BadData, match=message):
+        RiskEstimate.from_dict(content)

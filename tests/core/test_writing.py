@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from truerisk.core.errors import BadArgument, NotWritten, TrueRiskError
+from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.writing import place_of, write_text
 
 
@@ -100,3 +102,12 @@ def test_a_full_disk_is_a_sentence(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(NotWritten, match=r"a.txt cannot be written: No space left on device\."):
         write_text("text", tmp_path / "a.txt")
+
+
+def test_every_result_writes_its_json(tmp_path) -> None:
+    """`to_json(path)` writes what it answers, with a line end."""
+    found, place = RocCurve.of([0, 1, 1, 0], [0.1, 0.7, 0.4, 0.3]), tmp_path / "a.json"
+    assert f"{found.to_json(place)}\n" == place.read_text()
+    assert json.loads(place.read_text())["auc"] == found.auc
+    with pytest.raises(NotWritten, match="no folder"):
+        found.to_json(tmp_path / "none" / "a.json")

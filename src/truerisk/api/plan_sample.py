@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -24,6 +23,7 @@ from truerisk.core.statistics.sample_size import (
     rows_for_width,
     whole_errors,
 )
+from truerisk.core.writing import Written
 
 __all__ = [
     "SamplePlan",
@@ -62,7 +62,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class SamplePlan:
+class SamplePlan(Written):
     """How many test rows an interval needs, and how n rows are shared.
 
     `n_test` rows give an interval no wider than `width` after `n_errors`, the whole number nearest
@@ -91,9 +91,6 @@ class SamplePlan:
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
         return {"schema": SCHEMA, **present.plain(asdict(self))}
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), allow_nan=False)
 
     def __str__(self) -> str:
         parts = [*self._of_rows(), *self._of_width(), *self._of_sharing()]

@@ -24,7 +24,7 @@ from truerisk.api.searching.missing_result import Missing
 from truerisk.api.searching.posed import posed
 from truerisk.api.searching.race_options import check_race
 from truerisk.api.searching.refit_rule import check_refit, chosen_by
-from truerisk.api.searching.routing import route
+from truerisk.api.searching.routing import Routed, route
 from truerisk.api.searching.saying import check_verbose, say_fits
 from truerisk.api.searching.scoring import LossScorer
 from truerisk.api.searching.several_scores import told_by_name
@@ -235,6 +235,13 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         check_time_limit(self.time_limit)
         check_store(self.store, self.random_state)
         routed = route(self, groups, params, time, block)
+        try:
+            return self._fitted(X, y, routed)
+        except BaseException:
+            self._forget()  # a search is fitted, or it is not
+            raise
+
+    def _fitted(self, X: Any, y: Any, routed: Routed) -> Self:
         if (found := found_by_search(self, X, y, routed)) is not None:
             for name, one in found.items():
                 setattr(self, name, one)

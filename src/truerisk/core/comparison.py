@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 from truerisk.core import present
 from truerisk.core.arguments import check_number
 from truerisk.core.interval import Interval
+from truerisk.core.writing import Written
 
 __all__ = ["ROPE", "Comparison", "check_rope"]
 
@@ -34,7 +34,7 @@ class Asked(Protocol):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Written):
     """Two rules compared: `difference` is the risk of a minus that of b, so negative favours a.
 
     `value` is the same. Where the loss `is_score`, of which more is better, it is a difference of
@@ -120,9 +120,6 @@ class Comparison:
         values = {each.name: present.plain(getattr(self, each.name)) for each in fields(self)}
         told = {"value": present.plain(self.value), "probability": present.plain(self.probability)}
         return {"schema": SCHEMA, **values, **told}
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), allow_nan=False)
 
     def __str__(self) -> str:
         lines = [", ".join([self._headline(), *self._findings()])]

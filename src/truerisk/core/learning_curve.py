@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.statistics.power_law import PowerLaw
+from truerisk.core.writing import Written
 
 __all__ = ["ExpectedRisk", "LearningCurve"]
 
@@ -56,7 +56,7 @@ class ExpectedRisk:
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve:
+class LearningCurve(Written):
     """Risks at several numbers of training rows, and the law a + b n^−c that they follow.
 
     `sizes` are the rows that the fits were trained on, on average; `estimates` the risks there, of
@@ -150,9 +150,6 @@ class LearningCurve:
             "lacking": self.lacking,
             "law": None if law is None else {"a": law.a, "b": law.b, "c": law.c},
         }
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> LearningCurve:

@@ -7,17 +7,34 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
+from truerisk.core.arguments import shown
 from truerisk.core.errors import UnknownName
 
-__all__ = ["Line", "Registry", "closest", "no_attribute"]
+__all__ = ["Line", "Registry", "closest", "no_attribute", "of_word"]
+
+Found = TypeVar("Found")
 
 
 def closest(word: str, words: Iterable[str]) -> str:
     """The half-sentence that names the nearest of `words`, or nothing."""
     near = difflib.get_close_matches(str(word), [str(w) for w in words], n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
+
+
+def of_word(word: str, known: Mapping[str, Found]) -> Found:
+    """What is known by this word, or a refusal that names the nearest.
+
+    >>> of_word("auk", {"auc": 0.8})
+    Traceback (most recent call last):
+    truerisk.core.errors.UnknownName: there is no 'auk' here; did you mean 'auc'? Known: auc.
+    """
+    if word not in known:
+        near = closest(word, known) or "."
+        listed = ", ".join(known) or "nothing"
+        raise UnknownName(f"there is no {shown(word)} here{near} Known: {listed}.")
+    return known[word]
 
 
 def no_attribute(module: str, name: str, words: Iterable[str]) -> AttributeError:

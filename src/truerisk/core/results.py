@@ -13,7 +13,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.answered_rows import AnsweredRows
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import is_number, shown
 from truerisk.core.best_set import Comparable, may_be_best
 from truerisk.core.breakdown import Breakdown
 from truerisk.core.comparison import Comparison
@@ -24,6 +24,7 @@ from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
 from truerisk.core.influences import Influences
 from truerisk.core.interval import Interval, OwnScale
 from truerisk.core.registry import Line
+from truerisk.core.writing import Written
 
 __all__ = ["RiskCurve", "RiskEstimate", "frame_of"]
 
@@ -37,22 +38,23 @@ YOUNGER: dict[str, Any] = {  # than the schema
     "n_groups": None,
     "weighted": False,
     "ordered": False,
+    "placed": False,
 }
 
 _DIFFERENCE = Line("truerisk.api.compare:difference", "two estimates on the same splits")
 
 
 @dataclass(frozen=True, eq=False)
-class RiskEstimate:
+class RiskEstimate(Written):
     """An estimated risk (an error: lower is better) with its uncertainty and its origin.
 
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
     where no formula justifies one, and `notes` then says why. `table` are the numbers that it was
     made of, where it was made of several (apparent, optimism, corrected, ...). Row j of `splits`
     says of split j its repetition and how many rows it trained and tested. `n_groups` are the
-    groups of the rows, if they had any, `weighted` rows had unequal weights, and `ordered` rows
-    were tested in the order of time. `target` is "Err"
-    (mean risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
+    groups of the rows, if they had any, `weighted` rows had unequal weights, `ordered` rows were
+    tested in the order of time, and `placed` rows had coordinates. `target` is "Err" (mean
+    risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
     conditional risk: fresh labels at the x's of the training rows) or "training". `perfect` is the
     score of a rule without error where the loss is the distance to it, None for a pure loss;
     `scores` are further losses of the same fits, by name.
@@ -84,6 +86,7 @@ class RiskEstimate:
     n_groups: int | None = None
     weighted: bool = False
     ordered: bool = False
+    placed: bool = False
     perfect: float | None = None
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
     answered: AnsweredRows | None = field(default=None, repr=False)
@@ -154,9 +157,6 @@ class RiskEstimate:
         content["scores"] = {name: one.to_dict() for name, one in self.scores.items()}
         return content
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), allow_nan=False)
-
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> RiskEstimate:
         """The estimate that `to_dict` wrote."""
@@ -168,16 +168,25 @@ class RiskEstimate:
         if lacking:
             raise BadData(f"this stored estimate lacks {', '.join(lacking)}: it was cut.")
         values = {name: content[name] for name in names}
-        if values["interval"] is not None:
-            values["interval"] = Interval(**values["interval"])
-        kinds = {"losses": "f8", "split_risks": "f8", "loss_rows": "i8", "splits": "i8"}
-        for name, kind in kinds.items():
-            if values[name] is not None:
-                values[name] = np.array(values[name], dtype=kind)  # JSON says NaN as "nan"
-        if values["table"] is not None:
-            values["table"] = Breakdown(values["table"])
-        values["notes"] = tuple(values["notes"])
-        values["scores"] = {name: cls.from_dict(one) for name, one in values["scores"].items()}
+        for name in ("value", "std_error"):
+            if values[name] is not None and not is_number(values[name]):
+                raise BadData(
+                    f"{name} of this stored estimate is {shown(values[name])}: no number."
+                )
+        try:
+            if values["interval"] is not None:
+                values["interval"] = Interval(**values["interval"])
+            kinds = {"losses": "f8", "split_risks": "f8", "loss_rows": "i8", "splits": "i8"}
+            for name, kind in kinds.items():
+                if values[name] is not None:
+                    values[name] = np.array(values[name], dtype=kind)  # JSON says NaN as "nan"
+            if values["table"] is not None:
+                values["table"] = Breakdown(values["table"])
+            values["notes"] = tuple(values["notes"])
+            scores = values["scores"].items()
+        except (TypeError, ValueError, AttributeError) as error:
+            raise BadData(f"this stored estimate was changed: {error}.") from None
+        values["scores"] = {name: cls.from_dict(one) for name, one in scores}
         return cls(**values)
 
     @classmethod
@@ -206,7 +215,7 @@ class RiskEstimate:
 
 
 @dataclass(frozen=True, eq=False)
-class RiskCurve:
+class RiskCurve(Written):
     """The risk of every candidate, and the one chosen.
 
     `values[c]` is NaN only where a fit of candidate c failed, or where it left a race before all
@@ -317,9 +326,6 @@ class RiskCurve:
             "procedure": None if self.procedure is None else self.procedure.to_dict(),
             "best_set": self._numbers_of_best_set,
         }
-
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), allow_nan=False)
 
     def __str__(self) -> str:
         head = [*self._head, f"{self.common.method}, rule {self.rule}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,19 @@ from typing import Any
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, NotWritten
 
-__all__ = ["also_written", "place_of", "write_text"]
+__all__ = ["Written", "also_written", "place_of", "write_text"]
+
+
+class Written:
+    """A result that can be written down: `to_dict` is what a file of it holds."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        raise NotImplementedError
+
+    def to_json(self, path: Any = None) -> str:
+        """One JSON document, also written to `path` where one is given."""
+        return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
 
 def place_of(path: Any) -> Path:
@@ -37,7 +50,7 @@ def also_written(path: Any, make: Callable[[], str]) -> str:
     place = None if path is None else place_of(path)
     text = make()
     if place is not None:
-        write_text(text, place)
+        write_text(text if text.endswith("\n") else f"{text}\n", place)
     return text
 
 

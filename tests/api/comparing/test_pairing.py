@@ -149,3 +149,16 @@ def test_folds_that_count_alike_are_no_rows_in_any_unit(unit) -> None:
     method = tr.methods.KFold(folds=folds, average="fold")
     one, other = (tr.estimate_risk(Ridge(a), x, y, method=method) for a in (1.0, 100.0))
     assert "folds of unequal size count alike" in pair(one, other).why_no_rows
+
+
+@pytest.mark.parametrize("folds", [[0, 0, 1, np.nan], [0.5, 0.5, 1.5, 1.5]])
+def test_folds_are_numbered(folds):
+    """A missing fold is no fold, nor is a half one."""
+    with pytest.raises(BadData, match="not whole, or missing"):
+        tr.compare([0, 1, 0, 1], [0, 0, 1, 1], folds=np.array(folds))
+
+
+def test_sizes_are_numbers():
+    """A text is not."""
+    with pytest.raises(BadData, match="n_train is a number of rows"):
+        tr.compare([0.1, 0.2], [0.2, 0.3], n_train="90", n_test=10)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsRegressor
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, FitFailed
@@ -65,3 +66,14 @@ def test_what_cannot_be_meant_is_a_sentence(given, said) -> None:
     """A word that is none, a score in an honest risk, an engine that stops where a fit fails."""
     with pytest.raises(BadArgument, match=said):
         tr.HonestSearchCV(*LINES, cv=5, **given).fit(X, Y)
+
+
+def test_a_search_that_failed_is_not_fitted() -> None:
+    """Also where only an outer split failed: no choice is left without its risk."""
+    X, y = np.arange(12.0)[:, None], np.arange(12.0)
+    search = tr.HonestSearchCV(KNeighborsRegressor(), {"n_neighbors": [1, 8]}, cv=5, outer="2-fold")
+    with pytest.raises(FitFailed):
+        search.fit(X, y)
+    assert not [name for name in vars(search) if name.endswith("_")]
+    with pytest.raises(NotFittedError):
+        search.predict(X)

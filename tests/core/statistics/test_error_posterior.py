@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.statistics.error_posterior import ErrorPosterior, Measures
 
 GOLDEN = [
@@ -168,6 +168,7 @@ def test_the_posterior_of_folds_is_labelled() -> None:
         ("3x5-fold", {}, "not all 0 or 1"),
         ("apparent", {}, "trained on"),
         ("5-fold", {"groups": np.arange(45) // 3}, "rows of one group depend"),
+        ("blocks-5", {"block": np.random.default_rng(0).random((45, 2))}, "neighbouring rows"),
         (tr.methods.KFold(7, average="fold"), {}, "not the share of wrong rows"),
     ],
 )
@@ -175,6 +176,23 @@ def test_what_counts_no_independent_errors_is_refused(method, options, message) 
     """Other losses, repeated tests, training rows, groups, weights: each with its reason."""
     with pytest.raises(Refusal, match=message):
         ErrorPosterior.of_estimate(estimate(method, **options))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: ErrorPosterior(6, 60).cdf("a"),
+        lambda: ErrorPosterior(6, 60).mass_above(np.nan),
+        lambda: ErrorPosterior(6, 60).pdf([0.1, None]),
+        lambda: ErrorPosterior(6, 60).interval(95),
+        lambda: ErrorPosterior.of_estimate("a.json"),
+    ],
+    ids=["text", "NaN", "None", "percent", "file"],
+)
+def test_what_is_no_rate_is_refused(ask) -> None:
+    """Words and gaps as error rates, a level in percent, what is no estimate."""
+    with pytest.raises(BadArgument):
+        ask()
 
 
 def test_it_prints() -> None:

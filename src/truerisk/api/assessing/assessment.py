@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.present import signed
 from truerisk.core.results import frame_of
-from truerisk.core.writing import place_of, write_text
+from truerisk.core.writing import Written, place_of, write_text
 
 __all__ = ["Assessment", "Kept", "TunedLearner"]
 
@@ -35,7 +34,7 @@ NARROWEST_SETTING = 14
 
 
 @dataclass(frozen=True, eq=False)
-class Assessment(Plots):
+class Assessment(Written, Plots):
     """Tuned learners compared on the same splits.
 
     `best` is the learner with the smallest honest risk. That risk is the smallest of several and
@@ -111,14 +110,6 @@ class Assessment(Plots):
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
         return recorded(self, self.findings)
-
-    def to_json(self, path: Any = None) -> str:
-        """The assessment as JSON, also written to `path` where one is given."""
-        place = None if path is None else place_of(path)
-        text = json.dumps(self.to_dict(), allow_nan=False)
-        if place is not None:
-            write_text(text + "\n", place)
-        return text
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -16,7 +15,7 @@ from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
 from truerisk.core.present import unsigned
 from truerisk.core.results import RiskEstimate
-from truerisk.core.writing import place_of, write_text
+from truerisk.core.writing import Written, place_of, write_text
 
 __all__ = ["Audit", "Stated"]
 
@@ -48,7 +47,7 @@ class Stated:
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Written):
     """What `tr.audit` gives. Risks are errors: lower is better.
 
     `claimed` is the claim of the search, `honest` the risk by the asked level, `optimism` honest
@@ -156,14 +155,6 @@ class Audit:
             "source": self.source,
             "command": self.command,
         }
-
-    def to_json(self, path: Any = None) -> str:
-        """The audit as JSON, also written to `path` where one is given."""
-        place = None if path is None else place_of(path)
-        text = json.dumps(self.to_dict(), allow_nan=False)
-        if place is not None:
-            write_text(text + "\n", place)
-        return text
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""

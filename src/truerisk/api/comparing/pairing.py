@@ -288,6 +288,9 @@ def _refuse_rows_as_splits(
     """A flat list of zeros and ones, as long as there are rows, is of rows and not of splits."""
     if np.size(n_train) > 1 or np.size(n_test) > 1 or max(map(len, first)) > 1 or n_test == 1:
         return
+    n_train, n_test = (
+        int(_sizes(n, 1, w)[0]) for n, w in ((n_train, "n_train"), (n_test, "n_test"))
+    )
     if len(first) == n_train + n_test and np.isin([*first, *second], (0, 1)).all():
         raise Refusal(f"these look like losses of rows, not risks of splits: {WAYS}.")
 
@@ -307,6 +310,8 @@ def _by_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Pairs:
             f"a has shape {a.shape}, b {b.shape} and folds {folds.shape}: give one loss and one "
             "fold number per row (and repetition)."
         )
+    if folds.dtype.kind == "f" and not (np.isfinite(folds) & (folds == np.round(folds))).all():
+        raise BadData("folds holds numbers that are not whole, or missing: number the folds.")
     found = []
     for repeat, (x, labels) in enumerate(
         zip(np.atleast_2d(a - b), np.atleast_2d(folds), strict=True)

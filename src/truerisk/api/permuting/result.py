@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.ties import tied
+from truerisk.core.writing import Written
 
 __all__ = ["PermutationTest"]
 
@@ -17,7 +17,7 @@ SCHEMA = "truerisk.permutation-test/1"
 
 
 @dataclass(frozen=True, eq=False)
-class PermutationTest:
+class PermutationTest(Written):
     """Whether a procedure learns anything: its risk beside those with permuted labels.
 
     `observed` is the honest risk of the labels as they are, `null` that of each permutation. The
@@ -58,10 +58,6 @@ class PermutationTest:
         values = {each.name: present.plain(getattr(self, each.name)) for each in fields(self)}
         told = {"p_value": self.p_value, "n_permutations": self.n_permutations}
         return {"schema": SCHEMA, **told, **values}
-
-    def to_json(self) -> str:
-        """The same as JSON."""
-        return json.dumps(self.to_dict(), allow_nan=False)
 
     def __str__(self) -> str:
         lines = [f"p = {self.p_value:.4g}: {self._counted}", *self._risks]

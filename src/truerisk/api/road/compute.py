@@ -197,6 +197,7 @@ def _common(computed: Computed) -> RiskEstimate:
         perfect=problem.loss.perfect if problem.loss.is_score else None,
         answered=AnsweredRows.of(evaluation.answers, data),
         ordered=_is_in_time(computed),
+        placed=data.places is not None,
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.arguments import check_level, is_number, shown
 from truerisk.core.displays import displays
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.results import RiskEstimate
 
@@ -69,11 +70,13 @@ class ErrorPosterior:
         >>> print(ErrorPosterior.of_estimate(est))
         2 errors in 20 rows, prior Beta(1, 1): mean 0.1364, 95 % interval [0.0305, 0.3038] (beta)
         """
+        if not isinstance(estimate, RiskEstimate):
+            raise BadArgument(f"estimate={shown(estimate)}: give what `estimate_risk` returned.")
         losses = _counted(estimate)
         return cls(float(losses.sum()), len(losses), prior, _label(estimate))
 
     def __post_init__(self) -> None:
-        if not all(isinstance(number, Real) for number in (self.errors, self.n)):
+        if not (is_number(self.errors) and is_number(self.n)):
             raise BadData(
                 f"errors={self.errors!r}, n={self.n!r}: give two numbers, how many errors in how "
                 "many test rows."
@@ -112,7 +115,7 @@ class ErrorPosterior:
         """P(error ≤ e)."""
         from scipy.special import betainc
 
-        return betainc(*self._parameters, np.clip(e, 0, 1))[()]
+        return betainc(*self._parameters, np.clip(_rates(e), 0, 1))[()]
 
     @overload
     def mass_above(self, e: float) -> float: ...
@@ -123,7 +126,7 @@ class ErrorPosterior:
         from scipy.special import betainc
 
         a, b = self._parameters
-        return betainc(b, a, np.clip(1 - np.asarray(e, dtype=float), 0, 1))[()]
+        return betainc(b, a, np.clip(1 - _rates(e), 0, 1))[()]
 
     @overload
     def pdf(self, e: float) -> float: ...
@@ -134,7 +137,7 @@ class ErrorPosterior:
         from scipy.special import betaln, xlog1py, xlogy
 
         a, b = self._parameters
-        e = np.asarray(e, dtype=float)
+        e = _rates(e)
         inside = (e >= 0) & (e <= 1)
         safe = np.where(inside, e, 0.5)
         density = np.exp(xlogy(a - 1, safe) + xlog1py(b - 1, -safe) - betaln(a, b))
@@ -154,6 +157,7 @@ class ErrorPosterior:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Equal-tailed credible interval."""
+        check_level("level", level)
         tail = (1 - level) / 2
         return Interval(self.quantile(tail), self.quantile(1 - tail), "beta", level)
 
@@ -201,19 +205,31 @@ def _is_beta(prior: Any) -> bool:
     return len(pair) == 2 and all(isinstance(p, Real) and 0 < float(p) < np.inf for p in pair)
 
 
+def _rates(given: Any) -> np.ndarray:
+    """Error rates as numbers."""
+    try:
+        rates = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise BadArgument(f"e={shown(given)}: give an error rate, or several.") from None
+    if np.isnan(rates).any():
+        raise BadArgument("e holds NaN: give an error rate, or several.")
+    return rates
+
+
 def _counted(estimate: RiskEstimate) -> np.ndarray:
     """The errors of an estimate, row by row, or why they cannot be counted."""
     losses, why = estimate.losses, None
-    grouped = estimate.interval is not None and "grouped" in estimate.interval.method
     if losses is None:
         why = f"'{estimate.method}' with loss '{estimate.loss}' has no losses of single rows."
     elif estimate.target == "training":
         why = "the rows were trained on: their errors say nothing about new rows."
     elif not np.isin(losses, (0, 1)).all():
-        why = "the losses are not all 0 or 1: use loss='zero-one' and a method that tests rows once"
-        why += ", such as 'holdout' or '10-fold'."
-    elif grouped:
+        why = "the losses of its rows are not all 0 or 1: use loss='zero-one' and a method that "
+        why += "tests every row once, such as 'holdout' or '10-fold'."
+    elif estimate.n_groups is not None:
         why = "rows of one group depend: their errors are not independent trials."
+    elif estimate.placed:
+        why = "neighbouring rows depend on each other: their errors are not independent trials."
     elif estimate.ordered:
         why = "its rows were tested in the order of time: their errors are no independent trials."
     elif estimate.value is None or not np.isclose(losses.mean(), estimate.value, atol=1e-9):

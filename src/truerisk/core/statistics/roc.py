@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,8 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.statistics.delong import area, covariance, placements
 from truerisk.core.statistics.operating_points import OperatingPoint, Sweep
+from truerisk.core.table.columns import is_missing
+from truerisk.core.writing import Written
 
 __all__ = ["AreaDifference", "PrecisionRecall", "RocCurve"]
 
@@ -25,7 +26,7 @@ SEPARATED = "every pair is ordered alike: the area has no spread, which says not
 
 
 @dataclass(frozen=True, eq=False)
-class RocCurve:
+class RocCurve(Written):
     r"""True against false positive rate for every threshold, and the area under the curve.
 
     A row is called positive where its score is *at least* the threshold; `thresholds` fall from
@@ -78,7 +79,7 @@ class RocCurve:
         """
         scores, classes, is_positive = _checked(y, scores, positive)
         w = None if weights is None else _as_long(weights, len(scores), "weights").astype(float)
-        clusters = None if groups is None else _as_long(groups, len(scores), "groups")
+        clusters = None if groups is None else _labels(_as_long(groups, len(scores), "groups"))
         if w is not None and (not np.isfinite(w).all() or (w < 0).any()):
             raise BadData("weights are finite and not negative.")
         if w is not None and not (w[is_positive].any() and w[~is_positive].any()):
@@ -170,12 +171,9 @@ class RocCurve:
         arrays = {n: present.plain(getattr(self, n)) for n in ("thresholds", "fpr", "tpr")}
         return {"schema": SCHEMA, **found, "fold_aucs": present.plain(self.fold_aucs), **arrays}
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), allow_nan=False)
-
     def __str__(self) -> str:
         sure = present.sureness(self.std_error, self.interval)
-        counts = f"{self.n_positive} + {self.n_negative} rows"
+        counts = f"{self.n_positive} of class {self.positive!r} + {self.n_negative} rows"
         return f"AUC {self.auc:.4f}{sure}, {counts} ({self.method})"
 
     def _repr_html_(self) -> str:
@@ -275,7 +273,11 @@ class AreaDifference:
 
 def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Finite scores, the classes in order, and which rows are positive."""
-    labels, given = np.asarray(y), np.asarray(scores, dtype=np.float64)
+    labels = np.asarray(y)
+    try:
+        given = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise BadData(f"scores are no numbers: {error}.") from None
     if labels.ndim != 1 or given.shape != labels.shape:
         raise BadData(
             f"y has shape {labels.shape} and scores {given.shape}: give one label and one score "
@@ -284,12 +286,20 @@ def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray
     if not np.isfinite(given).all():
         row = int(np.flatnonzero(~np.isfinite(given))[0])
         raise BadData(f"the score of row {row} is {given[row]}: non-finite scores have no order.")
-    classes = np.unique(labels)
+    classes = np.unique(_labels(labels, "y"))
     if len(classes) != 2:
         raise BadData(f"y holds {len(classes)} classes: a ROC curve needs two.")
     if positive is not None and positive not in classes.tolist():
         raise BadData(f"positive={positive!r} is no class of y ({classes[0]}, {classes[1]}).")
     return given, classes, labels == (classes[1] if positive is None else positive)
+
+
+def _labels(values: np.ndarray, name: str = "groups") -> np.ndarray:
+    """Labels that can be told apart, none of them missing."""
+    missing = [row for row, one in enumerate(values.tolist()) if is_missing(one)]
+    if missing:
+        raise BadData(f"{name} has no label in row {missing[0]}: give one for each row.")
+    return values
 
 
 def _as_long(values: Any, n: int, name: str) -> np.ndarray:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from truerisk.core import present
+from truerisk.core.registry import of_word
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.core.validation.measured import Measured, table_of
 
@@ -27,7 +28,7 @@ class Discrimination:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, word: str) -> Measured:
-        return self.measures[word]
+        return of_word(word, self.measures)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

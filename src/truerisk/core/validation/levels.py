@@ -80,6 +80,8 @@ def levels_of(subgroups: Any, X: Any, n_rows: int) -> tuple[Levels, ...]:
 
 
 def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(subgroups, Mapping) and not subgroups:
+        raise BadArgument("subgroups={} names no column: name one, or leave the argument out.")
     if isinstance(subgroups, Mapping):
         yield from ((str(name), values) for name, values in subgroups.items())
     elif isinstance(subgroups, str | Integral):

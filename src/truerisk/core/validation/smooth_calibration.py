@@ -10,6 +10,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.displays import displays
+from truerisk.core.registry import of_word
 from truerisk.core.validation.measured import Measured, table_of
 
 __all__ = ["CalibrationCurve", "SmoothCalibration"]
@@ -56,7 +57,7 @@ class SmoothCalibration:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, word: str) -> Measured:
-        return self.measures[word]
+        return of_word(word, self.measures)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve with its band (needs matplotlib)."""

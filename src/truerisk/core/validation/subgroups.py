@@ -9,6 +9,7 @@ from typing import Any
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.interval import Interval, OwnScale
+from truerisk.core.registry import of_word
 from truerisk.core.results import frame_of
 
 __all__ = ["FEWEST", "Subgroup", "SubgroupRisks", "Subgroups"]
@@ -97,7 +98,7 @@ class Subgroups:
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, loss: str) -> SubgroupRisks:
-        return {one.loss: one for one in self.risks}[loss]
+        return of_word(loss, {one.loss: one for one in self.risks})
 
     @property
     def columns(self) -> tuple[str, ...]:

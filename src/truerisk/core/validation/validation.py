@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -19,7 +18,7 @@ from truerisk.core.validation.net_benefit import NetBenefit
 from truerisk.core.validation.smooth_calibration import SmoothCalibration
 from truerisk.core.validation.stability import ModelStability
 from truerisk.core.validation.subgroups import Subgroups
-from truerisk.core.writing import also_written
+from truerisk.core.writing import Written, also_written
 
 __all__ = ["PARTS", "Part", "Validation"]
 
@@ -43,7 +42,7 @@ class Part(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Validation:
+class Validation(Written):
     """What out-of-fold answers say of a model, part by part.
 
     `risk` is the honest risk of the procedure and `held_out` the answers that all parts read. A
@@ -93,10 +92,6 @@ class Validation:
             "missing": present.plain(self.missing),
             "notes": list(self.notes),
         }
-
-    def to_json(self, path: Any = None) -> str:
-        """The same as JSON, also written to `path` where one is given."""
-        return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any
 
@@ -13,7 +12,7 @@ from truerisk.core.results import frame_of
 from truerisk.core.statistics.hierarchical import Hierarchical
 from truerisk.core.statistics.ranks import Friedman
 from truerisk.core.version import __version__
-from truerisk.core.writing import also_written
+from truerisk.core.writing import Written, also_written
 from truerisk.study.comparison.concluding import f_text, p_text
 from truerisk.study.comparison.pairs import MethodPair
 from truerisk.study.comparison.terms import Terms
@@ -24,7 +23,7 @@ SCHEMA = "truerisk.many-comparison/1"
 
 
 @dataclass(frozen=True)
-class ManyComparison:
+class ManyComparison(Written):
     """Methods compared over data sets by their values, the table of `data_sets` × `methods`.
 
     `ranks` are average ranks, 1 the best, on the `n_compared` data sets that took part; those of
@@ -107,10 +106,6 @@ class ManyComparison:
             "notes": list(self.notes),
             "versions": {"truerisk": __version__},
         }
-
-    def to_json(self, path: Any = None) -> str:
-        """The same as JSON, also written to `path` where one is given."""
-        return also_written(path, lambda: json.dumps(self.to_dict(), allow_nan=False))
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
