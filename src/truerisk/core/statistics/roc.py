@@ -37,7 +37,7 @@ class RocCurve(Written):
 
     >>> roc = RocCurve.of([0, 0, 1, 1, 1], [0.1, 0.4, 0.35, 0.8, 0.9])
     >>> print(roc)
-    AUC 0.8333, 95 % interval [0.3714, 1.0000] (delong), 3 + 2 rows (given scores)
+    AUC 0.8333, 95 % interval [0.3714, 1.0000] (delong), 3 of class 1 + 2 rows (given scores)
     >>> roc.fpr.tolist(), roc.thresholds.tolist()
     ([0.0, 0.0, 0.0, 0.5, 0.5, 1.0], [inf, 0.9, 0.8, 0.4, 0.35, 0.1])
     """
@@ -173,7 +173,8 @@ class RocCurve(Written):
 
     def __str__(self) -> str:
         sure = present.sureness(self.std_error, self.interval)
-        counts = f"{self.n_positive} of class {self.positive!r} + {self.n_negative} rows"
+        positive = present.clean(str(self.positive), 40)
+        counts = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
         return f"AUC {self.auc:.4f}{sure}, {counts} ({self.method})"
 
     def _repr_html_(self) -> str:
