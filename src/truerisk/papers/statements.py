@@ -50,7 +50,7 @@ class Claim:
         """From null − tolerance to null + tolerance, both included."""
         return cls("near", null, tolerance)
 
-    def of(self, low: float, high: float) -> tuple[bool, bool]:
+    def met_by(self, low: float, high: float) -> tuple[bool, bool]:
         """Whether all of an interval lies where it is claimed, and whether all lies elsewhere."""
         if self.side == "near":
             least, most = self.null - self.tolerance, self.null + self.tolerance
@@ -125,7 +125,7 @@ class Quantity:
 
     def verdict(self, level: float = LEVEL) -> Verdict:
         """Whether the interval at this level lies where it is claimed, elsewhere, or on both."""
-        inside, outside = self.claim.of(*self.interval(level))
+        inside, outside = self.claim.met_by(*self.interval(level))
         if self.replicates is None:
             outside = not inside
         return "holds" if inside else "does not hold" if outside else "undecided"
