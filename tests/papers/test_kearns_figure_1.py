@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from truerisk.papers import reproduce
+from truerisk.papers.statements import Claim
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def test_what_the_document_says_of_the_bias_holds(report):
     assert verdicts[1:3] == ["holds"] * 2
     assert "does not hold" not in verdicts
     near = report.findings.claims[3].quantities[0]
-    assert (near.claimed, near.tolerance) == ("near", 0.02)
+    assert near.claim == Claim.near(0.0, 0.02)
 
 
 def test_two_panels_of_three_curves(report):

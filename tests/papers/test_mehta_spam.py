@@ -28,8 +28,15 @@ def test_rates_lie_on_the_lines_between_thresholds():
     assert positives[1.0] == pytest.approx(0.0)
 
 
-def test_the_additive_model_lies_above_the_trees():
-    """On the real messages, where they are: areas as in a few lines of scikit-learn."""
+def test_areas_are_those_of_scikit_learn():
+    """Two splits of the real messages, where they are; the file is made by R's kernlab.
+
+    rows = list(csv.reader(gzip.open("spam.csv.gz", "rt")))[1:]
+    X = np.log(np.array([row[:-1] for row in rows], float) + 0.1)
+    y = np.array([row[-1] == "spam" for row in rows])
+    order = np.random.default_rng([0, number, *b"mehta spam"]).permutation(4601)
+    roc_auc_score(y[order[:1536]], p), p from the three models, fitted to the rows order[1536:]
+    """
     try:
         datasets.load("spam")
     except BadData:
@@ -37,7 +44,7 @@ def test_the_additive_model_lies_above_the_trees():
     report = reproduce("mehta-spam", replicates=2)
     areas = {row.name: row.ours for row in report.findings.tables[0].rows}
     assert list(areas) == list(MODELS)
-    assert areas["GAM"] > areas["tree"] > areas["weighted tree"] > 0.85
+    assert list(areas.values()) == pytest.approx([0.98400484, 0.93584393, 0.89731452], abs=2e-6)
 
 
 def test_claims_are_of_all_models_at_all_rates():

@@ -18,7 +18,7 @@ from truerisk.papers.report import (
     printed,
     signed,
 )
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 LINE = Series("a", np.arange(3), np.array([0.1, np.nan, 0.3]))
 REPORT = Report(
@@ -31,7 +31,7 @@ REPORT = Report(
     seconds=1.5,
     findings=Findings(
         (PaperTable("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
-        (Statement("it falls", (Quantity("by", -3.0, 0.1, 20, "below"),), "since Monday"),),
+        (Statement("it falls", (Quantity("by", -3.0, 0.1, 20, Claim.below()),), "since Monday"),),
         ("a word of caution.",),
         (Panels("toy", (Panel("p", "x", "y", (LINE,)),)),),
     ),

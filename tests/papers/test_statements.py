@@ -5,37 +5,37 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truerisk.papers.statements import FEWEST, LEVEL, Quantity, Statement
+from truerisk.papers.statements import FEWEST, LEVEL, Claim, Quantity, Statement
 
 MANY = 10_000  # Student's t is normal there: 2.576 standard errors at 99 per cent
 
 
-def of(value, error=1.0, *claimed, n=MANY):
+def of(value, error=1.0, *claim, n=MANY):
     """A sentence about one number."""
-    return Statement("s", (Quantity("q", value, error, n, *claimed),))
+    return Statement("s", (Quantity("q", value, error, n, *claim),))
 
 
 @pytest.mark.parametrize(
-    ("value", "claimed", "verdict"),
+    ("value", "claim", "verdict"),
     [
-        (2.6, ("above", 0.0), "holds"),
-        (2.5, ("above", 0.0), "undecided"),
-        (-2.5, ("above", 0.0), "undecided"),
-        (-2.6, ("above", 0.0), "does not hold"),
-        (3.5, ("above", 1.0), "undecided"),
-        (-2.6, ("below", 0.0), "holds"),
-        (2.6, ("below", 0.0), "does not hold"),
-        (0.3, ("near", 0.0, 3.0), "holds"),
-        (0.5, ("near", 0.0, 3.0), "undecided"),
-        (5.5, ("near", 0.0, 3.0), "undecided"),
-        (5.6, ("near", 0.0, 3.0), "does not hold"),
-        (-5.6, ("near", 0.0, 3.0), "does not hold"),
-        (0.0, ("near", 0.0, 0.0), "undecided"),
+        (2.6, Claim.above(), "holds"),
+        (2.5, Claim.above(), "undecided"),
+        (-2.5, Claim.above(), "undecided"),
+        (-2.6, Claim.above(), "does not hold"),
+        (3.5, Claim.above(1.0), "undecided"),
+        (-2.6, Claim.below(), "holds"),
+        (2.6, Claim.below(), "does not hold"),
+        (0.3, Claim.near(0.0, 3.0), "holds"),
+        (0.5, Claim.near(0.0, 3.0), "undecided"),
+        (5.5, Claim.near(0.0, 3.0), "undecided"),
+        (5.6, Claim.near(0.0, 3.0), "does not hold"),
+        (-5.6, Claim.near(0.0, 3.0), "does not hold"),
+        (0.0, Claim.near(0.0, 0.0), "undecided"),
     ],
 )
-def test_one_number_decides_at_99_per_cent(value, claimed, verdict):
+def test_one_number_decides_at_99_per_cent(value, claim, verdict):
     """Its interval lies where it is claimed, elsewhere, or on both sides."""
-    assert of(value, 1.0, *claimed).verdict == verdict
+    assert of(value, 1.0, claim).verdict == verdict
 
 
 def test_few_replicates_need_more():
@@ -54,13 +54,13 @@ def test_no_standard_error_decides_nothing():
 
 def test_numbers_without_chance_decide_as_they_stand():
     """Equal to the null is not above it."""
-    for value, claimed, verdict in (
-        (1.0, ("above", 0.0), "holds"),
-        (0.0, ("above", 0.0), "does not hold"),
-        (0.1, ("near", 0.0, 0.1), "holds"),
-        (0.2, ("near", 0.0, 0.1), "does not hold"),
+    for value, claim, verdict in (
+        (1.0, Claim.above(), "holds"),
+        (0.0, Claim.above(), "does not hold"),
+        (0.1, Claim.near(0.0, 0.1), "holds"),
+        (0.2, Claim.near(0.0, 0.1), "does not hold"),
     ):
-        assert Statement("s", (Quantity.exact("q", value, *claimed),)).verdict == verdict
+        assert Statement("s", (Quantity.exact("q", value, claim),)).verdict == verdict
 
 
 def test_one_number_refutes_and_all_confirm():
@@ -90,14 +90,14 @@ def test_a_fair_sentence_is_seldom_refuted():
 
 def test_a_mean_has_the_error_of_its_replicates():
     """The standard deviation over the square root of their number."""
-    found = Quantity.mean("q", np.array([1.0, 2.0, 3.0]), "above", 1.0)
-    assert (found.value, found.replicates, found.null) == (2.0, 3, 1.0)
+    found = Quantity.mean("q", np.array([1.0, 2.0, 3.0]), Claim.above(1.0))
+    assert (found.value, found.replicates, found.claim.null) == (2.0, 3, 1.0)
     assert found.std_error == pytest.approx(1 / np.sqrt(3))
 
 
 def test_a_share_of_all_has_an_error():
     """20 of 20 do not show that all do: the limit of Agresti and Coull."""
-    every = Quantity.share("q", np.ones(20, dtype=bool), "above", 95)
+    every = Quantity.share("q", np.ones(20, dtype=bool), Claim.above(95))
     assert every.value == 100
     assert every.std_error == pytest.approx(100 * np.sqrt(22 / 24 * 2 / 24 / 20))
     assert Statement("s", (every,)).verdict == "undecided"
@@ -114,9 +114,9 @@ def test_a_statistic_has_the_error_of_its_bootstrap():
 
 def test_what_is_claimed_is_printed_beside_the_number():
     """Null, tolerance and standard error; of many numbers those that hold are counted."""
-    one = of(0.5, 0.25, "near", 0.0, 3.0)
+    one = of(0.5, 0.25, Claim.near(0.0, 3.0))
     assert str(one).splitlines() == ["HOLDS: s", "    q: 0.5000 ± 0.2500, claimed within 3 of 0"]
-    assert "claimed from 20 to 80" in str(of(50.0, 1.0, "near", 50.0, 30.0))
+    assert "claimed from 20 to 80" in str(of(50.0, 1.0, Claim.near(50.0, 30.0)))
     two = Statement("s", tuple(Quantity(n, v, 1.0, MANY) for n, v in (("a", 9), ("b", 1))), "so.")
     assert str(two).splitlines() == [
         "UNDECIDED: s",
@@ -130,3 +130,17 @@ def test_what_is_claimed_is_printed_beside_the_number():
         "    q: -9.0000 ± 1.0000, claimed above 0: does not hold",
         "    5 of 6 numbers lie where they are claimed (above 0, …)",
     ]
+
+
+def test_a_claim_is_kept_in_plain_values():
+    """Side, null and tolerance stand beside the numbers of `--json`, as they always did."""
+    told = Quantity("q", 2.0, 0.5, 20, Claim.near(1.0, 3.0)).to_dict()
+    assert told == {
+        "name": "q",
+        "value": 2.0,
+        "std_error": 0.5,
+        "replicates": 20,
+        "claimed": "near",
+        "null": 1.0,
+        "tolerance": 3.0,
+    }

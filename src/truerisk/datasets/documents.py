@@ -1,6 +1,7 @@
 """The data sets of the documents, read from the folder that TRUERISK_DATA names.
 
-They do not come with the package. Every file is checked by its SHA-256 before it is read.
+They do not come with the package. What the files hold is checked by its SHA-256, however they are
+packed, and whoever wrote them.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.core.errors import BadData
+from truerisk.core.errors import BadData, first_line
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.target import Task
 
@@ -25,6 +26,7 @@ __all__ = [
     "DocumentData",
     "a1a",
     "colon",
+    "digest_of",
     "folder_of_documents",
     "ovarian",
     "ozone",
@@ -45,15 +47,24 @@ def folder_of_documents() -> Path | None:
     return Path(named) if named and Path(named).is_dir() else None
 
 
+def digest_of(X: NDArray[np.float64], y: NDArray[Any]) -> str:
+    """SHA-256 of the numbers of X, row by row, and of y: codes of classes, or the target."""
+    both = (np.asarray(values, dtype="<f8") + 0.0 for values in (X, y))  # -0 is 0
+    return hashlib.sha256(b"".join(values.tobytes() for values in both)).hexdigest()
+
+
 @dataclass(frozen=True, eq=False)
 class DocumentData:
-    """Files with their SHA-256, and how X, y and names are read from their bytes.
+    """Files, the SHA-256 of the X and y in them, and how these are read from their bytes.
 
-    `read` is given the content of each file in the order of `files`.
+    `read` is given the content of each file in the order of `files`; `holds` says in words what
+    they should hold.
     """
 
     name: str
-    files: Mapping[str, str]
+    files: tuple[str, ...]
+    holds: str
+    digest: str
     shape: tuple[int, int]
     read: Callable[..., Read]
     description: str
@@ -62,13 +73,7 @@ class DocumentData:
 
     def bundle(self) -> Bundle:
         """The data set, or a sentence on what is missing."""
-        folder = self._folder()
-        X, y, features, classes = self.read(*(self._content(folder / name) for name in self.files))
-        if X.shape != self.shape or len(y) != len(X):
-            raise BadData(
-                f"{self.name} has {X.shape[0]} rows and {X.shape[1]} columns, not "
-                f"{self.shape[0]} and {self.shape[1]}: its files are not the expected ones."
-            )
+        X, y, features, classes = self._checked(self._folder())
         return Bundle(
             name=self.name,
             X=X,
@@ -87,33 +92,58 @@ class DocumentData:
             state = f"is {named!r}, which is no folder" if named else "is not set"
             raise BadData(
                 f"data set '{self.name}' does not come with truerisk and the environment variable "
-                f"{FOLDER} {state}: let it name the folder that holds {', '.join(self.files)}."
+                f"{FOLDER} {state}: let it name the folder that holds {' and '.join(self.files)}: "
+                f"{self.holds}."
             )
         return folder
+
+    def _checked(self, folder: Path) -> Read:
+        contents = [self._content(folder / name) for name in self.files]
+        try:
+            found = self.read(*contents)
+        except Exception as problem:  # noqa: BLE001  unpacking and cutting raise of many kinds
+            raise self._unexpected(f"cannot be read ({first_line(problem)})") from None
+        X, y, features, _ = found
+        if X.shape != self.shape or len(features) != X.shape[1]:
+            rows, columns = X.shape
+            raise self._unexpected(
+                f"{rows} rows of {columns} features under {len(features)} names, not "
+                f"{self.shape[0]} of {self.shape[1]}"
+            )
+        digest = digest_of(X, y)
+        if digest != self.digest:
+            raise self._unexpected(
+                f"other values (SHA-256 {digest[:12]}…, not {self.digest[:12]}…)"
+            )
+        return found
 
     def _content(self, path: Path) -> bytes:
         if not path.is_file():
             raise BadData(
                 f"data set '{self.name}' needs the file {path.name}, and the folder that {FOLDER} "
-                "names does not hold it."
+                f"names does not hold it: {self.holds}."
             )
-        content = path.read_bytes()
-        found, wanted = hashlib.sha256(content).hexdigest(), self.files[path.name]
-        if found != wanted:
-            raise BadData(
-                f"{path.name} is not the expected file: its SHA-256 begins with {found[:12]} and "
-                f"should with {wanted[:12]}."
-            )
-        return content
+        return path.read_bytes()
+
+    def _unexpected(self, found: str) -> BadData:
+        files = " and ".join(self.files)
+        return BadData(
+            f"{files} should hold {self.holds}; here: {found}. Other names, line ends or "
+            "compression do not matter, the rows and their order do."
+        )
 
 
 def _table(content: bytes) -> tuple[list[str], NDArray[np.str_]]:
     """Head and cells of a gzipped file with commas."""
+    import csv
     import gzip
 
-    lines = gzip.decompress(content).decode("utf-8").split("\n")
-    head = lines[0].strip().split(",")
-    return head, np.array([line.strip().split(",") for line in lines[1:] if line.strip()])
+    text = io.StringIO(gzip.decompress(content).decode())
+    lines = [line for line in csv.reader(text, skipinitialspace=True) if line]
+    for number, line in enumerate(lines, start=1):
+        if len(line) != len(lines[0]):
+            raise BadData(f"row {number} has {len(line)} cells and the first {len(lines[0])}")
+    return lines[0], np.char.strip(np.array(lines[1:]))
 
 
 def _coded(labels: NDArray[np.str_]) -> tuple[NDArray[np.int64], tuple[str, ...]]:
@@ -152,15 +182,20 @@ def _proteins(content: bytes) -> Read:
     return X, stored["y"].astype(np.int64), features, ("Normal", "Cancer")
 
 
+OZONE = (  # columns, as published
+    *("JOUR", "O3obs", "MOCAGE", "TEMPE", "RMH2O"),
+    *("NO2", "NO", "STATION", "VentMOD", "VentANG"),
+)
+
+
 def _concentration(content: bytes) -> Read:
     """The forecast columns, one indicator per station, and the ozone observed."""
-    head, cells = _table(content)
-    stations, station = np.unique(cells[:, head.index("STATION")], return_inverse=True)
-    numbers = [name for name in head if name not in ("O3obs", "STATION")]
-    X = cells[:, [head.index(name) for name in numbers]].astype(np.float64)
+    column = dict(zip(OZONE, _table(content)[1].T, strict=True))
+    stations, station = np.unique(column.pop("STATION"), return_inverse=True)
+    y = column.pop("O3obs").astype(np.float64)
+    X = np.column_stack([*column.values()]).astype(np.float64)
     X = np.hstack([X, np.eye(len(stations))[station.ravel()]])
-    y = cells[:, head.index("O3obs")].astype(np.float64)
-    return X, y, (*numbers, *(f"STATION={name}" for name in stations)), ()
+    return X, y, (*column, *(f"STATION={name}" for name in stations)), ()
 
 
 def _exceedance(content: bytes) -> Read:
@@ -169,9 +204,12 @@ def _exceedance(content: bytes) -> Read:
     return X, (y > 150).astype(np.int64), features, ("O3obs <= 150", "O3obs > 150")
 
 
+TABLE = "a line of names, then "
 colon = DocumentData(
     "colon",
-    {"colon.csv.gz": "07683e07598565c0153a94cd70ac440fd75e2d2076eedee1b0903116e7244c9d"},
+    ("colon.csv.gz",),
+    f"{TABLE}62 rows of 2000 raw intensities and the class, tumor or normal",
+    "ece1474080d1414146bd29dcf5339a77c95f6713ef44a775b2fab17a4f5ac32f",
     (62, 2000),
     _normal_and_tumor,
     "62 tissues, 2000 genes, raw intensities; 40 tumours (1) and 22 normal (0)",
@@ -179,20 +217,20 @@ colon = DocumentData(
 )
 yeast = DocumentData(
     "yeast",
-    {"yeast.csv.gz": "bbe05351c6e3e1d3ff96fb648c2348343919839c945f9b7e7b3976ad0491bdb5"},
+    ("yeast.csv.gz",),
+    f"{TABLE}1484 rows of 8 measures and the place, in the order of UCI's yeast.data",
+    "0513394d7868b529e8f1c84427c771bf6b9d1c341d3840ae0cfbef15e98ae2cc",
     (1484, 8),
     _labelled_tables,
     "1484 proteins, 8 measures; 10 places in the cell",
     "UCI",
 )
-SATELLITE_TRAIN = "ce1eb1890c2b69701837de611b2ca70de20e6a4b772c378871a476ae94bf5e49"
-SATELLITE_TEST = "c45904abeef0fca16dc7a6b35d62e2db4d7b82bb5377cc9905b94fdddd5b27f6"
 satellite = DocumentData(
     "satellite",
-    {
-        "satellite_train.csv.gz": SATELLITE_TRAIN,
-        "satellite_test.csv.gz": SATELLITE_TEST,
-    },
+    ("satellite_train.csv.gz", "satellite_test.csv.gz"),
+    f"{TABLE}36 numbers and the class (1, 2, 3, 4, 5, 7) in the 4435 rows of UCI's sat.trn and "
+    "the 2000 of sat.tst",
+    "d2fc734d2aaaa1c44a8dd5ac12f74a04ca31b3f50515c530e155d681ef7b21d5",
     (6435, 36),
     _labelled_tables,
     "6435 pixels, 4 bands of 3 x 3 neighbours; 6 soils; rows 0-4434 are the fixed training set",
@@ -200,7 +238,10 @@ satellite = DocumentData(
 )
 spam = DocumentData(
     "spam",
-    {"spam.csv.gz": "861b72a4add614265219758415b7e7bc894490dbb0abd7e5a57659ce6f773ef6"},
+    ("spam.csv.gz",),
+    f"{TABLE}4601 rows of 57 frequencies and the class, nonspam or spam, in the order of UCI's "
+    "spambase.data, which is that of spam in R's kernlab",
+    "607c24204c057072540cd3c3a21283adae7dad07bf8b5505461f3e95acb276d8",
     (4601, 57),
     _labelled_tables,
     "4601 messages, 57 frequencies of words, signs and capitals; good mail (0) or spam (1)",
@@ -208,7 +249,10 @@ spam = DocumentData(
 )
 a1a = DocumentData(
     "a1a",
-    {"a1a.npz": "b06cf8932bd88e0d14fcf3979e9416fd9438da61f1569e4960b1fe810b55b900"},
+    ("a1a.npz",),
+    "arrays X_train (1605 rows), X_test (30956) of 123 zeros and ones, y_train and y_test of -1 "
+    "and 1, in the order of LIBSVM's a1a and a1a.t",
+    "5582d95c194165b8ce314ba8b644572f3c8275136205d4fdf45809e5db5ceaaa",
     (32561, 123),
     _adult,
     "32561 adults, 123 indicators; income; rows 0-1604 are the fixed training set",
@@ -216,7 +260,10 @@ a1a = DocumentData(
 )
 ovarian = DocumentData(
     "ovarian",
-    {"ovarian_4000.npz": "0cb454c757389666cf1aa0bf7c0516a1ae342d7cfc6870f3773cea5aab7275bc"},
+    ("ovarian_4000.npz",),
+    "arrays X of 216 rows and 4000 columns and y, 121 times 1 (cancer) and 95 times 0, in the "
+    "order of obs and grp in MathWorks' ovariancancer.mat",
+    "6546a55bc31ee38e7229949bc30488c643ae550e9f6e600e89a62929962acc21",
     (216, 4000),
     _proteins,
     "216 serum spectra, 4000 of the original 15000 features; 121 cancers (1) and 95 normal (0)",
@@ -224,7 +271,9 @@ ovarian = DocumentData(
 )
 ozone = DocumentData(
     "ozone",
-    {"ozone.csv.gz": "73a355be7a7009913e11086bd05d2ae26b59594bbd342c64496e62bd47512deb"},
+    ("ozone.csv.gz",),
+    f"{TABLE}1041 rows of {', '.join(OZONE[:-1])} and {OZONE[-1]}, as in wikistat's depSeuil.dat",
+    "2f9f1028959a9f8644f8b8c6cb96ab654de5701c17755fe77b330f2b25d4a88e",
     (1041, 13),
     _exceedance,
     "1041 days and stations, 8 forecasts and 5 stations; whether ozone exceeded 150",
@@ -233,6 +282,8 @@ ozone = DocumentData(
 ozone_level = DocumentData(
     "ozone-level",
     ozone.files,
+    ozone.holds,
+    "4871112420b27f5f9b2f1ee98a95259fdac01e540353c8f0a1232a60177e6436",
     ozone.shape,
     _concentration,
     "1041 days and stations, 8 forecasts and 5 stations; the ozone observed",

@@ -120,6 +120,10 @@ registry = Registry(
             "truerisk.papers.bee_figure_3:bee_figure_3",
             "both choices on Yeast and Satellite, by training rows (needs TRUERISK_DATA)",
         ),
+        "bee-figure-3-end": Line(
+            "truerisk.papers.bee_figure_3_end:bee_figure_3_end",
+            "both choices on all training rows of Satellite, by folds (needs TRUERISK_DATA)",
+        ),
         "bee-figure-4": Line(
             "truerisk.papers.bee_figure_4:bee_figure_4",
             "seconds of both choices, by training rows",

@@ -23,7 +23,7 @@ from truerisk.papers.report import (
     mean_row,
     signed,
 )
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["AICcSimulation", "aicc_simulation"]
 
@@ -119,7 +119,9 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
 
     def away(name: str, other: str) -> Quantity:
         both = np.column_stack([draws[one] - target for one in (name, other)])
-        return Quantity.of(f"|bias| of {name} − of {other}", _farther, both, "below", digits=3)
+        return Quantity.of(
+            f"|bias| of {name} − of {other}", _farther, both, Claim.below(), digits=3
+        )
 
     told = {name: mean_and_error(draws[name] - target) for name in ("AICc", "AIC", "as printed")}
     biases = {name: signed(*found, 3) for name, found in told.items()}

@@ -31,7 +31,7 @@ from truerisk.papers.report import (
     mean_and_error,
     mean_row,
 )
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 from truerisk.selection.minimum import Minimum
 
 __all__ = ["BeeFigure1", "bee_figure_1"]
@@ -153,7 +153,7 @@ def _far(chosen: np.ndarray) -> Statement:
     return Statement(
         "in isolated cases the minimum lies far from the majority: in some, but no more than "
         f"{ISOLATED} % farther than {FAR} in log10(λ) from the median",
-        (Quantity.share("per cent of curves", far, "near", ISOLATED / 2, ISOLATED / 2),),
+        (Quantity.share("per cent of curves", far, Claim.near(ISOLATED / 2, ISOLATED / 2)),),
         f"{int(far.sum())} of {len(chosen)}; the farthest {gaps.max():.1f}",
     )
 
@@ -167,7 +167,11 @@ def _converges(draws: Draws, curves: np.ndarray) -> Statement:
     return Statement(
         "a mean of many CV-5 curves has its minimum where the Bayesian error has it: "
         "at most one penalty away",
-        (Quantity.of("log10(λ) of the mean − of BEEp", gap, curves, "near", 0.0, STEP, digits=2),),
+        (
+            Quantity.of(
+                "log10(λ) of the mean − of BEEp", gap, curves, Claim.near(0.0, STEP), digits=2
+            ),
+        ),
         f"BEEp has it at log10(λ) = {single:.1f}",
     )
 

@@ -53,7 +53,7 @@ class BeeFigure3(RealSetsFigure):
         "features are standardised in each training set. The document does not say whether.",
         (
             "half of Satellite's training rows are the most that are drawn: all 4435 are one "
-            "training set, and take three times as long as everything else."
+            "training set, that of bee-figure-3-end."
         ),
     )
 

@@ -21,7 +21,7 @@ from truerisk.papers.evaluating import answered, evaluated
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, mean_line
 from truerisk.papers.report import Findings, MeansGrid
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["BeeFigure4", "bee_figure_4"]
 
@@ -122,7 +122,11 @@ def _claim(draws: Draws, word: str) -> Statement:
     middle, half = (low + high) / 2, (high - low) / 2
     return Statement(
         f"{word}: CV-5 takes {low:g} to {high:g} times as long as the Bayesian choice",
-        (Quantity.mean("how many times, over all sizes", times, "near", middle, half, digits=2),),
+        (
+            Quantity.mean(
+                "how many times, over all sizes", times, Claim.near(middle, half), digits=2
+            ),
+        ),
     )
 
 

@@ -44,7 +44,8 @@ class RealSet:
     """A data set by its word, sizes of training sets, and where they are drawn from.
 
     Of a set with a fixed split, `pool` rows at its beginning are for training and the others are
-    tested. Without one, the rows that were not drawn are tested.
+    tested. Without one, the rows that were not drawn are tested. A `plain` set compares 5 folds and
+    the Bayesian estimates alone.
     """
 
     word: str
@@ -52,6 +53,7 @@ class RealSet:
     pool: int | None = None
     repeats: int = 0
     scaled: bool = True
+    plain: bool = False
     learners: tuple[str, ...] = field(default=("LR", "SVM"))
 
     def check(self) -> None:
@@ -59,8 +61,8 @@ class RealSet:
         _rows(self.word)
 
     def methods(self, learner: str) -> Mapping[str, Method]:
-        """All of them for logistic regression, those of the document for machines."""
-        if learner == "SVM":
+        """All of them for logistic regression, the document's for machines and of a plain set."""
+        if learner == "SVM" or self.plain:
             return {**counting(tens=False), **bayesian(standardize=True)}
         return {**counting(repeats=self.repeats), **bayesian(standardize=True), "EBIC": EBIC()}
 
@@ -138,7 +140,7 @@ class RealSetsFigure(Experiment):
 
     def findings(self, draws: Draws) -> Findings:
         pairs = [(one, learner) for one in self.sets for learner in one.learners]
-        panels = tuple(one.panel(draws, learner) for one, learner in pairs)
+        panels = tuple(one.panel(draws, name) for one, name in pairs if len(one.sizes) > 1)
         converged = (
             f"{one.word}: {convergence_note(draws, f'{one.word} LR {SHORT}')}" for one in self.sets
         )
@@ -146,7 +148,7 @@ class RealSetsFigure(Experiment):
             tables=tuple(one.grid(draws, learner) for one, learner in pairs),
             claims=tuple(self._claim(draws, said) for said in self.said),
             notes=(*self.notes, *converged),
-            figures=(Panels(self.word, panels),),
+            figures=(Panels(self.word, panels),) if panels else (),
         )
 
     def _claim(self, draws: Draws, said: Said) -> Statement:

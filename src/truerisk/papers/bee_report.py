@@ -18,7 +18,7 @@ from truerisk.papers.report import (
     mean_and_error,
     mean_row,
 )
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = [
     "beside",
@@ -113,7 +113,7 @@ def spread_gap(name: str, errors: np.ndarray, others: Sequence[np.ndarray]) -> Q
         first, *rest = every.std(axis=0, ddof=1)
         return float(first - min(rest))
 
-    return Quantity.of(name, gap, np.column_stack([errors, *others]), "below")
+    return Quantity.of(name, gap, np.column_stack([errors, *others]), Claim.below())
 
 
 def permutation_p(gaps: np.ndarray) -> float:

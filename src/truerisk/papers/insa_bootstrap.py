@@ -18,7 +18,7 @@ from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.lecture import data_of
 from truerisk.papers.report import Findings, PaperTable, mean_row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["InsaBootstrap", "insa_bootstrap"]
 
@@ -135,7 +135,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
         ),
         Statement(
             f"a row is not in a bootstrap sample with probability {OUT}",
-            (Quantity.mean("share missed", draws["missed"], "near", OUT, NEAR),),
+            (Quantity.mean("share missed", draws["missed"], Claim.near(OUT, NEAR)),),
             f"exactly (1 − 1/n)^n = {(1 - 1 / N) ** N:.4f} for n = {N}",
         ),
         Statement(
@@ -148,7 +148,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
         ),
         Statement(
             ".632 corrects this bias: its own is smaller",
-            (Quantity.of("|bias of .632| − |bias of Err_oob|", nearer, both, "below"),),
+            (Quantity.of("|bias of .632| − |bias of Err_oob|", nearer, both, Claim.below()),),
             f"that of .632 is {np.mean(half - true):+.4f}",
         ),
     )

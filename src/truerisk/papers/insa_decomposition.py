@@ -17,7 +17,7 @@ from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.lecture import polynomials
 from truerisk.papers.report import Findings, PaperTable, mean_row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["InsaDecomposition", "insa_decomposition"]
 
@@ -140,8 +140,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
                 Quantity.exact(
                     "largest difference, over all training sets",
                     float(np.abs(parts - excess).max()),
-                    "below",
-                    EXACT,
+                    Claim.below(EXACT),
                 ),
             ),
         ),
@@ -151,8 +150,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
                 Quantity.exact(
                     "largest rise from one degree to the next",
                     float(np.diff(approximation).max()),
-                    "below",
-                    EXACT,
+                    Claim.below(EXACT),
                 ),
             ),
         ),

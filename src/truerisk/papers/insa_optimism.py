@@ -18,7 +18,7 @@ from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.lecture import polynomials
 from truerisk.papers.report import Findings, PaperTable, mean_row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["InsaOptimism", "insa_optimism"]
 
@@ -105,8 +105,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
                 Quantity.exact(
                     "largest rise from one degree to the next, over all training sets",
                     np.diff(training, axis=1).max(),
-                    "below",
-                    ROUNDING,
+                    Claim.below(ROUNDING),
                 ),
             ),
         ),

@@ -21,7 +21,7 @@ from truerisk.papers.report import (
     mean_row,
     printed,
 )
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["InsaPolynomial", "insa_polynomial"]
 
@@ -121,8 +121,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
                 Quantity.exact(
                     "least rise of R² from one degree to the next, over all data sets",
                     np.diff(r2, axis=1).min(),
-                    "above",
-                    -ROUNDING,
+                    Claim.above(-ROUNDING),
                 ),
             ),
             f"its mean at degree {SATURATED} is {r2[:, SATURATED - 1].mean():.4f}",

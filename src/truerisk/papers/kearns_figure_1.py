@@ -16,7 +16,7 @@ from truerisk.papers.report import (
     mean_row,
     printed,
 )
-from truerisk.papers.statements import Quantity, Side, Statement
+from truerisk.papers.statements import ABOVE, Claim, Quantity, Statement
 
 __all__ = ["KearnsFigure1", "kearns_figure_1"]
 
@@ -109,7 +109,7 @@ def _parallel(draws: Draws) -> Statement:
     return Statement(
         f"the curves of conditional and true risk are nearly parallel for k >= {TARGET}: "
         "TER − CER moves by less than a tenth of what CER − EER moves",
-        (Quantity.of("share", share, every, "below", NEARLY, digits=3),),
+        (Quantity.of("share", share, every, Claim.below(NEARLY), digits=3),),
     )
 
 
@@ -125,17 +125,16 @@ def _over_and_under(draws: Draws) -> tuple[Statement, ...]:
         ),
         Statement(
             f"it vanishes at noise 0.3: no more than {VANISHED} is left",
-            (_one(name, excess, 2, "near", VANISHED),),
+            (_one(name, excess, 2, Claim.near(0.0, VANISHED)),),
         ),
-        Statement("it becomes an underestimation at noise 0.4", (_one(name, excess, 3, "below"),)),
+        Statement(
+            "it becomes an underestimation at noise 0.4", (_one(name, excess, 3, Claim.below()),)
+        ),
     )
 
 
-def _one(
-    name: str, excess: np.ndarray, place: int, side: Side = "above", tolerance: float = 0.0
-) -> Quantity:
-    values = excess[:, place]
-    return Quantity.mean(f"{name} at noise {NOISES[place]}", values, side, 0.0, tolerance)
+def _one(name: str, excess: np.ndarray, place: int, claim: Claim = ABOVE) -> Quantity:
+    return Quantity.mean(f"{name} at noise {NOISES[place]}", excess[:, place], claim)
 
 
 def _figure(draws: Draws) -> Panels:

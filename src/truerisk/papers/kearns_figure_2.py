@@ -16,7 +16,7 @@ from truerisk.papers.report import (
     Row,
     mean_row,
 )
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["KearnsFigure2", "kearns_figure_2"]
 
@@ -77,14 +77,16 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
     return (
         Statement(
             f"the empirical error rate decreases to zero: below {ZERO} at k = {MOST}",
-            (Quantity.mean("its mean there", last, "below", ZERO),),
+            (Quantity.mean("its mean there", last, Claim.below(ZERO)),),
         ),
         Statement(
             f"the criterion decreases until k is about {TARGET}",
             (
                 fall(1, 4),
                 fall(4, TARGET),
-                Quantity.of("k of its least mean", least, criterion, "near", TARGET, 2, digits=1),
+                Quantity.of(
+                    "k of its least mean", least, criterion, Claim.near(TARGET, 2), digits=1
+                ),
             ),
         ),
         Statement(

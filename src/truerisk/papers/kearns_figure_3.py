@@ -10,7 +10,7 @@ from truerisk.papers.experiment import Draws, Experiment
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.kearns import DOCUMENT, Trial, kearns_trial, penalised
 from truerisk.papers.report import Findings, PaperTable, Row, mean_row
-from truerisk.papers.statements import Quantity, Side, Statement
+from truerisk.papers.statements import ABOVE, Claim, Quantity, Statement
 
 __all__ = ["KearnsFigure3", "kearns_figure_3"]
 
@@ -21,7 +21,7 @@ N0S = (5, 10, 20)
 RULES = ("oracle", "LOO", "LOO, largest k", *(f"S, n0={n0}" for n0 in N0S))
 ORACLE, LOO, LOO_LARGEST, S = 0, 1, 2, RULES.index("S, n0=10")
 TIES = {LOO: "smallest", LOO_LARGEST: "largest"}
-GAINED = (50.0, 30.0)  # from 20 to 80 per cent
+GAINED = Claim.near(50.0, 30.0)  # from 20 to 80 per cent
 SIMILAR = 0.002  # of the true risk: half of what S gains over LOO where it gains
 DRAWN = 1  # the noise of the document's figure, as a place in NOISES
 
@@ -149,7 +149,7 @@ def _gain_claims(draws: Draws) -> tuple[Statement, ...]:
 
 
 def _gained(true: np.ndarray, cv: int, name: str) -> Quantity:
-    return Quantity(name, *gain(true, cv), len(true), "near", *GAINED, digits=1)
+    return Quantity(name, *gain(true, cv), len(true), GAINED, digits=1)
 
 
 def _quantile_claims(draws: Draws) -> tuple[Statement, ...]:
@@ -162,7 +162,11 @@ def _quantile_claims(draws: Draws) -> tuple[Statement, ...]:
             f"(ties of LOO to the {ties} k)",
             tuple(
                 Quantity.of(
-                    f"quantile by S − by LOO, {_at(i, j)}", _quantile_gap, two, "below", digits=3
+                    f"quantile by S − by LOO, {_at(i, j)}",
+                    _quantile_gap,
+                    two,
+                    Claim.below(),
+                    digits=3,
                 )
                 for i, j in _situations()
                 for two in [excess[:, i, j][:, [S, cv]]]
@@ -186,9 +190,7 @@ def _n0_claim(draws: Draws) -> Statement:
             Quantity.mean(
                 f"{RULES[rule]} − n0=10, {_at(i, j)}",
                 true[:, i, j, rule] - true[:, i, j, S],
-                "near",
-                0.0,
-                SIMILAR,
+                Claim.near(0.0, SIMILAR),
             )
             for rule in others
             for i, j in _situations()
@@ -200,22 +202,22 @@ def _bias(draws: Draws) -> tuple[Statement, ...]:
     """What S and LOO say of the rule they chose, against its true risk, for every n and noise."""
     bias = draws["estimate"] - draws["true"]
 
-    def of(rule: int, i: int, j: int, claimed: Side) -> Quantity:
+    def of(rule: int, i: int, j: int, claim: Claim) -> Quantity:
         name = f"{RULES[rule]}: estimate − true risk, {_at(i, j)}"
-        return Quantity.mean(name, bias[:, i, j, rule], claimed)
+        return Quantity.mean(name, bias[:, i, j, rule], claim)
 
     return (
         Statement(
             "LOO is always optimistic about the rule that it chose",
-            tuple(of(LOO, i, j, "below") for i, j in _situations()),
+            tuple(of(LOO, i, j, Claim.below()) for i, j in _situations()),
         ),
         Statement(
             "S is pessimistic up to noise .1",
-            tuple(of(S, i, 0, "above") for i in range(len(SIZES))),
+            tuple(of(S, i, 0, ABOVE) for i in range(len(SIZES))),
         ),
         Statement(
             "S is optimistic from noise .2 on",
-            tuple(of(S, i, j, "below") for i, j in _situations() if j > 0),
+            tuple(of(S, i, j, Claim.below()) for i, j in _situations() if j > 0),
         ),
         Statement(
             "S estimates the true risk of its choice better than LOO",
@@ -224,7 +226,7 @@ def _bias(draws: Draws) -> tuple[Statement, ...]:
                     f"|bias| of S − of LOO, {_at(i, j)}",
                     _farther,
                     bias[:, i, j][:, [S, LOO]],
-                    "below",
+                    Claim.below(),
                 )
                 for i, j in _situations()
             ),

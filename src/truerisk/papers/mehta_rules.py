@@ -9,7 +9,7 @@ import numpy as np
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.report import Findings, MeansGrid, PaperTable, mean_and_error, mean_row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["MehtaRules", "mehta_rules"]
 
@@ -107,7 +107,7 @@ def _on_extremes(draws: Draws) -> tuple[Statement, ...]:
     constant, memoriser = draws["constant"], draws["memoriser"]
 
     def same(name: str, values: np.ndarray) -> tuple[Quantity, ...]:
-        return (Quantity.exact(name, np.abs(values).max(), "below", 1e-12),)
+        return (Quantity.exact(name, np.abs(values).max(), Claim.below(1e-12)),)
 
     away = constant[:, 1] - constant[:, 0]
     return (
@@ -117,7 +117,7 @@ def _on_extremes(draws: Draws) -> tuple[Statement, ...]:
             (
                 *same("largest training error − fraction", constant[:, 0] + constant[:, 2] - 1),
                 *same("largest test error − fraction", constant[:, 1] + constant[:, 3] - 1),
-                Quantity.mean("test − training error", away, "near", 0.0, NEAR),
+                Quantity.mean("test − training error", away, Claim.near(0.0, NEAR)),
             ),
         ),
         Statement(
@@ -142,11 +142,11 @@ def _on_rare_classes(draws: Draws) -> tuple[Statement, ...]:
     return (
         Statement(
             f"with {RARE:.0%} positive rows the constant 0 has a true risk of only {RARE}",
-            (Quantity.mean("its error", draws["risk of 0"], "near", RARE, 0.0005),),
+            (Quantity.mean("its error", draws["risk of 0"], Claim.near(RARE, 0.0005)),),
         ),
         Statement(
             "at β = .5 a rule misses most of the rare class",
-            (Quantity.mean("true positive rate at β = .5", tpr[:, 0], "below", 0.5),),
+            (Quantity.mean("true positive rate at β = .5", tpr[:, 0], Claim.below(0.5)),),
         ),
         Statement(
             "a lower β gains correctness on positives and gives up correctness on negatives",
@@ -166,7 +166,7 @@ def _on_rare_classes(draws: Draws) -> tuple[Statement, ...]:
                 Quantity.mean(
                     f"risk at β = {RARE:g} − at .5", draws["risk"][:, low] - draws["risk"][:, 0]
                 ),
-                Quantity.mean(f"true positive rate at β = {RARE:g}", tpr[:, low], "above", 0.5),
+                Quantity.mean(f"true positive rate at β = {RARE:g}", tpr[:, low], Claim.above(0.5)),
             ),
         ),
     )

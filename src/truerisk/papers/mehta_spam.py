@@ -12,7 +12,7 @@ from truerisk.datasets.documents import spam
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.report import Findings, MeansGrid, PaperTable, mean_and_error, mean_row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["MehtaSpam", "mehta_spam"]
 
@@ -124,8 +124,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
                 Quantity.mean(
                     f"GAM − {MODELS[j]} at {RATES[at]:g}",
                     tpr[:, 0, at] - tpr[:, j, at],
-                    "above",
-                    -COMPETITIVE,
+                    Claim.above(-COMPETITIVE),
                 )
                 for j in (1, 2)
                 for at in range(everything)
@@ -135,7 +134,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
             "where every spam must be found all models have horrible true negative rates: below "
             f"{HORRIBLE}",
             tuple(
-                Quantity.mean(name, tnr[:, j, everything], "below", HORRIBLE)
+                Quantity.mean(name, tnr[:, j, everything], Claim.below(HORRIBLE))
                 for j, name in enumerate(MODELS)
             ),
         ),
@@ -143,7 +142,9 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
             "giving up just a little on true positives improves massively on true negatives: "
             f"{RATES[A_LITTLE]:g} instead of 1 by more than {MASSIVE}",
             tuple(
-                Quantity.mean(name, tnr[:, j, A_LITTLE] - tnr[:, j, everything], "above", MASSIVE)
+                Quantity.mean(
+                    name, tnr[:, j, A_LITTLE] - tnr[:, j, everything], Claim.above(MASSIVE)
+                )
                 for j, name in enumerate(MODELS)
             ),
         ),

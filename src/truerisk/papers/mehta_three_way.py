@@ -19,7 +19,7 @@ from truerisk.methods.three_way import ThreeWay
 from truerisk.papers.evaluating import answered, evaluated, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.report import Findings, PaperTable, mean_row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["MehtaThreeWay", "mehta_three_way"]
 
@@ -137,7 +137,7 @@ def _on_three_parts(draws: Draws) -> tuple[Statement, ...]:
         ),
         Statement(
             "the test error of the refitted rule estimates its true risk: within a tenth of it",
-            (Quantity.mean("test error − true risk", test - risk[:, 0], "near", 0.0, near),),
+            (Quantity.mean("test error − true risk", test - risk[:, 0], Claim.near(0.0, near)),),
         ),
         Statement(
             "divided into three parts the data may not suffice to fit the models",

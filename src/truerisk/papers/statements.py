@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-__all__ = ["FEWEST", "LEVEL", "Quantity", "Side", "Statement", "wrapped"]
+__all__ = ["ABOVE", "FEWEST", "LEVEL", "Claim", "Quantity", "Statement", "wrapped"]
 
 LEVEL = 0.99
 FEWEST = 10  # replicates: of nine signs at random all agree once in 256
@@ -28,52 +28,78 @@ Side = Literal["above", "below", "near"]
 
 
 @dataclass(frozen=True)
+class Claim:
+    """Where a sentence has a truth: above `null`, below it, or within `tolerance` of it."""
+
+    side: Side
+    null: float = 0.0
+    tolerance: float = 0.0
+
+    @classmethod
+    def above(cls, null: float = 0.0) -> Claim:
+        """Larger than the null."""
+        return cls("above", null)
+
+    @classmethod
+    def below(cls, null: float = 0.0) -> Claim:
+        """Smaller than the null."""
+        return cls("below", null)
+
+    @classmethod
+    def near(cls, null: float, tolerance: float) -> Claim:
+        """From null − tolerance to null + tolerance, both included."""
+        return cls("near", null, tolerance)
+
+    def met_by(self, low: float, high: float) -> tuple[bool, bool]:
+        """Whether all of an interval lies where it is claimed, and whether all lies elsewhere."""
+        if self.side == "near":
+            least, most = self.null - self.tolerance, self.null + self.tolerance
+            return low >= least and high <= most, high < least or low > most
+        over, under = low > self.null, high < self.null
+        return (over, under) if self.side == "above" else (under, over)
+
+    def __str__(self) -> str:
+        if self.side != "near":
+            return f"{self.side} {self.null:.4g}"
+        if self.null == 0:
+            return f"within {self.tolerance:.4g} of 0"
+        return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
+
+
+ABOVE = Claim.above()  # zero
+
+
+@dataclass(frozen=True)
 class Quantity:
     """An estimate, and where a sentence claims that its truth lies.
 
-    That is above `null`, below it, or within `tolerance` of it. `replicates` are those behind the
-    standard error; None is a number without chance, which decides as it stands.
+    `replicates` are those behind the standard error; None is a number without chance, which
+    decides as it stands.
     """
 
     name: str
     value: float
     std_error: float
     replicates: int | None
-    claimed: Side = "above"
-    null: float = 0.0
-    tolerance: float = 0.0
+    claim: Claim = ABOVE
     digits: int = 4
 
     @classmethod
     def mean(
-        cls,
-        name: str,
-        values: np.ndarray,
-        claimed: Side = "above",
-        null: float = 0.0,
-        tolerance: float = 0.0,
-        *,
-        digits: int = 4,
+        cls, name: str, values: np.ndarray, claim: Claim = ABOVE, *, digits: int = 4
     ) -> Quantity:
         """The mean of one value per replicate."""
         n = len(values)
         error = float(np.std(values, ddof=1) / np.sqrt(n)) if n > 1 else float("inf")
-        return cls(name, float(np.mean(values)), error, n, claimed, null, tolerance, digits)
+        return cls(name, float(np.mean(values)), error, n, claim, digits)
 
     @classmethod
-    def share(
-        cls,
-        name: str,
-        hits: np.ndarray,
-        claimed: Side = "above",
-        null: float = 0.0,
-        tolerance: float = 0.0,
-    ) -> Quantity:
+    def share(cls, name: str, hits: np.ndarray, claim: Claim = ABOVE) -> Quantity:
         """A share in per cent; of 0 or 100, too, the error is not 0 (Agresti and Coull)."""
         n, share = len(hits), float(np.mean(hits))
         middle = (share * n + 2) / (n + 4)
         error = 100 * float(np.sqrt(middle * (1 - middle) / n))
-        return cls(name, 100 * share, error, n, claimed, null, tolerance, 1)
+        return cls(name, 100 * share, error, n, claim, 1)
 
     @classmethod
     def of(
@@ -81,9 +107,7 @@ class Quantity:
         name: str,
         statistic: Callable[[np.ndarray], float],
         values: np.ndarray,
-        claimed: Side = "above",
-        null: float = 0.0,
-        tolerance: float = 0.0,
+        claim: Claim = ABOVE,
         *,
         digits: int = 4,
     ) -> Quantity:
@@ -92,42 +116,16 @@ class Quantity:
         with np.errstate(invalid="ignore", divide="ignore"):  # a sample of few may hold one alone
             drawn = [statistic(values[rng.integers(n, size=n)]) for _ in range(SAMPLES)]
         error = float(np.nanstd(drawn, ddof=1)) if n > 1 else float("inf")
-        return cls(name, float(statistic(values)), error, n, claimed, null, tolerance, digits)
+        return cls(name, float(statistic(values)), error, n, claim, digits)
 
     @classmethod
-    def exact(
-        cls,
-        name: str,
-        value: float,
-        claimed: Side = "above",
-        null: float = 0.0,
-        tolerance: float = 0.0,
-        *,
-        digits: int = 4,
-    ) -> Quantity:
+    def exact(cls, name: str, value: float, claim: Claim = ABOVE, *, digits: int = 4) -> Quantity:
         """A number without chance."""
-        return cls(name, float(value), 0.0, None, claimed, null, tolerance, digits)
-
-    @property
-    def where(self) -> str:
-        """What is claimed, in words."""
-        null, wide = (f"{x:.4g}" for x in (self.null, self.tolerance))
-        if self.claimed != "near":
-            return f"{self.claimed} {null}"
-        if self.null == 0:
-            return f"within {wide} of 0"
-        return f"from {self.null - self.tolerance:.4g} to {self.null + self.tolerance:.4g}"
+        return cls(name, float(value), 0.0, None, claim, digits)
 
     def verdict(self, level: float = LEVEL) -> Verdict:
         """Whether the interval at this level lies where it is claimed, elsewhere, or on both."""
-        low, high = self.interval(level)
-        if self.claimed == "near":
-            inside = low >= self.null - self.tolerance and high <= self.null + self.tolerance
-            outside = high < self.null - self.tolerance or low > self.null + self.tolerance
-        elif self.claimed == "above":
-            inside, outside = low > self.null, high < self.null
-        else:
-            inside, outside = high < self.null, low > self.null
+        inside, outside = self.claim.met_by(*self.interval(level))
         if self.replicates is None:
             outside = not inside
         return "holds" if inside else "does not hold" if outside else "undecided"
@@ -146,11 +144,19 @@ class Quantity:
     def __str__(self) -> str:
         value = f"{self.value:.{self.digits}f}"
         error = f" ± {self.std_error:.{self.digits}f}" if self.replicates is not None else ""
-        return f"{self.name}: {value}{error}, claimed {self.where}"
+        return f"{self.name}: {value}{error}, claimed {self.claim}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "digits"}
+        return {
+            "name": self.name,
+            "value": self.value,
+            "std_error": self.std_error,
+            "replicates": self.replicates,
+            "claimed": self.claim.side,
+            "null": self.claim.null,
+            "tolerance": self.claim.tolerance,
+        }
 
 
 @dataclass(frozen=True)
@@ -191,7 +197,7 @@ class Statement:
             lines.append(f"{quantity}" + (f": {verdict}" if several else ""))
         if n_held:
             every = f"{n_held} of {len(self.quantities)} numbers"
-            lines.append(f"{every} lie where they are claimed ({self.quantities[0].where}, …)")
+            lines.append(f"{every} lie where they are claimed ({self.quantities[0].claim}, …)")
         return (*lines, *([self.remark] if self.remark else []))
 
     def __str__(self) -> str:

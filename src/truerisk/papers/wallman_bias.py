@@ -20,7 +20,7 @@ from truerisk.papers.evaluating import answered, evaluated, values_of
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series, mean_line
 from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row
-from truerisk.papers.statements import Quantity, Side, Statement
+from truerisk.papers.statements import ABOVE, Claim, Quantity, Statement
 
 __all__ = ["WallmanBias", "wallman_bias"]
 
@@ -135,20 +135,20 @@ def _claims(why: SelectionBias) -> tuple[Statement, ...]:
     rows = np.column_stack([why.chosen, why.estimates, _true(why)])
     times = np.bincount(why.chosen, minlength=len(KS))
     often = np.flatnonzero(times >= min(OFTEN, times.max()))
-    near = NEAR * float(why.true.mean) if why.true is not None else 0.0
+    near = Claim.near(0.0, NEAR * float(why.true.mean) if why.true is not None else 0.0)
 
-    def gap(of: str, less: str, side: Side = "near", tolerance: float = near) -> Quantity:
+    def gap(of: str, less: str, claim: Claim = near) -> Quantity:
         def statistic(some: np.ndarray) -> float:
             told = _mixtures(some)
             return told[of] - told[less]
 
-        return Quantity.of(f"{of} − {less}", statistic, rows, side, 0.0, tolerance)
+        return Quantity.of(f"{of} − {less}", statistic, rows, claim)
 
     return (
         Statement(
             "a distribution of the lowest estimates is biased: the errors that P reports (6) lie "
             "below the true ones",
-            (gap("true (5)", "reported (6)", "above", 0.0),),
+            (gap("true (5)", "reported (6)", ABOVE),),
         ),
         Statement(
             "this holds for each classifier: the estimates by which it is taken lie below all of "

@@ -10,7 +10,7 @@ from truerisk.papers.double_cv import double_cv
 from truerisk.papers.experiment import Draws, Experiment
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, PaperTable, Row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["WallmanFigure4", "wallman_figure_4"]
 
@@ -73,7 +73,7 @@ def _majority(name: str, values: np.ndarray) -> Statement:
     return Statement(
         f"the vast majority of the {name} errors lie between {low:.2f} and {high:.2f}: "
         f"more than {VAST} in a hundred",
-        (Quantity.share("per cent of them", inside, "above", VAST),),
+        (Quantity.share("per cent of them", inside, Claim.above(VAST)),),
     )
 
 

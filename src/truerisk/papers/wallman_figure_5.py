@@ -23,7 +23,7 @@ from truerisk.papers.evaluating import answered
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, MeansGrid, PaperTable, Row
-from truerisk.papers.statements import Quantity, Side, Statement
+from truerisk.papers.statements import ABOVE, Claim, Quantity, Statement
 
 __all__ = ["SITUATIONS", "WallmanCase", "WallmanFigure5", "wallman_figure_5"]
 
@@ -241,8 +241,10 @@ def _verdicts(draws: Draws) -> tuple[Statement, ...]:
         first, second = _shares(draws, situation)
         for measure, winner, p1, p2 in zip(MEASURES, situation.winners, first, second, strict=True):
             text = f"{situation.name}, ({measure}): a{winner} has the higher score"
-            side: Side = "above" if winner == "1" else "below"
-            gap = Quantity("wins of a1 − wins of a2, per cent", *_gap(p1, p2, n), n, side, digits=1)
+            claim = ABOVE if winner == "1" else Claim.below()
+            gap = Quantity(
+                "wins of a1 − wins of a2, per cent", *_gap(p1, p2, n), n, claim, digits=1
+            )
             found.append(Statement(text, (gap,), f"a1 {100 * p1:.1f} %, a2 {100 * p2:.1f} %"))
     return tuple(found)
 
@@ -258,7 +260,11 @@ def _far_below(draws: Draws) -> Statement:
     share = 100 * (np.concatenate(masses, axis=1) < TINY).mean(axis=1)
     return Statement(
         f"the mass above 50 % is in almost every case ({ALMOST_EVERY} %) far below 1/1000",
-        (Quantity.mean("per cent of tests below 1/1000", share, "above", ALMOST_EVERY, digits=1),),
+        (
+            Quantity.mean(
+                "per cent of tests below 1/1000", share, Claim.above(ALMOST_EVERY), digits=1
+            ),
+        ),
     )
 
 

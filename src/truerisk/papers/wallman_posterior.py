@@ -10,7 +10,7 @@ from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.papers.experiment import Draws, Experiment, stream
 from truerisk.papers.figures import Panel, Panels, Series
 from truerisk.papers.report import Findings, PaperTable, Row, mean_row
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["WallmanPosterior", "wallman_posterior"]
 
@@ -93,9 +93,7 @@ def _claims() -> tuple[Statement, ...]:
                 Quantity.exact(
                     "how often a 95 % bound of 60 test rows is true with 150 training rows as n",
                     _held_with(150, 60),
-                    "near",
-                    LEVEL,
-                    0.005,
+                    Claim.near(LEVEL, 0.005),
                 ),
             ),
             f"with the test rows as n it is {_held_with(60, 60):.4f}: errors are counted in them",
@@ -106,8 +104,7 @@ def _claims() -> tuple[Statement, ...]:
                 Quantity.exact(
                     "third difference of 62·63 E[e²] along the errors in 60 rows",
                     _third_difference(60),
-                    "above",
-                    1e-6,
+                    Claim.above(1e-6),
                 ),
             ),
             "the cost is e², whose third difference is 0; that of a growing exponential is above",
@@ -118,8 +115,7 @@ def _claims() -> tuple[Statement, ...]:
                 Quantity.exact(
                     "log10 of (50 %) for 15 errors in 150 rows over that for 6 in 60",
                     _log10(many.above_half / few.above_half),
-                    "below",
-                    0.0,
+                    Claim.below(0.0),
                     digits=1,
                 ),
             ),

@@ -15,7 +15,7 @@ from truerisk.papers.report import (
     mean_row,
     printed,
 )
-from truerisk.papers.statements import Quantity, Statement
+from truerisk.papers.statements import Claim, Quantity, Statement
 
 __all__ = ["WallmanTable1", "wallman_table_1"]
 
@@ -79,7 +79,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
         ),
         Statement(
             "the external error is almost identical to the true one: within a twentieth of it",
-            (Quantity.mean("external − true", external - true, "near", 0.0, near),),
+            (Quantity.mean("external − true", external - true, Claim.near(0.0, near)),),
             "stratified folds test the class that the training rows have fewer of a little more "
             "often",
         ),
@@ -90,8 +90,7 @@ def _claims(draws: Draws) -> tuple[Statement, ...]:
                     "correlation",
                     lambda pairs: float(np.corrcoef(pairs.T)[0, 1]),
                     np.column_stack([internal, external]),
-                    "above",
-                    0.5,
+                    Claim.above(0.5),
                     digits=2,
                 ),
             ),
