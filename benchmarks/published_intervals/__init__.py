@@ -9,6 +9,7 @@ interval, all else is imported from here.
 |---|---|
 | `classes.toml`, `numbers.toml` | the studies: problems, learners, methods |
 | `__main__.py` | runs parts of them, prints the tables |
+| `steep.py` | how often pairs say that the risk falls too steeply |
 | `tables.py` | coverage of both targets, width and fits, from the stores |
 | `problems.py`, `learners.py` | what the studies import |
 | `openml.py` | the paper's data on OpenML, where there is a network |

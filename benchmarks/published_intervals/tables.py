@@ -30,8 +30,16 @@ def rated(rows: Sequence[Row], mean: float) -> Rated:
         "width": float(np.nanmedian(high - low)) if np.isfinite(low).any() else np.nan,
         "fits": float(np.mean([row["n_fits"] for row in rows])),
         "sets": len(rows),
-        "none": float(np.isnan(low).mean()),
+        "factor": _factor(rows, mean),
     }
+
+
+def _factor(rows: Sequence[Row], mean: float) -> float:
+    """By what the square of the method's own standard error falls short of the value's error."""
+    known = [row for row in rows if row["value"] is not None and row["std_error"] is not None]
+    missed = np.array([row["value"] - mean for row in known])
+    errors = np.array([row["std_error"] for row in known])
+    return float((missed**2).mean() / (errors**2).mean()) if known else np.nan
 
 
 def cells_of(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, list[Row]]]:
@@ -56,7 +64,8 @@ def printed(stores: Path) -> str:
         told.setdefault(learner, {})[problem] = {
             name: rated(found, mean) for name, found in methods.items()
         }
-    return "\n\n".join(_of_learner(learner, cells) for learner, cells in told.items())
+    tables = [text for one in told.items() for text in (_of_learner(*one), _factors(*one))]
+    return "\n\n".join(text for text in tables if text)
 
 
 def _of_learner(learner: str, cells: Mapping[str, Mapping[str, Rated]]) -> str:
@@ -84,6 +93,19 @@ def _of_learner(learner: str, cells: Mapping[str, Mapping[str, Rated]]) -> str:
         width = f"{np.median(widths):.2f}" if widths else ""
         line = [name, _span(own), _span(mean), width, f"{fits:.0f}", sets, *every]
         lines.append(f"| {' | '.join(line)} |")
+    return "\n".join(lines)
+
+
+def _factors(learner: str, cells: Mapping[str, Mapping[str, Rated]]) -> str:
+    """What the variance of independent rows needs to be multiplied by, problem by problem."""
+    names = [name for name in next(iter(cells.values())) if name.startswith("ours, default")]
+    if not names:
+        return ""
+    lines = [f"{learner}, needed factor", "", f"| problem | {' | '.join(names)} |"]
+    lines.append("|---" * (len(names) + 1) + "|")
+    for problem, methods in cells.items():
+        told = (f"{methods[name]['factor']:.1f}" if name in methods else "" for name in names)
+        lines.append(f"| {problem} | {' | '.join(told)} |")
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ import tomllib
 import numpy as np
 import pytest
 from benchmarks.published_intervals import __main__ as command
-from benchmarks.published_intervals import formulas, openml, problems
+from benchmarks.published_intervals import formulas, openml, problems, steep
 from benchmarks.published_intervals.bagged import LocationShifted, OutOfBag, Plus
 from benchmarks.published_intervals.case_bootstrap import CaseBootstrap
 from benchmarks.published_intervals.replace_one import ReplaceOne
@@ -204,14 +204,16 @@ def test_a_table_that_cannot_be_loaded_says_what_it_needs(tmp_path, monkeypatch)
 def test_both_targets_are_counted():
     """An interval may hold the mean risk and miss that of the model; none holds nothing."""
     rows = [
-        {"truth": 0.2, "low": 0.1, "high": 0.35, "n_fits": 3},
-        {"truth": 0.4, "low": 0.1, "high": 0.35, "n_fits": 3},
-        {"truth": 0.3, "low": None, "high": None, "n_fits": 3},
-        {"truth": 0.3, "low": 0.5, "high": 0.2, "n_fits": 3},
+        {"truth": 0.2, "low": 0.1, "high": 0.35},
+        {"truth": 0.4, "low": 0.1, "high": 0.35},
+        {"truth": 0.3, "low": None, "high": None},
+        {"truth": 0.3, "low": 0.5, "high": 0.2},
     ]
+    rows = [{**row, "n_fits": 3, "value": 0.2, "std_error": 0.05} for row in rows]
     found = rated(rows, 0.3)
     assert (found["own"], found["mean"], found["fits"]) == (0.25, 0.5, 3)
     assert found["width"] == pytest.approx(0.25)
+    assert found["factor"] == pytest.approx(4)  # off by .1, with an error of .05
 
 
 @pytest.mark.parametrize("study", ["classes", "numbers"])
@@ -235,6 +237,19 @@ def test_the_command_runs_a_part_and_prints_a_table(capsys, tmp_path):
     assert command.main(asked) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "linear"
-    assert [line.split(" | ")[0] for line in lines[4:]] == [f"| {name}" for name in methods]
+    assert [line.split(" | ")[0] for line in lines[4:7]] == [f"| {name}" for name in methods]
+    assert lines[8] == "linear, needed factor"
     assert command.main(["--stores", str(tmp_path), "--tables"]) == 0
     assert capsys.readouterr().out.splitlines() == lines
+
+
+def test_the_note_of_a_steep_risk_is_counted(monkeypatch, capsys):
+    """A line for ten folds and for five of each cell: always where least squares is nearly full."""
+    monkeypatch.setattr(steep, "CELLS", (("bates_regr_20", "linear_of_numbers", 28),))
+    monkeypatch.setattr(steep, "TUNED", ("simple",))
+    assert steep.main(["--sets", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert "5 folds" in lines[1]
+    assert "told in 100%" in lines[1]
+    assert lines[2] == "simple 40, tuned, 5 folds: told in 0.0%"
