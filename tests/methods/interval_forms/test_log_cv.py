@@ -100,7 +100,7 @@ def without(model, X, folds, weights=None):
 
 @pytest.mark.parametrize("weights", [None, 1.0 + np.arange(N) % 3])
 def test_a_risk_that_falls_steeply_is_told(weights):
-    """d (K − 2)/K, d what a further fold costs, if it is more than half of the interval's half."""
+    """By d (K − 2)/K, d what a further fold costs, if that is more than half of its half."""
     options = {"method": tr.methods.Pairs(tr.methods.KFold(folds=FOLDS)), "interval": "log-cv"}
     if weights is not None:
         options["sample_weight"] = weights

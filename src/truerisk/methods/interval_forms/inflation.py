@@ -146,12 +146,13 @@ def _told_of_fall(evidence: RowEvidence, c: int, k: float, error: float) -> tupl
     bias = (more - value) * (k - 2) / k
     if not bias > evidence.z * error / 2:
         return ()
-    return (
+    note = (
         f"models without a further fold cost {more:.3g} where these cost {value:.3g}: one on all "
         f"rows will cost about {bias:.2g} less than is said, and the interval does not hold what "
         "it promises where the risk falls so steeply. Use interval='ncv', or a learner that needs "
-        "fewer rows.",
+        "fewer rows."
     )
+    return (note,)
 
 
 def _told(instability: float | None, more: float) -> str:
