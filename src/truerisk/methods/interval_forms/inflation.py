@@ -128,9 +128,9 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     told = None if known is None else float(known[c])
     law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()
     more = ONCE if told is None else law.factor(told, float(k), stable)
+    fall = _told_of_fall(evidence, c, float(k), (more * plain) ** 0.5)
     notes = (_told(told, more),) if evidence.repeatedly or evidence.shaken is not None else ()
-    notes += _told_of_fall(evidence, c, float(k), (more * plain) ** 0.5)
-    return Enlarged(more * plain, plain, units / more, notes)
+    return Enlarged(more * plain, plain, units / more, (*notes, *fall))
 
 
 def _told_of_fall(evidence: RowEvidence, c: int, k: float, error: float) -> tuple[str, ...]:
