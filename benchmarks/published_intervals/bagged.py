@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,12 +19,46 @@ from truerisk.resampling.samples import draw_samples
 __all__ = ["LocationShifted", "OutOfBag", "Plus"]
 
 
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """The losses of all rows by fits on samples of them, and by the fit on all rows."""
+
+    asked: Asked
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """How often each sample holds each row."""
+        return times_drawn(self.asked.plan, np.arange(self.asked.plan.n_questions - 1))
+
+    @property
+    def losses(self) -> np.ndarray:
+        """Those of the samples, `(n_samples, n_rows)`."""
+        return self.asked.losses.reshape(len(self.times) + 1, -1)[:-1]
+
+    @property
+    def own(self) -> float:
+        """The apparent risk."""
+        return self.asked.mean(np.array([len(self.times)]))
+
+    @cached_property
+    def out(self) -> tuple[float, float]:
+        """Err₁ and its standard error."""
+        return jackknife(self.times, self.losses)
+
+    def plus(self) -> float:
+        """The .632+ estimate."""
+        return plus(self.out[0], self.own, self.asked.gamma(np.array([len(self.times)])))
+
+
 @dataclass(frozen=True)
-class Bagged(Published):
-    """Fits on samples of n rows with replacement and on all rows, each asked about all rows."""
+class OutOfBag(Published):
+    """Err₁ ± z · its infinitesimal jackknife (Efron and Tibshirani, 1997).
+
+    Fits on samples of n rows drawn with replacement and on all rows, each asked about all rows.
+    """
 
     replicates: int = 500
-    name: ClassVar[str]
+    name: ClassVar[str] = "out of bag"
 
     @property
     def word(self) -> str:
@@ -34,75 +69,29 @@ class Bagged(Published):
         return plan_of_samples(times, missed=False, apparent=True)
 
     def found(self, asked: Asked, level: float) -> Found:
-        samples, apparent = np.arange(self.replicates), np.array([self.replicates])
-        times = times_drawn(asked.plan, samples)
-        losses = asked.losses.reshape(len(samples) + 1, -1)[:-1]
-        return self.interval(asked, times, losses, apparent, level)
-
-    def interval(
-        self,
-        asked: Asked,
-        times: np.ndarray,
-        losses: np.ndarray,
-        apparent: np.ndarray,
-        level: float,
-    ) -> Found:
-        """From the times that samples hold rows, losses of all rows, and the fit on all."""
-        raise NotImplementedError
+        return around(*Sampled(asked).out, level)
 
 
 @dataclass(frozen=True)
-class OutOfBag(Bagged):
-    """Err₁ ± z · its infinitesimal jackknife (Efron and Tibshirani, 1997)."""
-
-    name = "out of bag"
-
-    def interval(
-        self,
-        asked: Asked,
-        times: np.ndarray,
-        losses: np.ndarray,
-        apparent: np.ndarray,
-        level: float,
-    ) -> Found:
-        return around(*jackknife(times, losses), level)
-
-
-@dataclass(frozen=True)
-class Plus(Bagged):
+class Plus(OutOfBag):
     """The .632+ estimate with that standard error times .632+ / Err₁."""
 
     name = ".632+"
 
-    def interval(
-        self,
-        asked: Asked,
-        times: np.ndarray,
-        losses: np.ndarray,
-        apparent: np.ndarray,
-        level: float,
-    ) -> Found:
-        out, error = jackknife(times, losses)
-        value = plus(out, asked.mean(apparent), asked.gamma(apparent))
+    def found(self, asked: Asked, level: float) -> Found:
+        sampled = Sampled(asked)
+        (out, error), value = sampled.out, sampled.plus()
         return around(value, error * value / out if out else np.nan, level)
 
 
 @dataclass(frozen=True)
-class LocationShifted(Bagged):
+class LocationShifted(OutOfBag):
     """Quantiles of the samples' apparent risks, moved by .632+ less the apparent risk."""
 
     replicates: int = 100
     name = "location-shifted"
 
-    def interval(
-        self,
-        asked: Asked,
-        times: np.ndarray,
-        losses: np.ndarray,
-        apparent: np.ndarray,
-        level: float,
-    ) -> Found:
-        own = asked.mean(apparent)
-        value = plus(jackknife(times, losses)[0], own, asked.gamma(apparent))
-        of_samples = (times * losses).sum(axis=1) / times.sum(axis=1)
-        return shifted(value, own, of_samples, level)
+    def found(self, asked: Asked, level: float) -> Found:
+        sampled = Sampled(asked)
+        of_samples = (sampled.times * sampled.losses).sum(axis=1) / sampled.times.sum(axis=1)
+        return shifted(sampled.plus(), sampled.own, of_samples, level)
