@@ -18,9 +18,13 @@ from sklearn.dummy import DummyRegressor
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.contracts import Streams
+from truerisk.core.contracts import Streams, Terms
 from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.losses import Squared
 from truerisk.core.table.data import Data
+from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_forms.evidence import HalfEvidence
+from truerisk.selection import as_rule
 
 SMALL = [ReplaceOne(3), ReplaceOne(2, 2), FiveByTwo(), OutOfBag(40), Plus(40), LocationShifted(40),
          CaseBootstrap(5), TwoStage(6, 3)]  # fmt: skip
@@ -92,7 +96,7 @@ def test_the_bootstrap_is_that_of_inferge():
 
 
 def test_ours_are_those_of_mlr3inferr():
-    """Hold-out, corrected t and nested CV to the digit; Wald divides by n − 1 where theirs has n.
+    """All to the digit but Wald, which divides by n − 1 where theirs has n.
 
     Errors of the mean of y, of rows in given folds and splits.
     """
@@ -114,6 +118,11 @@ def test_ours_are_those_of_mlr3inferr():
     found = tr.estimate_risk(DummyRegressor(), X, y, method=folds, interval="wald")
     half = (1.75740787881 - 0.398842121194) / 2 * np.sqrt(12 / 11)
     assert (found.value, found.interval.high) == pytest.approx((1.078125, 1.078125 + half))
+    halves = np.array([[[0.3, 0.4], [0.1, 0.5], [0.2, 0.25], [0.6, 0.35]]])
+    terms = Terms(0.95, as_rule("min"))
+    evidence = HalfEvidence(values=np.array([0.31]), loss=Squared(), terms=terms, halves=halves)
+    _, interval, _ = as_form("conservative-z").of_each(evidence)[0]
+    assert interval.high == pytest.approx(0.645920902681)
 
 
 # -- methods ---------------------------------------------------------------------------------------
