@@ -13,7 +13,7 @@
 | `drop_in.py` | scikit-learn's tests of GridSearchCV, run on HonestSearchCV |
 | `racing.py` | `python -m benchmarks.racing`: how often a race chooses what all folds choose |
 | `best_set.py` | `python -m benchmarks.best_set`: which sets hold the true best |
-| `published_intervals.py` | `python -m benchmarks.published_intervals`: others' and ours |
+| `published_intervals/` | `python -m benchmarks.published_intervals`: others' and ours |
 | `learning_curves.py` | `python -m benchmarks.learning_curves`: whether their band covers |
 | `space_folds.py` | `python -m benchmarks.space_folds`: folds in space, and new places |
 | `subgroups.py` | `python -m benchmarks.subgroups`: whether their intervals hold together |

@@ -8,6 +8,7 @@ import pytest
 import truerisk as tr
 from truerisk.api.studying.replicate import draw, replicate
 from truerisk.core.errors import BadData, BadStore, StoreLocked
+from truerisk.methods.holdout import Holdout
 from truerisk.study.keys import seed_of
 from truerisk.study.store import Store
 
@@ -267,3 +268,86 @@ def test_a_replicate_holds_no_clock():
     assert first.pop("seconds") > 0
     second.pop("seconds")
     assert first == second
+
+
+class Halves(Holdout):
+    """A method of one's own."""
+
+
+def half():
+    """What a study imports."""
+    return Halves(0.5)
+
+
+NUMBERS = {"problems": ["diabetes"], "learners": ["ridge"]}
+
+
+def no_method():
+    """What a study may import by mistake."""
+    return 3
+
+
+OF_INTERVALS = {
+    **SPEC,
+    "learners": SPEC["learners"][:1],
+    "replicates": 3,
+    "methods": [
+        "5-fold",
+        {"word": "5-fold", "interval": "beta-cv"},
+        {"word": "monte-carlo", "splits_drawn": 4, "test_share": 0.2, "name": "four"},
+        {"import": f"{__name__}:half", "interval": "beta", "name": "half"},
+    ],
+}
+
+
+def test_a_method_may_name_its_interval_and_options(tmp_path):
+    """The interval that is asked for, of the method with its options; both targets are counted."""
+    study = tr.Study(OF_INTERVALS, tmp_path / "runs.db", allow_import=True)
+    results = study.run()
+    assert [cell["method"] for cell in results.cells] == [
+        "5-fold",
+        "5-fold:beta-cv",
+        "four",
+        "half",
+    ]
+    intervals = {row["method"]: row["interval"] for row in results.rows}
+    assert intervals["5-fold:beta-cv"] == "beta-cv"
+    assert (intervals["5-fold"], intervals["half"]) == ("wald", "beta")
+    fits = {row["method"]: row["n_fits"] for row in results.rows}
+    assert (fits["four"], fits["half"]) == (4, 1)
+    for cell in results.cells:
+        own = "coverage_Err_XY" if cell["target"] == "Err_XY" else "coverage_Err"
+        assert cell["coverage"] == cell[own]
+        mine = [row for row in results.rows if row["method"] == cell["method"]]
+        held = [row["low"] <= row["truth"] <= row["high"] for row in mine]
+        assert cell["coverage_Err_XY"] == pytest.approx(np.mean(held))
+
+
+def test_a_name_of_a_method_changes_no_number(tmp_path):
+    """Names are for reading; and a bare word has the key that it always had."""
+    one = {"word": "5-fold", "interval": "wald", "name": "a"}
+    given = [{**SPEC, "methods": [{**one, "name": name}]} for name in "ab"]
+    found = [tr.Study(s, tmp_path / f"{i}.db").run() for i, s in enumerate(given)]
+    values = [[row["value"] for row in results.rows] for results in found]
+    assert values[0] == values[1]
+    with Store.read(tmp_path / "0.db") as store:
+        assert store.cells()[0].content["method"] == one
+
+
+@pytest.mark.parametrize(
+    ("method", "change", "sentence"),
+    [
+        ({"word": "5-fold", "interval": "beta-cv"}, NUMBERS, "interval 'beta-cv' needs"),
+        ({"word": "oob", "interval": "ncv"}, {}, "which method 'oob' .* cannot give"),
+        ({"import": f"{__name__}:SPEC"}, {}, "'dict' object is not callable"),
+        ({"import": f"{__name__}:no_method"}, {}, "gives 3, which is no method"),
+        ({"import": f"{__name__}:dict_"}, {}, "dict_"),
+    ],
+)  # fmt: skip
+def test_an_interval_that_cannot_be_is_refused_before_it_runs(tmp_path, method, change, sentence):
+    """Loss, method and import are tried once."""
+    spec = {**SPEC, **change, "methods": ["5-fold", method]}
+    study = tr.Study(spec, tmp_path / "runs.db", allow_import=True)
+    with pytest.raises(BadData, match=f"in the specification: .*{sentence}"):
+        study.run()
+    assert not (tmp_path / "runs.db").exists()

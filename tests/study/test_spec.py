@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from truerisk.core.errors import BadData
-from truerisk.study.spec import parse_spec, read_spec
+from truerisk.study.spec import options_of, parse_spec, read_spec
 
 GOOD = """
 name = "mine"
@@ -52,7 +52,7 @@ def test_a_specification_is_read(tmp_path):
         "problems": ["simple"],
         "learners": ["lda"],
     }
-    assert read_spec(mapping).methods == ("loo",)
+    assert [entry.name for entry in read_spec(mapping).methods] == ["loo"]
     assert parse_spec(read_spec(mapping).text) == read_spec(mapping)
 
 
@@ -66,7 +66,7 @@ def test_a_specification_is_read(tmp_path):
         ("sizes = [30, 50]", "sizes = [30, 30]", 4, "stands twice"),
         ("sizes = [30, 50]", "sizes = []", 4, "at least one entry"),
         ('"nested"]', '"nestd"]', 5, "no method 'nestd'; did you mean 'nested'"),
-        ('"nested"]', "3]", 5, "3 is no word"),
+        ('"nested"]', "3]", 5, "3 is neither a word"),
         ('  "simple",', '  "simpel",', 7, "no data set 'simpel'; did you mean 'simple'"),
         ("{word", "{wrd", 8, "has a word, a file or an import"),
         ('name = "noisy"', 'name = "simple"', 8, "two problems are called 'simple'"),
@@ -127,3 +127,47 @@ def test_the_specification_on_the_page_is_one():
     page = (Path(__file__).parents[2] / "docs" / "studies.md").read_text("utf-8")
     blocks = re.findall(r"^```toml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert [parse_spec(block).n_tasks for block in blocks] == [3 * 3 * 2 * 3 * 1000]
+
+
+METHODS = [
+    {"word": "10-fold", "interval": "wald"},
+    {"word": "monte-carlo", "splits_drawn": 5, "name": "few"},
+    {"import": "package.module:mine", "interval": "beta", "name": "mine"},
+    "loo",
+]
+LEAST = {"replicates": 1, "sizes": [9], "problems": ["simple"], "learners": ["lda"]}
+
+
+def test_a_method_has_options_an_interval_and_a_name():
+    """By default it is called by its word, and by its interval where one is named."""
+    found = read_spec({**LEAST, "methods": METHODS}, allow_import=True).methods
+    assert [entry.name for entry in found] == ["10-fold:wald", "few", "mine", "loo"]
+    assert options_of(found[1].content) == {"splits_drawn": 5}
+    assert options_of(found[0].content) == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "sentence"),
+    [
+        ({"word": "10-fold", "interval": "walt"}, "no interval 'walt'; did you mean 'wald'"),
+        ({"word": "10-fold", "interval": 3}, "is no name"),
+        ({"word": "loo", "intervall": "wald"}, "no option 'intervall'.* It has: none"),
+        ({"word": "monte-carlo", "splits": 5}, "no option 'splits'.* It has: splits_drawn"),
+        ({"word": "10-fold", "k": 5}, "no option 'k'"),
+        ({"word": "monte-carlo", "splits_drawn": 0}, "splits_drawn"),
+        ({"word": "monte-carlo", "splits_drawn": "five"}, "splits_drawn"),
+        ({"interval": "wald"}, "no word of a method"),
+        ({"import": "a.b:c", "splits_drawn": 5}, "'splits_drawn' is no entry here"),
+        ("loo", "two methods are called 'loo'"),
+    ],
+)
+def test_a_method_that_cannot_be_is_named(method, sentence):
+    """What it is not, before anything runs."""
+    with pytest.raises(BadData, match=sentence):
+        read_spec({**LEAST, "methods": ["loo", method]}, allow_import=True)
+
+
+def test_an_imported_method_must_be_allowed():
+    """As other code must."""
+    with pytest.raises(BadData, match="give --allow-import"):
+        read_spec({**LEAST, "methods": [{"import": "a.b:c"}]})

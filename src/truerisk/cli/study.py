@@ -154,6 +154,7 @@ def status(store: Path, as_json: bool) -> int:
 
 def _described(found: Status) -> str:
     from truerisk.core.present import clean
+    from truerisk.study.results import name_of_method
 
     rows = [
         ("study", clean(found.name)),
@@ -168,7 +169,7 @@ def _described(found: Status) -> str:
         rows.append(("time left", f"about {duration(found.seconds_left)}"))
     for error in found.errors:
         cell, last = error["cell"], error["error"].strip().splitlines()[-1:] or [""]
-        method = f"{cell.get('method', '')} " if cell.get("method") else ""
+        method = f"{name_of_method(cell)} " if cell.get("method") else ""
         rows.append((error["state"], f"{method}replicate {error['number']}: {clean(last[0])}"))
     width = max(len(name) for name, _ in rows)
     return "\n".join(f"{name:<{width}}  {value}" for name, value in rows)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from truerisk.core.arguments import refuse_class
 from truerisk.core.contracts import Method
@@ -13,7 +14,7 @@ from truerisk.core.registry import Line, Registry, closest
 from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
 
-__all__ = ["as_method", "registry"]
+__all__ = ["as_method", "method_by", "registry"]
 
 _ROOM = "truerisk.methods"
 registry = Registry(
@@ -127,7 +128,7 @@ def as_method(given: Any) -> Method:
     if isinstance(given, Method):
         return given
     if isinstance(given, str):
-        return _by_word(given)
+        return method_by(given, {})
     if isinstance(given, int) and not isinstance(given, bool):
         return KFold(given)
     refuse_class("method", given)
@@ -141,21 +142,39 @@ def as_method(given: Any) -> Method:
     )
 
 
-def _by_word(word: str) -> Method:
+def method_by(word: str, options: Mapping[str, Any]) -> Method:
+    """The method of a word, with other options than its usual ones.
+
+    >>> method_by("monte-carlo", {"splits_drawn": 5}).splits_drawn
+    5
+    """
+    made, numbers = _maker(word)
+    known = list(inspect.signature(made).parameters)[len(numbers) :]
+    for name in options:
+        if name not in known:
+            raise UnknownName(
+                f"method {word!r} has no option {name!r}{closest(name, known) or '.'} "
+                f"It has: {', '.join(known) or 'none'}."
+            )
+    return made(*numbers, **options)
+
+
+def _maker(word: str) -> tuple[Callable[..., Method], tuple[int, ...]]:
+    """What makes the method of a word, and the numbers that the word itself says."""
     folds = _FOLDS.fullmatch(word.strip())
     if folds:
         reverse, repeats, k = folds.groups()
         made: Callable[..., Method] = registry.load("reversed" if reverse else "K-fold")
-        return made(int(k), repeats=int(repeats or 1))
+        return made, (int(k), int(repeats or 1))
     numbered = _NUMBERED.fullmatch(word.strip())
     if numbered and f"{numbered[1]}-K" in registry:
-        return cast(Method, registry.load(f"{numbered[1]}-K")(int(numbered[2])))
+        return registry.load(f"{numbered[1]}-K"), (int(numbered[2]),)
     if word in registry and word.endswith("-K"):
         raise UnknownName(f"put a number for K: method='{word[:-1]}5'.")
     if word == "K-fold":
         raise UnknownName("put a number for K: method='10-fold', or '5x10-fold' for 5 repeats.")
     if word in registry:
-        return registry.load(word)()
+        return registry.load(word), ()
     known = [*registry, "10-fold", "5x10-fold"]
     raise UnknownName(
         f"there is no method {word!r}{closest(word, known) or '.'} "

@@ -2,7 +2,8 @@
 
 Of estimate v of a risk t the bias is the mean of v − t, the RMSE the root of the mean of (v − t)².
 Which t is a matter of the method's target: for "Err_XY" the true risk of the rule of that very
-replicate, for "Err" its mean over the replicates. For other targets there is no t.
+replicate, for "Err" its mean over the replicates. For other targets there is no t. Besides that of
+the target, coverage is told of both.
 """
 
 from __future__ import annotations
@@ -52,8 +53,14 @@ def _head(cell: Cell) -> dict[str, Any]:
         "problem": content["problem"]["name"],
         "size": content["size"],
         "learner": content["learner"]["name"],
-        "method": content["method"],
+        "method": name_of_method(content),
     }
+
+
+def name_of_method(content: Mapping[str, Any]) -> str:
+    """How the method of a cell is called in results: its word, or the name that was given."""
+    method = content["method"]
+    return str(method if isinstance(method, str) else method["name"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,15 +161,13 @@ def _asked(store: Store) -> Iterator[dict[str, Any]]:
 def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     first = rows[0]
     value, truth = _column(rows, "value"), _column(rows, "truth")
-    if first["target"] == "Err":
-        aim = np.full(len(rows), np.nan if np.isnan(truth).all() else np.nanmean(truth))
-    else:
-        aim = truth if first["target"] == "Err_XY" else np.full(len(rows), np.nan)
+    mean = np.full(len(rows), np.nan if np.isnan(truth).all() else np.nanmean(truth))
+    nothing = np.full(len(rows), np.nan)
+    aim = {"Err": mean, "Err_XY": truth}.get(first["target"], nothing)
     low, high = _column(rows, "low"), _column(rows, "high")
     # the difference to the truth of the same rows varies less than that to its mean
     bias, bias_error = _mean(value - (truth if np.isfinite(aim).any() else aim))
-    inside = np.where(np.isnan(low) | np.isnan(aim), np.nan, (low <= aim) & (aim <= high))
-    coverage, coverage_error = _mean(inside)
+    coverage, coverage_error = _mean(_held(low, high, aim))
     square, _ = _mean((value - aim) ** 2)
     return {
         **{name: first[name] for name in ("problem", "size", "learner", "method", "target")},
@@ -174,10 +179,17 @@ def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "rmse": None if square is None else square**0.5,
         "coverage": coverage,
         "coverage_error": coverage_error,
+        "coverage_Err": _mean(_held(low, high, mean))[0],
+        "coverage_Err_XY": _mean(_held(low, high, truth))[0],
         "width": _mean(high - low)[0],
         "n_fits": _mean(_column(rows, "n_fits"))[0],
         "seconds": _mean(_column(rows, "seconds"))[0],
     }
+
+
+def _held(low: np.ndarray, high: np.ndarray, aim: np.ndarray) -> np.ndarray:
+    """Whether each interval holds what it aims at; NaN where there is no interval, or no aim."""
+    return np.where(np.isnan(low) | np.isnan(aim), np.nan, (low <= aim) & (aim <= high))
 
 
 def _column(rows: Sequence[Mapping[str, Any]], name: str) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,7 +18,7 @@ from truerisk.core.registry import closest
 from truerisk.study.lines import line_of
 from truerisk.study.states import NUMBERS
 
-__all__ = ["Entry", "Spec", "parse_spec", "read_spec"]
+__all__ = ["Entry", "Spec", "options_of", "parse_spec", "read_spec"]
 
 LARGEST_SPEC = 1_000_000  # characters
 MOST_CELLS = 100_000
@@ -26,7 +26,7 @@ MOST_CELLS = 100_000
 
 @dataclass(frozen=True)
 class Entry:
-    """A problem or a learner: its name in results, and what was written about it."""
+    """A problem, a learner or a method: its name in results, and what was written about it."""
 
     name: str
     content: Mapping[str, Any]
@@ -41,7 +41,7 @@ class Spec:
     sizes: tuple[int, ...]
     problems: tuple[Entry, ...]
     learners: tuple[Entry, ...]
-    methods: tuple[str, ...]
+    methods: tuple[Entry, ...]
     seed: int = 0
     loss: str | None = None
     rule: str = "min"
@@ -105,6 +105,11 @@ def _mistake(text: str, sentence: str, place: tuple[str | int, ...]) -> BadData:
     return BadData(f"{where}: {sentence}")
 
 
+def options_of(method: Mapping[str, Any]) -> dict[str, Any]:
+    """What the entry of a method says besides its word, its name and its interval."""
+    return {name: value for name, value in method.items() if name not in _OF_METHODS}
+
+
 _KNOWN = {
     "name", "seed", "replicates", "sizes", "problems", "learners", "methods", "loss", "rule",
     "confidence_level", "n_test",
@@ -112,6 +117,7 @@ _KNOWN = {
 _NEEDED = ("replicates", "sizes", "problems", "learners", "methods")
 _OF_FILES = {"file", "target", "target_type", "name"}
 _OF_LEARNERS = {"word", "name", "set", "grid"}
+_OF_METHODS = {"word", "name", "interval"}  # all else are options of the method itself
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ class _Reader:
             sizes=self.sizes(),
             problems=self.entries("problems", self.problem),
             learners=self.entries("learners", self.learner),
-            methods=self.methods(),
+            methods=self.entries("methods", self.method),
             loss=self.loss(),
             rule=self.rule(),
             confidence_level=self.level(),
@@ -183,15 +189,6 @@ class _Reader:
             )
         return value
 
-    def methods(self) -> tuple[str, ...]:
-        from truerisk.methods.words import as_method
-
-        for i, word in enumerate(self.list_of("methods")):
-            if not isinstance(word, str):
-                self.refuse(f"{word!r} is no word of a method.", "methods", i)
-            self.worded(as_method, word, "methods", i)
-        return self.different("methods", self.content["methods"])
-
     def loss(self) -> str | None:
         from truerisk.core.loss_words import registry
 
@@ -232,7 +229,7 @@ class _Reader:
         except TrueRiskError as error:
             self.refuse(str(error), *place)
 
-    # ------------------------------------------------------------ problems and learners
+    # ------------------------------------------------------------ problems, learners, methods
 
     def entries(self, key: str, check: Callable[..., str]) -> tuple[Entry, ...]:
         found: list[Entry] = []
@@ -283,6 +280,21 @@ class _Reader:
                 self.refuse(f"grid.{name} is to be a list of values.", key, i, "grid", name)
         return self.word(written, registry, key, i)
 
+    def method(self, written: dict[str, Any], key: str, i: int) -> str:
+        """A word with its options, or an import; either may name its interval."""
+        from truerisk.methods.interval_forms import as_form
+        from truerisk.methods.words import method_by
+
+        if "interval" in written:
+            self.worded(as_form, written["interval"], key, i, "interval")
+        if "import" in written:
+            return self.imported(written, key, i, {"interval"})
+        word = written.get("word")
+        if not isinstance(word, str):
+            self.refuse(f"{written!r} is no word of a method, nor has it one.", key, i)
+        self.worded(lambda word: method_by(word, options_of(written)), word, key, i)
+        return f"{word}:{written['interval']}" if "interval" in written else word
+
     def word(self, written: dict[str, Any], registry: Any, key: str, i: int) -> str:
         word = written.get("word")
         if not isinstance(word, str):
@@ -295,8 +307,10 @@ class _Reader:
             )  # fmt: skip
         return word
 
-    def imported(self, written: dict[str, Any], key: str, i: int) -> str:
-        self.only(written, {"import", "name"}, key, i)
+    def imported(
+        self, written: dict[str, Any], key: str, i: int, more: Set[str] = frozenset()
+    ) -> str:
+        self.only(written, {"import", "name"} | more, key, i)
         where = written["import"]
         if not isinstance(where, str) or where.count(":") != 1:
             self.refuse(f'import = {where!r}: write "package.module:name".', key, i, "import")
@@ -308,7 +322,7 @@ class _Reader:
             )  # fmt: skip
         return where.rpartition(":")[2]
 
-    def only(self, written: dict[str, Any], known: set[str], key: str, i: int) -> None:
+    def only(self, written: dict[str, Any], known: Set[str], key: str, i: int) -> None:
         for name in written:
             if name not in known:
                 self.refuse(

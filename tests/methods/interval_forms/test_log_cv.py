@@ -80,3 +80,40 @@ def test_no_spread_has_none():
         interval="log-cv",
     )
     assert (found.interval, found.std_error) == (None, None)
+
+
+STEEP = RNG.normal(size=(N, 26))
+FOLDS = np.arange(N) % 10
+
+
+def without(model, X, folds, weights=None):
+    """The mean loss of fits that lack the tested row's fold and a further one."""
+    weights = np.ones(N) if weights is None else weights
+    total = np.zeros(N)
+    for i in range(10):
+        for j in set(range(10)) - {i}:
+            seen, tested = (folds != i) & (folds != j), folds == i
+            fitted = model.fit(X[seen], Y[seen], sample_weight=weights[seen])
+            total[tested] += (Y[tested] - fitted.predict(X[tested])) ** 2 / 9
+    return np.average(total, weights=weights)
+
+
+@pytest.mark.parametrize("weights", [None, 1.0 + np.arange(N) % 3])
+def test_a_risk_that_falls_steeply_is_told(weights):
+    """By d (K − 2)/K, d what a further fold costs, if that is more than half of its half."""
+    options = {"method": tr.methods.Pairs(tr.methods.KFold(folds=FOLDS)), "interval": "log-cv"}
+    if weights is not None:
+        options["sample_weight"] = weights
+    found = tr.estimate_risk(Ridge(1e-6), STEEP, Y, **options)
+    more = without(Ridge(1e-6), STEEP, FOLDS, weights)
+    bias = (more - found.value) * 0.8
+    error = found.value * np.log(found.interval.high / found.value)
+    assert bias > error / 2
+    said = f"cost {more:.3g} where these cost {found.value:.3g}: one on all rows will cost about"
+    assert any(f"{said} {bias:.2g} less than is said" in note for note in found.notes)
+    assert not any("less than is said" in note for note in estimated(Ridge(), X, options).notes)
+
+
+def estimated(model, table, options):
+    """The same of another model."""
+    return tr.estimate_risk(model, table, Y, **options)

@@ -9,8 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.studying.replicate import draw, family_of, generator, replicate
+from truerisk.api.studying.replicate import (
+    Drawn,
+    draw,
+    family_of,
+    generator,
+    method_of,
+    replicate,
+)
 from truerisk.core.errors import TrueRiskError
+from truerisk.core.loss_words import as_loss
+from truerisk.core.table.data import Data
+from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_wanted import with_interval
 from truerisk.study.keys import digest_of
 from truerisk.study.spec import Entry, Spec
 
@@ -74,7 +85,7 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
             "problem": {"name": problem.name, **_problem(problem, tables)},
             "size": size,
             "learner": {"name": learner.name, **learner.content},
-            "method": method,
+            "method": _method(method),
             "loss": spec.loss,
             "rule": spec.rule,
             "confidence_level": spec.confidence_level,
@@ -88,6 +99,12 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
     ]
     _try(spec, cells, tables)
     return cells
+
+
+def _method(entry: Entry) -> Any:
+    """A bare word stays one, so that the key of its cells is what it always was."""
+    bare = entry.content == {"word": entry.name}
+    return entry.name if bare else {"name": entry.name, **entry.content}
 
 
 def _problem(entry: Entry, tables: Mapping[str, FixedTable]) -> Mapping[str, Any]:
@@ -115,10 +132,25 @@ def _try(spec: Spec, cells: Sequence[Mapping[str, Any]], tables: Mapping[str, Fi
             j = learners.index(cell["learner"]["name"])
             part = [name for name in ("set", "grid") if name in spec.learners[j].content]
             spec.mistake(str(error), "learners", j, *part)
+        _try_methods(spec, cell, drawn)
+
+
+def _try_methods(spec: Spec, cell: Mapping[str, Any], drawn: Drawn) -> None:
+    """Imported methods, and intervals that are not made for the loss or the data."""
+    for i, entry in enumerate(spec.methods):
+        content = {**cell, "method": _method(entry)}
+        try:
+            method, interval = method_of(content)
+            if interval is not None:
+                data = Data.check(drawn.X, drawn.y, task=drawn.task)
+                as_form(interval).check(data, as_loss(spec.loss, data))
+                with_interval(method, interval)
+        except (TrueRiskError, TypeError, ValueError) as error:
+            spec.mistake(str(error), "methods", i)
 
 
 def _smallest(spec: Spec, cells: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    size, method = min(spec.sizes), spec.methods[0]
+    size, method = min(spec.sizes), _method(spec.methods[0])
     return (cell for cell in cells if cell["size"] == size and cell["method"] == method)
 
 

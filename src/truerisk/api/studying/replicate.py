@@ -18,14 +18,17 @@ import numpy as np
 
 from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import pose
+from truerisk.core.contracts import Method
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.present import plain, without_folders
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve
+from truerisk.methods.words import as_method, method_by
 from truerisk.study.keys import seed_of
+from truerisk.study.spec import options_of
 
-__all__ = ["Drawn", "draw", "family_of", "generator", "replicate"]
+__all__ = ["Drawn", "draw", "family_of", "generator", "method_of", "replicate"]
 
 NOTES = 3  # of the warnings of a replicate so many are kept
 
@@ -59,7 +62,9 @@ def replicate(
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         started = time.perf_counter()
-        computed = compute(pose(family, drawn.X, drawn.y, **options), content["method"])
+        method, asked = method_of(content)
+        problem = pose(family, drawn.X, drawn.y, interval=asked, **options)
+        computed = compute(problem, method)
         curve = curve_of(computed)
         seconds = time.perf_counter() - started
         chosen = _chosen(computed, curve, drawn, options)
@@ -85,8 +90,8 @@ def replicate(
 
 def _unnamed(content: Mapping[str, Any]) -> dict[str, Any]:
     """The content without the names that a user gave: they determine nothing."""
-    parts = ("problem", "learner")
-    bare = {part: {k: v for k, v in content[part].items() if k != "name"} for part in parts}
+    named = {part: given for part, given in content.items() if isinstance(given, Mapping)}
+    bare = {part: {k: v for k, v in given.items() if k != "name"} for part, given in named.items()}
     return {**content, **bare}
 
 
@@ -155,7 +160,20 @@ def _imported(where: str) -> Any:
         raise UnknownName(f"import {where!r}: {error}.") from None
 
 
-# ---------------------------------------------------------------- learner and truth
+# ---------------------------------------------------------------- method, learner and truth
+
+
+def method_of(content: Mapping[str, Any]) -> tuple[Method, str | None]:
+    """The method of a cell, and the word of the interval that it is to give (None: its own)."""
+    written = content["method"]
+    if isinstance(written, str):
+        return as_method(written), None
+    if "import" not in written:
+        return method_by(written["word"], options_of(written)), written.get("interval")
+    made = _imported(written["import"])
+    if not isinstance(made, Method):
+        raise UnknownName(f"import {written['import']!r} gives {made!r}, which is no method.")
+    return made, written.get("interval")
 
 
 def family_of(content: Mapping[str, Any], drawn: Drawn) -> Family:
