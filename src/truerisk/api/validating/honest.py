@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -60,6 +59,12 @@ class HonestRun:
         if self.shaken is None:
             return {}
         return {one.response: one for one in (*self.shaken.also, self.shaken)}
+
+    def with_answers(self, answers: Answers) -> HonestRun:
+        """With further answers of the same models to the same questions."""
+        told = tuple(one for one in self.answered.told if one.response != answers.response)
+        answered = replace(self.answered, told=(answers, *told))
+        return replace(self, answered=answered, n_made=self.n_made + answers.n_fits)
 
 
 def honest_run(asked: Asked) -> HonestRun:
@@ -146,6 +151,4 @@ def _with(found: HonestRun, wanted: Request) -> HonestRun:
     problem, plan = found.problem, answered.told[0].plan
     passes = found.asked.testing.testing_pass(len(problem.family))
     asking = problem.asking(engine="auto", passes=passes)
-    answers = asking.answers(plan, wanted, by_fit(plan, found.winners))
-    told: tuple[Any, ...] = (answers, *answered.told)
-    return replace(found, answered=replace(answered, told=told), n_made=answers.n_fits)
+    return found.with_answers(asking.answers(plan, wanted, by_fit(plan, found.winners)))

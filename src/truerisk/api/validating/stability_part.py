@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.resampled import Resampled
 from truerisk.core.answers import Answers, Response
@@ -39,9 +40,12 @@ LABELS = "the model gives no probabilities: a move is another label."
 
 
 def stability_of(
-    run: HonestRun, own: np.ndarray | None = None, samples: Resampled | None = None
+    run: HonestRun,
+    event: Event | None = None,
+    own: np.ndarray | None = None,
+    samples: Resampled | None = None,
 ) -> ModelStability:
-    """Of the features that the outer splits selected, and of single predictions.
+    """Of the features that the outer splits selected, and of single predictions of the `event`.
 
     Where the procedure was repeated in bootstrap `samples`, their models' predictions of all rows
     are held against `own`, those of the model of all rows; else those of held-out rows move.
@@ -53,7 +57,7 @@ def stability_of(
     except Refusal as refusal:
         missing["features"] = str(refusal)
     try:
-        predictions = _of_samples(run, own, samples) or _predictions(run)
+        predictions = _of_samples(event, own, samples) or _predictions(run, event)
     except Refusal as refusal:
         missing["predictions"] = str(refusal)
     return ModelStability(features, predictions, missing)
@@ -74,21 +78,21 @@ def _features(run: HonestRun) -> FeatureStability:
 
 
 def _of_samples(
-    run: HonestRun, own: np.ndarray | None, samples: Resampled | None
+    event: Event | None, own: np.ndarray | None, samples: Resampled | None
 ) -> PredictionStability | None:
-    """Of models of bootstrap samples; None where there are none, or no probabilities."""
-    if own is None or samples is None or len(samples.answers) < 2 or own.ndim != 2:
+    """Of models of bootstrap samples; None where there are none, or decision values."""
+    if own is None or samples is None or len(samples.answers) < 2:
         return None
-    return PredictionStability.of(
-        np.arange(len(own)),
-        own[:, 1],
-        samples.answers[..., 1],
-        OF_SAMPLES,
-        event=str(run.problem.data.label(1)),
-    )
+    given, others = own, samples.answers
+    if event is not None:
+        if own.ndim != 2:
+            return None
+        given, others = own[:, event.code], others[..., event.code]
+    label = None if event is None else event.label
+    return PredictionStability.of(np.arange(len(own)), given, others, OF_SAMPLES, event=label)
 
 
-def _predictions(run: HonestRun) -> PredictionStability:
+def _predictions(run: HonestRun, event: Event | None) -> PredictionStability:
     response = next((one for one in BY if one in run.told), None)
     if response is None:
         raise Refusal("decision values of several models have no common scale.")
@@ -105,12 +109,12 @@ def _predictions(run: HonestRun) -> PredictionStability:
         moved = others != given
         zero, one = np.zeros(len(rows)), moved.astype(float)
         return PredictionStability(rows, zero, one, f"{LABELS} {source}", changed=moved)
-    data, event = run.problem.data, None
+    label = None
     if response == "probability":
-        event = "the most probable class" if data.n_classes > 2 else str(data.label(1))
-        if data.n_classes == 2:
-            given, others = given[:, 1], others[..., 1]
-    return PredictionStability.of(rows, given, others, source, event=event, factor=factor)
+        label = "the most probable class" if event is None else event.label
+        if event is not None:
+            given, others = given[:, event.code], others[..., event.code]
+    return PredictionStability.of(rows, given, others, source, event=label, factor=factor)
 
 
 def _asked_again(run: HonestRun, response: Response) -> Answers:

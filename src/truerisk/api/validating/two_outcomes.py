@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.assessing.out_of_fold import OVERLAP, POOLED
+from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun, richest_request
 from truerisk.api.validating.rank_estimates import score_of
 from truerisk.api.validating.resampled import Resampled, resampled
-from truerisk.core import present
+from truerisk.api.validating.wishes import Wishes
 from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
@@ -46,27 +47,15 @@ FEW = (
 )
 
 
-@dataclass(frozen=True)
-class Wishes:
-    """What was asked of the parts: thresholds, samples, and how near to 0 and 1 is too near."""
-
-    thresholds: np.ndarray
-    clip: float | None
-    replicates: int
-    samples: Any
-    seed: int
-    executor: Any
-
-
-def _why_not(run: HonestRun) -> str | None:
+def _why_not(run: HonestRun, event: Event | None) -> str | None:
     """Why these parts do not exist, or None."""
     data = run.problem.data
     if data.task != "classification":
         return "it is defined for two outcomes, and y holds numbers."
-    if data.n_classes != 2:
+    if event is None:
         return (
-            f"it is defined for two outcomes, and y has {data.n_classes} classes: validate one of "
-            f"them against the others, such as y == {data.label(1)!r}."
+            f"it is defined for two outcomes, and y has {data.n_classes} classes: name the one "
+            f"that is the event, such as positive={data.label(1)!r}; the others are the rest."
         )
     if richest_request(run.problem) is None:
         return "the model gives neither probabilities nor decision values."
@@ -87,23 +76,24 @@ class Found:
     samples: Resampled | None = None
 
 
-def parts_of_two_outcomes(run: HonestRun, held: HeldOut, wishes: Wishes) -> Found:
-    """Discrimination, calibration and net benefit, or why there are none."""
-    why = _why_not(run)
-    if why is not None:
-        return Found({}, dict.fromkeys(("discrimination", "calibration", "net_benefit"), why))
-    return _TwoOutcomes(run, held, wishes).found()
+def parts_of_two_outcomes(
+    run: HonestRun, held: HeldOut, wishes: Wishes, event: Event | None
+) -> Found:
+    """Discrimination, calibration and net benefit of an event, or why there are none."""
+    why = _why_not(run, event)
+    if why is not None or event is None:
+        return Found({}, dict.fromkeys(("discrimination", "calibration", "net_benefit"), why or ""))
+    return _TwoOutcomes(run, held, wishes, event).found()
 
 
 class _TwoOutcomes:
     """The numbers of one validation, each computed once."""
 
-    def __init__(self, run: HonestRun, held: HeldOut, wishes: Wishes) -> None:
-        self.run, self.held, self.wishes = run, held, wishes
-        self.data = run.problem.data
-        self.event = str(present.plain(self.data.label(1)))
+    def __init__(self, run: HonestRun, held: HeldOut, wishes: Wishes, event: Event) -> None:
+        self.run, self.wishes, self.of_event = run, wishes, event
+        self.held, self.data, self.event = event.held(held), event.data, event.label
         self.ranks_only = held.response != "probability"
-        self.honest = Outcomes.held_out(held, wishes.clip)
+        self.honest = Outcomes.held_out(self.held, wishes.clip)
         self.level = run.problem.confidence_level
         self.own = _answers_of_all(run)
         own = self._all_rows(self.own)
@@ -132,6 +122,7 @@ class _TwoOutcomes:
 
     def _all_rows(self, answers: np.ndarray, times: np.ndarray | None = None) -> Outcomes:
         """Answers about all rows, each as often as `times` says."""
+        answers = self.of_event.read(answers, self.held.response)
         given = answers if answers.ndim == 1 else answers[:, 1]
         given = given if self.ranks_only else clipped(given, self.wishes.clip)
         rows = np.arange(len(given)) if times is None else np.repeat(np.arange(len(given)), times)
@@ -155,8 +146,8 @@ class _TwoOutcomes:
                 test.append(self.profile.of(self._all_rows(answers)))
             if found.n_left_out:
                 self.notes.append(
-                    f"{found.n_left_out} bootstrap samples do not count: they hold one outcome "
-                    "only, or their model failed."
+                    f"{found.n_left_out} bootstrap samples do not count: they lack a class, "
+                    "or their model failed."
                 )
         return Optimism.of(apparent, training, test)
 
@@ -183,7 +174,7 @@ class _TwoOutcomes:
         for word in ("auc", "average-precision", "brier"):
             if word == "brier" and self.ranks_only:
                 continue
-            score = score_of(self.run, word)
+            score = score_of(self.run, word, self.of_event)
             told[word] = {
                 "word": word, "honest": score.value, "std_error": score.std_error,
                 "interval": score.interval, "reason": score.reason,
