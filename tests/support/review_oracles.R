@@ -42,8 +42,20 @@ sets <- list(list(1:3, 1:4, 1:5), list(c(1, 2, 5), 1:3, c(1, 3, 6), 1:2, 1:4), l
 of <- c(10, 6, 12)
 index <- mapply(function(features, p) sm$nogueira$scoreFun(features, p), sets, of)
 
+suppressMessages(library(rms))                   # 6.5 of Debian, with the samples as in rms_validate.R
+given <- 0
+own <- rms::predab.resample
+environment(own) <- list2env(list(sample = function(x, size, replace = FALSE, ...) {
+  if (!replace) return(base::sample(x))
+  given <<- given %% B + 1; S[, given] }), parent = asNamespace("rms"))
+assignInNamespace("predab.resample", own, "rms")
+d$amount <- x1 + x2^2 / 2 + sin(5 * x3)
+v <- validate(ols(amount ~ x1 + x2 + x3, data = d, x = TRUE, y = TRUE), B = B)
+ols_rows <- v[c("R-square", "MSE", "Intercept", "Slope"), ]
+
 show <- function(values) paste(sprintf("%.12f", values), collapse = ", ")
 cat('{"apparent": [', show(found$apparent), '],\n"optimism": [', show(found$optimism),
   '],\n"corrected": [', show(found$corrected), '],\n"mape": [',
   show(c(mape$average_mape, mape$individual_mape)), '],\n"cii": [', show(cii),
-  '],\n"width": ', show(mean(limits[, 2] - limits[, 1])), ',\n"nogueira": [', show(index), ']}\n', sep = "")
+  '],\n"width": ', show(mean(limits[, 2] - limits[, 1])), ',\n"nogueira": [', show(index), '],\n"ols": [[', show(ols_rows[1, ]), '], [', show(ols_rows[2, ]),
+  '], [', show(ols_rows[3, ]), '], [', show(ols_rows[4, ]), ']]}\n', sep = "")

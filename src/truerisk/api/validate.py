@@ -23,6 +23,8 @@ def validate(
     positive: Any = None,
     subgroups: Any = None,
     groups: Any = None,
+    time: Any = None,
+    block: Any = None,
     thresholds: Any = None,
     clip: float | None = None,
     replicates: int = 50,
@@ -33,10 +35,11 @@ def validate(
 ) -> Validation:
     r"""Validate a tuned model by its answers about rows that it had not seen.
 
-    Of two outcomes: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
-    distances from a flexible curve with a band) and `net_benefit` over thresholds. Each measure is
-    told of held-out rows (honest), of the model and its own rows (apparent), and corrected for
-    optimism: with a model fitted on bootstrap sample b, tuned in it where the search tunes,
+    Of an event: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
+    distances from a flexible curve with a band) and `net_benefit` over thresholds; of numbers:
+    `calibration`, with R². Each measure is told of held-out rows (honest), of the model and its own
+    rows (apparent), and corrected for optimism: with a model fitted on bootstrap sample b, tuned in
+    it where the search tunes,
 
     .. math:: \text{corrected} = \text{apparent} - \frac{1}{B} \sum_b
               (\text{training}_b - \text{test}_b),
@@ -58,6 +61,10 @@ def validate(
         together and shrunken values. A missing level is one of its own.
     groups : array of labels, optional
         Rows of one group stay together in folds and in samples, and count as one in intervals.
+    time, block : optional
+        When and where rows were taken, as in `estimate_risk`: a model is tested on rows after
+        those it learned from ("forward-5"), or apart from them ("blocks-5"), unless a search says
+        otherwise. Such rows are no independent tests: there are values, and no bands.
     thresholds : array, optional
         Probabilities from which one treats, for the net benefit; 0.01 to 0.99 by default.
     clip : float, optional
@@ -99,7 +106,8 @@ def validate(
     {}
     """
     seed = as_seed(random_state)
-    asked = asked_of(search_or_model, X, y, groups, dict(params), seed)
+    order = {"time": time, "block": block}
+    asked = asked_of(search_or_model, X, y, groups, dict(params), seed, **order)
     data = asked.problem.data
     wishes = Wishes.of(
         X,

@@ -10,7 +10,7 @@ from truerisk.cli.estimate import read_model
 from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
-from truerisk.cli.source import read_source, source_options
+from truerisk.cli.source import order_options, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
 
 __all__ = ["validate"]
@@ -18,6 +18,7 @@ __all__ = ["validate"]
 
 @click.command()
 @source_options
+@order_options
 @click.option("--model", default="logistic", show_default=True, metavar="WORD", help="A learner.")
 @click.option(
     "--set",
@@ -64,7 +65,7 @@ def validate(
             search,
             source.X,
             source.y,
-            groups=source.groups,
+            **source.of_rows,
             random_state=seed,
             **reviewed(source, **asked),
         )

@@ -282,7 +282,9 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
         yield Section("calibration", "Calibration", lead, (calibration,))
     if document.validation is not None:
         lead = f"What a reviewer asks of {document.best.shown}, {made} without the rows it rates; "
-        lead += f"on {document.validation.n_rows} rows, event {document.validation.event}."
+        lead += f"on {document.validation.n_rows} rows"
+        named = document.validation.n_events is not None
+        lead += f", event {document.validation.event}." if named else "."
         yield Section("validation", "Validation", lead)
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")

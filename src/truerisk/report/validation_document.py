@@ -96,11 +96,16 @@ class CurveRecord:
 
 @dataclass(frozen=True)
 class CalibrationRecord:
-    """Calibration: measures, the curve or why there is none, and the probabilities in bins."""
+    """Calibration: measures, the curve or why there is none, and what was given in bins.
 
+    `of_event` is False where y holds numbers.
+    """
+
+    of_event: bool
     measures: tuple[MeasureRecord, ...]
     curve: CurveRecord | None
     counts: tuple[Line, ...]
+    edges: Line
     missing: str | None
     notes: tuple[str, ...]
 
@@ -212,10 +217,15 @@ def _ranks(found: JsonValue) -> RanksRecord:
 
 
 def _calibration(found: JsonValue) -> CalibrationRecord:
+    counts = tuple(_line(side) for side in found["counts"].each(2))
+    if not counts:
+        found["counts"].wrong("an array of bins")
     return CalibrationRecord(
         measures=_measures(found["measures"]),
         curve=found["curve"].maybe(_curve),
-        counts=tuple(_line(side) for side in found["counts"].each(2)),
+        of_event=found["event"].value is not None,
+        counts=counts,
+        edges=_line(found["edges"], len(counts[0]) + 1),
         missing=found["missing"].maybe(JsonValue.text),
         notes=tuple(found["notes"].texts()),
     )

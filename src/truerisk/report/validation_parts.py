@@ -49,6 +49,10 @@ class PagePart:
         return Section(name, PARTS[self.name], self.lead, self.figures)
 
 
+OF_EVENT = "Whether what is given a probability comes as often."
+OF_NUMBERS = "Whether answers are right on average, large ones and small ones."
+
+
 def parts_of(document: ValidationDocument) -> Iterator[PagePart]:
     """Those that there are, then why others are missing."""
     ranks, calibration = document.discrimination, document.calibration
@@ -65,7 +69,7 @@ def parts_of(document: ValidationDocument) -> Iterator[PagePart]:
         figure = draw_calibration_curve(calibration, document)
         yield PagePart(
             "calibration",
-            "Whether what is given a probability comes as often.",
+            OF_EVENT if calibration.of_event else OF_NUMBERS,
             () if figure is None else (figure,),
             ((_table(calibration.measures), MEASURED),),
             (*_reasons(calibration.measures), *calibration.notes),

@@ -39,7 +39,7 @@ SETS = (
 
 @pytest.mark.parametrize("place", range(3))
 def test_it_is_that_of_stabm(place):
-    """stabilityNogueira of the R package (`tests/support/review_oracles.R`)."""
+    """StabilityNogueira of the R package (`tests/support/review_oracles.R`)."""
     sets, n_features = SETS[place]
     marks = np.array([[f + 1 in one for f in range(n_features)] for one in sets])
     assert stability_index(marks)[0] == pytest.approx(REVIEW["nogueira"][place], abs=1e-11)

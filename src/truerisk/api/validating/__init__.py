@@ -10,7 +10,10 @@
 | `chosen_learner.py` | the same of the best learner of an assessment |
 | `rank_estimates.py` | AUC and its kin as a search tells them |
 | `resampled.py` | the whole procedure in bootstrap samples |
-| `two_outcomes.py` | discrimination, calibration and net benefit |
+| `pair_answers.py` | answers by models that lack a further fold |
+| `rating.py` | all numbers: held out, apparent, of samples, without each fold |
+| `calibration_part.py` | calibration of an event, or of numbers |
+| `two_outcomes.py` | discrimination and net benefit, and which parts there are |
 | `subgroup_part.py` | every score in every level of given columns |
 | `stability_part.py` | the features that the outer splits selected, and how predictions move |
 | `checklist_part.py` | what is known of the study |

@@ -7,7 +7,7 @@ from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.stability_part import stability_of
 from truerisk.api.validating.subgroup_part import subgroups_of
-from truerisk.api.validating.two_outcomes import parts_of_two_outcomes
+from truerisk.api.validating.two_outcomes import rated_parts
 from truerisk.api.validating.wishes import Wishes
 from truerisk.core.validation.held_out import HeldOut
 from truerisk.core.validation.validation import Validation
@@ -19,7 +19,8 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
     """What there is to say; of bootstrap samples alone further tuned models are made."""
     event = Event.named(wishes.positive, run.problem.data)
     held_out = HeldOut.of(run.answered, run.problem.data)
-    found = parts_of_two_outcomes(run, held_out, wishes, event)
+    found = rated_parts(run, held_out, wishes, event)
+    run = found.run
     by_level = None if wishes.columns is None else subgroups_of(run, wishes.columns, event)
     stability = stability_of(run, event, found.own, found.samples)
     return Validation(

@@ -60,6 +60,13 @@ class HonestRun:
             return {}
         return {one.response: one for one in (*self.shaken.also, self.shaken)}
 
+    def with_moved(self, answers: Answers) -> HonestRun:
+        """With answers by models that lack a further fold, which were asked for again."""
+        if self.shaken is None or answers.response in self.moved:
+            return replace(self, shaken=self.shaken or answers)
+        also = (*self.shaken.also, answers)
+        return replace(self, shaken=replace(self.shaken, also=also))
+
     def with_answers(self, answers: Answers) -> HonestRun:
         """With further answers of the same models to the same questions."""
         told = tuple(one for one in self.answered.told if one.response != answers.response)
@@ -102,7 +109,9 @@ def _tested(asked: Asked, wanted: Request | None) -> HonestRun:
     answered = risk.answered
     if answered is None:
         raise Refusal(f"'{asked.testing.word}' keeps no answers about single rows.")
-    if isinstance(asked.testing, Pairs):
+    if len(problem.family) == 1:
+        best = 0
+    elif isinstance(asked.testing, Pairs):
         best = curve_of(told).best
     else:
         best = curve_of(compute(of_tuning(problem, asked.select_by), asked.select_by)).best

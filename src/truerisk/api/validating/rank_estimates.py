@@ -29,19 +29,22 @@ class ScoreTold:
     reason: str | None = None
 
 
-def score_of(run: HonestRun, word: str, event: Event) -> ScoreTold:
+def score_of(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     """A score of the held-out answers, averaged over folds as the search averages it.
 
     That of the search itself where it was asked for, else from the answers, without a fit.
     """
     for told in (run.risk, *run.risk.scores.values()):
-        if told.loss == word and event.usual:
+        if told.loss == word and (event is None or event.usual):
             shown = told.own_scale
             return ScoreTold(shown.value, told.std_error, shown.interval)
-    problem, testing, data = run.problem, run.asked.testing, event.data
+    problem, testing = run.problem, run.asked.testing
+    data = problem.data if event is None else event.data
     loss = as_loss(word, data)
-    answers = _with_response([event.answers(one) for one in run.answered.told], loss.response)
-    moved = [event.answers(one) for one in run.moved.values()]
+    told_rows, moved = list(run.answered.told), list(run.moved.values())
+    if event is not None:
+        told_rows, moved = ([event.answers(one) for one in some] for some in (told_rows, moved))
+    answers = _with_response(told_rows, loss.response)
     shaken = _with_response(moved, loss.response)
     if answers is None:
         return ScoreTold(reason=f"the model gives no answers that '{word}' could rate.")

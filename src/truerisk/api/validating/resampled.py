@@ -71,8 +71,12 @@ def resampled(
     """Tune and fit in every sample, and ask each model about all rows.
 
     The samples are drawn with `seed`, groups whole, or given. Refused where the procedure cannot be
-    repeated in a sample.
+    repeated in a sample, and where rows depend on others that a sample would draw apart.
     """
+    if run.problem.data.time is not None or run.problem.data.block is not None:
+        raise Refusal(
+            "a bootstrap sample draws single rows, and these depend on those before or beside them."
+        )
     problem = replace(run.problem, seed=seed, interval=None, scores={})
     if executor is not None:
         problem = replace(problem, executor=executor)

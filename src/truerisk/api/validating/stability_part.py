@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun
+from truerisk.api.validating.pair_answers import pair_answers
 from truerisk.api.validating.resampled import Resampled
-from truerisk.core.answers import Answers, Response
-from truerisk.core.contracts import Request, Streams
+from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal
-from truerisk.core.plan.plan import Plan
 from truerisk.core.table.rows import column_names, n_columns
 from truerisk.core.validation.feature_stability import FeatureStability
 from truerisk.core.validation.prediction_stability import PredictionStability, others_of_pairs
 from truerisk.core.validation.stability import ModelStability
-from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.choosing_inside import by_fit
 from truerisk.models.stated.selected_features import selected_features
 
 __all__ = ["stability_of"]
 
 BY: tuple[Response, ...] = ("probability", "value", "label")
-NO_PAIRS = (
-    "no models were fitted without a further fold, by which predictions move: use a search with "
-    "outer='pairs', or a model without a search inside."
-)
 SOURCE = (
     "the further models of a row lack one fold more than its own: they share most of their "
     "training rows with it, and move {factor:.2g} times less than models of new rows (first order)."
@@ -97,7 +89,7 @@ def _predictions(run: HonestRun, event: Event | None) -> PredictionStability:
     if response is None:
         raise Refusal("decision values of several models have no common scale.")
     answers = run.told[response]
-    shaken = run.moved.get(response) or _asked_again(run, response)
+    shaken = pair_answers(run, response)
     found = others_of_pairs(answers, shaken)
     if found is None:
         raise Refusal("rows were tested more than once: use one repetition, outer='pairs'.")
@@ -115,39 +107,3 @@ def _predictions(run: HonestRun, event: Event | None) -> PredictionStability:
         if event is not None:
             given, others = given[:, event.code], others[..., event.code]
     return PredictionStability.of(rows, given, others, source, event=label, factor=factor)
-
-
-def _asked_again(run: HonestRun, response: Response) -> Answers:
-    """The winners' fits without a further fold, made again where their answers were not kept."""
-    testing = run.asked.testing
-    if not isinstance(testing, Pairs):
-        raise Refusal(NO_PAIRS)
-    plan = testing.plan(run.problem.data, Streams(run.problem.seed))
-    inner = plan.only(plan.questions("inner"))
-    # A fit without folds i and j answers for the winners of both, who may differ: of each pair
-    # of folds the one that stands first asks in one pass, the other one in the next.
-    passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]
-    return _beside(
-        inner,
-        [(questions, _answered(run, inner.only(questions), response)) for questions in passes],
-    )
-
-
-def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
-    asking = run.problem.asking(engine="auto", passes=1)
-    answers = asking.answers(plan, Request(response), by_fit(plan, run.winners[plan.fold]))
-    if not answers.answered.all():
-        raise Refusal("a fit without a further fold failed, so some rows have no such answer.")
-    return answers
-
-
-def _beside(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
-    """The answers to all questions of a plan from those to parts of them."""
-    first = parts[0][1]
-    shape = (1, int(plan.test_offsets[-1]), *first.values.shape[2:])
-    values = np.empty(shape, dtype=first.values.dtype)
-    for questions, told in parts:
-        for place, q in enumerate(questions.tolist()):
-            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = told.of(place)
-    answered = np.ones((1, plan.n_questions), dtype=bool)
-    return replace(first, plan=plan, values=values, answered=answered)
