@@ -56,6 +56,9 @@ def test_the_scores_of_a_search_are_its_own():
     assert found.discrimination["auc"].honest == pytest.approx(1 - auc.value)
     assert found.discrimination["auc"].interval == auc.own_scale.interval
     assert found.calibration["brier"].interval == fitted.scores_["brier"].interval
+    without = tr.validate(searched(loss="log").fit(X, Y), X, Y, replicates=0)
+    asked = searched(loss="log", scores=["auc"]).fit(X, Y).scores_["auc"].own_scale.interval
+    assert without.discrimination["auc"].interval == asked
 
 
 def test_random_models_answer_as_they_were_tested():
