@@ -104,6 +104,8 @@ def test_numbers_have_a_curve_of_their_own():
     page = told(found.to_html())
     assert "Whether answers are right on average" in page
     assert "Validation on 120 rows" in page
+    assert f"On held-out rows R² is {number(found.calibration['explained'].honest)}" in page
+    assert "probabilities" not in page.partition("Calibration")[0]
     assert "event" not in page.partition("Calibration")[2].partition("Net benefit")[0]
     document = read_validation(found.to_dict())
     figure = draw_calibration_curve(document.calibration, document)

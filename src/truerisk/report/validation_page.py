@@ -54,8 +54,14 @@ def _facts(document: ValidationDocument) -> list[str]:
     return facts
 
 
+HEADLINES = (
+    *(("auc", "report"), ("explained", "report")),
+    *(("slope", ""), ("in-the-large", ""), ("brier", "")),
+)
+
+
 def _headline(document: ValidationDocument) -> Iterator[Headline]:
-    for word, look in (("auc", "report"), ("slope", ""), ("in-the-large", ""), ("brier", "")):
+    for word, look in HEADLINES:
         one = document.measure(word)
         if one is not None and one.honest is not None:
             under = "held-out rows" if one.interval is None else f"interval {one.interval}"

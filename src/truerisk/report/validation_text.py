@@ -32,8 +32,9 @@ STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Spr
 
 def verdict(document: ValidationDocument) -> list[str]:
     """What was found, in sentences."""
-    said = []
-    for word, sentence in SENTENCES.items():
+    said, calibration = [], document.calibration
+    of_event = calibration is None or calibration.of_event
+    for word, sentence in (SENTENCES if of_event else OF_NUMBERS).items():
         one = document.measure(word)
         if one is None or one.honest is None:
             continue
@@ -52,6 +53,11 @@ SENTENCES = {
     "slope": "The calibration slope is {}; below 1 probabilities are too extreme.",
     "in-the-large": "Calibration in the large is {}; above 0 probabilities are too small.",
     "brier": "The Brier score is {}.",
+}
+OF_NUMBERS = {
+    "explained": "On held-out rows R² is {}.",
+    "slope": "The calibration slope is {}; below 1 answers are too far apart.",
+    "in-the-large": "Calibration in the large is {}; above 0 answers are too small.",
 }
 
 

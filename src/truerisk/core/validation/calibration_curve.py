@@ -47,7 +47,7 @@ class CalibrationFit:
             raise Refusal(why)
         knots = knots_of(outcomes.linear)
         columns = spline_columns(outcomes.linear, knots)
-        fit = outcomes.link.fit(columns, outcomes.came, outcomes.weights)
+        fit = outcomes.link.fits.of(columns, outcomes.came, outcomes.weights)
         if fit is None:
             lost = "" if outcomes.link is IDENTITY else LOST
             raise Refusal(

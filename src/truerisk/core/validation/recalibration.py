@@ -40,7 +40,7 @@ class Recalibration:
         if why is not None:
             raise Refusal(why)
         y, w, given = outcomes.came, outcomes.weights, outcomes.linear
-        one, fitted = np.ones((len(y), 1)), outcomes.link.fit
+        one, fitted = np.ones((len(y), 1)), outcomes.link.fits.of
         line, large = fitted(np.column_stack([one, given]), y, w), fitted(one, y, w, given)
         if line is None or large is None:
             raise Refusal(
