@@ -50,6 +50,23 @@ def test_held_out_numbers_are_those_of_the_held_out_rows(amounts):
     assert amounts.calibration.counts.sum() == 120
 
 
+def test_numbers_have_subgroups_and_stability(amounts):
+    """The squared error by level without events, and moves of the samples' models about all rows."""
+    site = np.arange(120) % 3
+    found = tr.validate(LinearRegression(), X, AMOUNT, replicates=0, subgroups={"site": site})
+    held, squared = found.held_out, found.subgroups["squared"]
+    for one, code in zip(squared.levels, range(3), strict=True):
+        mine = site[held.rows] == code
+        assert one.value == pytest.approx(np.mean((held.truth - held.answers)[mine] ** 2))
+        assert one.subgroup.n_events is None
+    assert found.stability.predictions.n_models == 9
+    moved = amounts.stability.predictions
+    assert moved.event is None
+    assert moved.given == pytest.approx(LinearRegression().fit(X, AMOUNT).predict(X))
+    first = LinearRegression().fit(X[SAMPLES[0]], AMOUNT[SAMPLES[0]]).predict(X)
+    assert moved.others[0] == pytest.approx(first)
+
+
 def test_another_unit_changes_numbers_as_it_should():
     """In hundredths, moved by 7: slope, R² and their intervals stay, intercepts follow."""
     one = tr.validate(LinearRegression(), X, AMOUNT, replicates=0).calibration
