@@ -31,6 +31,7 @@ SHARES = (0.40, 0.25, 0.18, 0.12, 0.05)
 SCORES = ("auc", "brier", "log")
 FRESH = 4000
 LEVEL = 0.95
+CELLS = ((200, 0.0), (200, 0.6), (800, 0.0), (800, 0.6))  # rows, and how far apart centres are
 
 
 def draw(
@@ -77,9 +78,10 @@ def risks_of(rule: LinearDiscriminantAnalysis, X: np.ndarray, y: np.ndarray) -> 
     }
 
 
-def rate(n: int, apart: float, n_sets: int) -> None:
+def rate(n: int, apart: float, n_sets: int, seed: int | None) -> None:
     """Draw the data sets of one cell and print what was found."""
-    rng = np.random.default_rng([int(100 * apart), n])
+    named = [] if seed is None else [seed]
+    rng = np.random.default_rng([*named, int(100 * apart), n])
     fresh = [draw(FRESH, apart, rng, np.full(FRESH, code)) for code in range(len(SHARES))]
     mixed = draw(4 * FRESH, apart, rng)
     for side in (False, True):
@@ -123,12 +125,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Every cell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=300)
-    n_sets = parser.parse_args(arguments).sets
+    parser.add_argument("--seed", type=int, help="another one, for other data sets")
+    parser.add_argument("--cell", type=int, help="one of them, from 0 on")
+    asked = parser.parse_args(arguments)
     one_blas_thread()
     warnings.simplefilter("ignore")
-    for n in (200, 800):
-        for apart in (0.0, 0.6):
-            rate(n, apart, n_sets)
+    for n, apart in CELLS if asked.cell is None else CELLS[asked.cell : asked.cell + 1]:
+        rate(n, apart, asked.sets, asked.seed)
     return 0
 
 

@@ -29,6 +29,10 @@ def an_assessment() -> None:
     assert_type(found.findings, tuple[Finding, ...])
     assert_type(found.conclusion, str)
     assert_type(found.to_html(), str)
+    reviewed = tr.assess({"knn": "knn"}, X, y, validate={"positive": 1, "replicates": 20})
+    assert_type(reviewed.validation, tr.Validation | None)
+    assert_type(reviewed.no_validation, str | None)
+    tr.assess({"knn": "knn"}, X, y, validate="yes")  # type: ignore[arg-type]
 
 
 def one_learner() -> None:

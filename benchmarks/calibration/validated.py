@@ -1,8 +1,10 @@
 """Do the intervals of a validation hold? `python -m benchmarks.calibration.validated [--sets N]`.
 
-Slope, intercept, calibration in the large and net benefit of a logistic regression of penalty 1 are
-held to their means over training sets: those of 60 models on 20,000 fresh rows each. Two columns
-carry something, the others nothing. A quarter of an hour.
+Slope, intercept, calibration in the large, net benefit and the band of the curve, at three places
+between its ends, of a logistic regression of penalty 1 and of a discriminant. Each
+is held to the number of the model of all rows on 20,000 fresh rows, which is what its interval is
+for, and to the mean of these numbers over data sets, which it is not for. Two columns carry
+something, the others nothing. A quarter of an hour.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
+from truerisk.core.validation.calibration_curve import CalibrationFit
 from truerisk.core.validation.net_benefit import net_benefits
 from truerisk.core.validation.outcomes import Outcomes
 from truerisk.core.validation.recalibration import Recalibration
@@ -27,8 +30,12 @@ __all__ = ["main"]
 
 THRESHOLDS = np.array([0.2, 0.5])
 WORDS = ("slope", "intercept", "in-the-large")
-NAMES = (*WORDS, "net benefit at .2", "net benefit at .5")
-MODELS, FRESH = 60, 20_000
+QUANTILES = (0.1, 0.5, 0.9)  # of the range of the curve
+NAMES = (
+    *(*WORDS, "net benefit at .2", "net benefit at .5"),
+    *(f"curve at {share:.0%}" for share in QUANTILES),
+)
+FRESH = 20_000
 
 
 @dataclass(frozen=True)
@@ -46,17 +53,16 @@ class Cell:
         log_odds = self.shift + 1.2 * X[:, 0] + 0.6 * X[:, 1]
         return X, (rng.random(n) < 1 / (1 + np.exp(-log_odds))).astype(int)
 
-    def truth(self, rng: np.random.Generator) -> np.ndarray:
-        """What models of so many rows have on fresh ones, on average."""
-        found = []
-        for _ in range(MODELS):
-            model = self.learner().fit(*self.draw(self.n, rng))
-            X, y = self.draw(FRESH, rng)
-            outcomes = Outcomes.of(y, model.predict_proba(X)[:, 1])
-            line = Recalibration.of(outcomes).measures()
-            benefit = net_benefits(outcomes, THRESHOLDS)[0]
-            found.append([*(line[word] for word in WORDS), *benefit])
-        return np.mean(found, axis=0)
+    def of_fresh_rows(
+        self, model: Any, at: np.ndarray, rng: np.random.Generator
+    ) -> tuple[float, ...]:
+        """The numbers of a model on many rows."""
+        X, y = self.draw(FRESH, rng)
+        outcomes = Outcomes.of(y, model.predict_proba(X)[:, 1])
+        line = Recalibration.of(outcomes).measures()
+        curve = CalibrationFit.of(outcomes).at(at)
+        benefit = net_benefits(outcomes, THRESHOLDS)[0]
+        return (*(line[word] for word in WORDS), *benefit, *curve)
 
 
 CELLS = (
@@ -67,24 +73,36 @@ CELLS = (
 )
 
 
-def rate(cell: Cell, n_sets: int) -> None:
+def rate(cell: Cell, n_sets: int, seed: int) -> None:
     """Draw the data sets of a cell and print how many intervals hold."""
-    rng = np.random.default_rng(1)
-    truth, held, values = cell.truth(rng), [], []
+    rng = np.random.default_rng(seed)
+    own, lows, highs, values = [], [], [], []
     for _ in range(n_sets):
         X, y = cell.draw(cell.n, rng)
         found = tr.validate(cell.learner(), X, y, replicates=0, thresholds=THRESHOLDS)
-        line, benefit = found.calibration, found.net_benefit
-        if line["slope"].interval is None:
+        line, benefit, curve = found.calibration, found.net_benefit, found.calibration.curve
+        if line["slope"].interval is None or curve is None or curve.low is None:
             continue
-        ends = [(line[word].interval.low, line[word].interval.high) for word in WORDS]
-        ends += zip(benefit.low, benefit.high, strict=True)
-        held.append([low <= t <= high for (low, high), t in zip(ends, truth, strict=True)])
-        values.append([*(line[word].honest for word in WORDS), *benefit.honest])
-    print(f"{cell.learner.__name__} {cell.n} x {cell.p}, shift {cell.shift:g}: {len(held)} sets")
-    shares, means = np.mean(held, axis=0), np.mean(values, axis=0)
-    for name, share, mean, t in zip(NAMES, shares, means, truth, strict=True):
-        print(f"  {name:17} truth {t:7.3f}, mean {mean:7.3f}, covered {share:.3f}", flush=True)
+        places = np.searchsorted(curve.predicted, np.quantile(curve.predicted, QUANTILES))
+        fresh = cell.of_fresh_rows(cell.learner().fit(X, y), curve.predicted[places], rng)
+        own.append(fresh)
+        lows.append([*(line[w].interval.low for w in WORDS), *benefit.low, *curve.low[places]])
+        highs.append([*(line[w].interval.high for w in WORDS), *benefit.high, *curve.high[places]])
+        told = (line[word].honest for word in WORDS)
+        values.append([*told, *benefit.honest, *curve.observed[places]])
+    print(f"{cell.learner.__name__} {cell.n} x {cell.p}, shift {cell.shift:g}: {len(own)} sets")
+    truth, low, high = np.array(own), np.array(lows), np.array(highs)
+    mean = truth.mean(axis=0)
+    for name, t, value, of_own, of_mean in zip(
+        NAMES,
+        mean,
+        np.mean(values, axis=0),
+        ((low <= truth) & (truth <= high)).mean(axis=0),
+        ((low <= mean) & (mean <= high)).mean(axis=0),
+        strict=True,
+    ):
+        said = f"  {name:17} truth {t:7.3f}, mean {value:7.3f}, covered {of_own:.3f}"
+        print(f"{said}; its mean {of_mean:.3f}", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -92,10 +110,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=200, help="data sets a cell")
     parser.add_argument("--cell", type=int, help="one of them, from 0 on")
+    parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     for cell in CELLS if asked.cell is None else CELLS[asked.cell : asked.cell + 1]:
-        rate(cell, asked.sets)
+        rate(cell, asked.sets, asked.seed)
 
 
 if __name__ == "__main__":

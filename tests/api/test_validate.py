@@ -56,6 +56,9 @@ def test_the_scores_of_a_search_are_its_own():
     assert found.discrimination["auc"].honest == pytest.approx(1 - auc.value)
     assert found.discrimination["auc"].interval == auc.own_scale.interval
     assert found.calibration["brier"].interval == fitted.scores_["brier"].interval
+    without = tr.validate(searched(loss="log").fit(X, Y), X, Y, replicates=0)
+    asked = searched(loss="log", scores=["auc"]).fit(X, Y).scores_["auc"].own_scale.interval
+    assert without.discrimination["auc"].interval == asked
 
 
 def test_random_models_answer_as_they_were_tested():
@@ -120,17 +123,25 @@ def test_a_search_of_another_library_tunes_in_every_sample():
 # ---------------------------------------------------------------- parts that do not exist
 
 
-def test_numbers_and_three_classes_have_no_such_parts():
-    """The sentence says so, and held-out answers are there."""
-    numbers = tr.validate(Ridge(), X, X[:, 0] + X[:, 1] ** 2, replicates=0)
-    assert numbers.missing["calibration"] == "it is defined for two outcomes, and y holds numbers."
-    assert numbers.held_out.response == "value"
+def test_three_classes_have_no_such_parts_without_an_event():
+    """The sentence says how to name one, and held-out answers are there."""
     three = tr.validate(GaussianNB(), X, np.arange(len(Y)) % 3, replicates=0)
-    assert "y has 3 classes" in three.missing["net_benefit"]
+    assert "y has 3 classes: name the one that is the event" in three.missing["net_benefit"]
     assert three.held_out.answers.shape == (120, 3)
     assert "Net benefit: it is defined" in str(three)
     assert three.discrimination is None
     assert three.rows["event"] is None
+
+
+def test_numbers_have_calibration_alone():
+    """R² among it; several targets are validated one at a time."""
+    numbers = tr.validate(Ridge(), X, X[:, 0] + X[:, 1] ** 2, replicates=0)
+    assert numbers.missing["net_benefit"].startswith("it is of an event, and y holds numbers")
+    assert numbers.held_out.response == "value"
+    assert numbers.calibration.event is None
+    both = np.column_stack([X[:, 0], X[:, 1] ** 2])
+    several = tr.validate(Ridge(), X, both, replicates=0)
+    assert "it is of one target, and y has 2" in several.missing["calibration"]
 
 
 def test_decision_values_have_discrimination_alone():
@@ -219,12 +230,48 @@ def test_a_wrong_argument_is_named(given, said):
         tr.validate(GaussianNB(), X, Y, **given)
 
 
-@pytest.mark.parametrize("name", ["time", "block"])
-@pytest.mark.parametrize("given", [GaussianNB(), searched()], ids=["model", "search"])
-def test_rows_that_depend_on_each_other_are_refused(name, given):
-    """Its intervals count rows as independent, or groups: times and places are not passed over."""
-    with pytest.raises(Refusal, match=f"{name}: rows are taken as independent here"):
-        tr.validate(given, X, Y, **{name: np.arange(float(len(Y)))})
+@pytest.mark.parametrize(
+    "given", [GaussianNB(), tr.HonestSearchCV(GaussianNB(), GRID)], ids=["model", "search"]
+)
+def test_rows_in_time_have_values_and_no_bands(given):
+    """The folds go forward; Brier's score has the interval of dependent losses, the others none."""
+    time = np.arange(float(len(Y)))
+    found = tr.validate(given, X, Y, time=time, replicates=3, subgroups={"s": np.arange(120) % 2})
+    held = found.held_out
+    assert found.risk.method.startswith("nested (forward-5")
+    for fold in np.unique(held.fold):
+        assert held.rows[held.fold == fold].min() > held.rows[held.fold < fold].max(initial=-1)
+    slope = found.calibration["slope"]
+    assert slope.honest is not None
+    assert (slope.interval, slope.std_error, slope.corrected) == (None, None, None)
+    assert (found.calibration.curve.low, found.net_benefit.low) == (None, None)
+    assert found.discrimination.roc.interval is None
+    assert found.calibration["brier"].interval.method == "hac"
+    assert any("order of time" in note for note in found.notes)
+    assert any("a bootstrap sample draws single rows" in note for note in found.notes)
+    assert all(one.interval is None for one in found.subgroups["brier"].levels)
+    assert "NaN" not in found.to_json()
+
+
+def test_rows_in_space_have_values_and_no_bands():
+    """Blocks of places are left out; what counts single rows as independent is not told."""
+    found = tr.validate(GaussianNB(), X, Y, block=X[:, :2], replicates=2)
+    assert "blocks-5" in found.risk.method
+    assert found.calibration["slope"].honest is not None
+    assert found.calibration["slope"].interval is None
+    assert any("near each other, may depend on each other" in note for note in found.notes)
+
+
+def test_a_search_in_time_is_validated_on_its_times():
+    """As it was fitted; without the times these are other rows."""
+    time = np.arange(float(len(Y)))
+    fitted = tr.HonestSearchCV(GaussianNB(), GRID, outer="forward-4").fit(X, Y, time=time)
+    found = tr.validate(fitted, X, Y, time=time, replicates=0)
+    assert found.risk.value == fitted.risk_.value
+    with pytest.raises(Refusal, match="other groups, weights, times or places"):
+        tr.validate(fitted, X, Y, replicates=0)
+    with pytest.raises(BadData, match="time"):
+        tr.validate(GaussianNB(), X, Y, time=[1, 2, 3])
 
 
 def test_other_rows_are_refused():

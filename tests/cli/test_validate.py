@@ -70,3 +70,32 @@ def test_subgroups_are_columns_of_the_file(call, patients):
     assert "no column 'age'; it has a, b, site" in refused.err
     bundled = call("validate", "--dataset", "breast-cancer", "--subgroups", "site")
     assert bundled.code == 2
+
+
+def test_the_event_is_a_label_as_it_is_written(call, patients):
+    """--positive no: that of Python; a label that is not there is refused."""
+    words = ("validate", patients, "--target", "y", "--model", "lda", "--replicates", 0)
+    said = call(*words, "--positive", "no", "--json").content
+    usual = call(*words, "--json").content
+    assert said["rows"]["event"] == "no"
+    assert said["rows"]["n_events"] == 80 - usual["rows"]["n_events"]
+    slopes = (one["calibration"]["measures"]["slope"]["honest"] for one in (said, usual))
+    assert next(slopes) == pytest.approx(next(slopes))
+    refused = call(*words, "--positive", "perhaps")
+    assert refused.code == 3
+    assert "--positive perhaps is no class of the target" in refused.err
+
+
+def test_assess_validates_its_best_learner(call, patients, tmp_path):
+    """--validate with the words of `truerisk validate`, in the document and on the page."""
+    page = tmp_path / "a.html"
+    words = ("assess", patients, "--target", "y", "--models", "lda", "--method", "5-fold")
+    words = (*words, "--validate", "--positive", "no", "--replicates", 2, "--report", page)
+    said = call(*words, "--json").content["validation"]
+    assert said["rows"]["event"] == "no"
+    assert said["calibration"]["measures"]["slope"]["n"] == 2
+    assert 'id="validation"' in page.read_text("utf-8")
+    for option, value in (("--positive", "no"), ("--clip", 0.01), ("--subgroups", "a")):
+        alone = call("assess", patients, "--target", "y", option, value)
+        assert alone.code == 2
+        assert f"{option} goes with --validate" in alone.err

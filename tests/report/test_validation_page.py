@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from tests.report.conftest import HOSTILE
@@ -92,12 +93,40 @@ def test_what_is_missing_is_said():
     assert "ROC curve" not in three
 
 
+def test_the_paragraph_is_that_of_the_checklist(validated):
+    """One paragraph, on the page and in the checklist."""
+    assert validated.checklist.methods_text in told(validated.to_html())
+
+
+def test_numbers_have_a_curve_of_their_own():
+    """Axes of the answers, one row of bars, no event anywhere."""
+    found = tr.validate(LinearRegression(), X, 50 * X[:, 0] + X[:, 1] ** 3, replicates=2)
+    page = told(found.to_html())
+    assert "Whether answers are right on average" in page
+    assert "Validation on 120 rows" in page
+    assert f"On held-out rows R² is {number(found.calibration['explained'].honest)}" in page
+    assert "probabilities" not in page.partition("Calibration")[0]
+    assert "event" not in page.partition("Calibration")[2].partition("Net benefit")[0]
+    document = read_validation(found.to_dict())
+    figure = draw_calibration_curve(document.calibration, document)
+    filled = sum(count > 0 for count in document.calibration.counts[0])
+    assert figure.svg.count('class="bar ') == filled
+    heights = [
+        float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", "".join(figure.drawing.marks))
+    ]
+    assert max(heights) <= figure.drawing.y.start + 0.1
+    assert min(heights) >= figure.drawing.y.end - 0.1
+    assert found.calibration.plot().get_xlabel() == "answer"
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (lambda c: c.pop("risk"), "lack 'risk'"),
         (lambda c: c["net_benefit"]["low"].pop(), "net_benefit.low"),
         (lambda c: c["net_benefit"].update(thresholds="x"), "not an array"),
+        (lambda c: c["calibration"]["edges"].pop(), "an array of 21 numbers"),
+        (lambda c: c["calibration"].update(counts=[]), "an array of bins"),
         (lambda c: c["calibration"]["curve"].update(high=[1.0]), "an array of 101 numbers"),
         (lambda c: c["calibration"]["measures"]["slope"].update(honest="x"), "not a number"),
         (lambda c: c["calibration"]["measures"]["slope"].update(word="x"), "word of a measure"),

@@ -9,7 +9,10 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 N_ROWS, N_SAMPLES = 120, 15
-RMS = json.loads((Path(__file__).parent / "rms.json").read_text("utf-8"))
+HERE = Path(__file__).parent
+RMS = json.loads((HERE / "rms.json").read_text("utf-8"))
+REVIEW = json.loads((HERE / "review_oracles.json").read_text("utf-8"))
+"""What pminternal and stabm say of the same rows (`review_oracles.R`)."""
 
 
 def drawn() -> tuple[np.ndarray, np.ndarray, np.ndarray]:

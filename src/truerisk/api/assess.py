@@ -38,6 +38,7 @@ from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.api.searching.stored_search import check_store
+from truerisk.api.validating.chosen_learner import PlannedValidation
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, UnknownName, named
@@ -85,6 +86,7 @@ def assess(
     store: str | os.PathLike[str] | None = None,
     mixed_versions: bool = False,
     learning_curve: str | Sequence[str] | None = None,
+    validate: bool | Mapping[str, Any] | None = None,
 ) -> Assessment:
     """Compare tuned learners by their honest risks, all on the same splits.
 
@@ -118,12 +120,16 @@ def assess(
         Measure the learning curves of the tuned learners as well, as `learning_curve` does: with
         twice the rows, expect which risk? That takes many fits. "cheap" leaves out learners that no
         engine answers together, and says so; a list names learners, whatever they take.
+    validate : True or mapping, optional
+        Tell what a reviewer asks of the best learner, from its answers to the same splits, as
+        `validate` does: True, or words of it, such as ``{"subgroups": "sex", "positive": "ill"}``.
+        Nothing is tuned for it unless ``"replicates"`` asks for bootstrap samples.
 
     Returns
     -------
     Assessment
-        ``best``, ``risks``, ``curves``, ``table()``, ``conclusion``, ``to_html(path)``,
-        ``to_json(path)``.
+        ``best``, ``risks``, ``curves``, ``table()``, ``conclusion``, ``validation``,
+        ``to_html(path)``, ``to_json(path)``.
 
     Examples
     --------
@@ -150,6 +156,7 @@ def assess(
     task = task_of(named_learners, y)
     rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     checked = Data.check(X, y, task=task, **rows)
+    review = PlannedValidation.of(validate, X, checked, seed)
     data = rows_for(named_learners, checked)
     asked = {
         "loss": loss,
@@ -172,7 +179,18 @@ def assess(
     }
     curves = planned_curves(learning_curve, problems, schedule)
     with _kept(problems, store, mixed_versions=mixed_versions) as keeper:
-        return _assess_each(_sharing_steps(problems), schedule, keeper, curves)
+        found = _assess_each(_sharing_steps(problems), schedule, keeper, curves)
+        return found if review is None else _validated(found, review, schedule)
+
+
+def _validated(found: Assessment, review: PlannedValidation, schedule: Schedule) -> Assessment:
+    """With the validation of the best learner; an interruption loses nothing but that."""
+    try:
+        with named(found.best):
+            validated = review.of_learner(found.learners[found.best], schedule)
+    except KeyboardInterrupt:
+        raise Interrupted(found, ("validation",)) from None
+    return replace(found, validated=validated)
 
 
 def _sharing_steps(problems: Mapping[str, Problem]) -> Mapping[str, Problem]:

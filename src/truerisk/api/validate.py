@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from truerisk.api.road.provenance import as_seed
+from truerisk.api.validating.all_parts import validation_of
 from truerisk.api.validating.asked import asked_of
-from truerisk.api.validating.checklist_part import checklist_of
+from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import honest_run
-from truerisk.api.validating.stability_part import stability_of
-from truerisk.api.validating.subgroup_part import subgroups_of
-from truerisk.api.validating.two_outcomes import Wishes, parts_of_two_outcomes
-from truerisk.core.arguments import check_count, shown
-from truerisk.core.errors import BadArgument
-from truerisk.core.validation.held_out import HeldOut
-from truerisk.core.validation.levels import levels_of
+from truerisk.api.validating.wishes import Wishes
 from truerisk.core.validation.validation import Validation
 
 __all__ = ["Validation", "validate"]
@@ -27,8 +20,11 @@ def validate(
     X: Any,
     y: Any,
     *,
+    positive: Any = None,
     subgroups: Any = None,
     groups: Any = None,
+    time: Any = None,
+    block: Any = None,
     thresholds: Any = None,
     clip: float | None = None,
     replicates: int = 50,
@@ -39,10 +35,11 @@ def validate(
 ) -> Validation:
     r"""Validate a tuned model by its answers about rows that it had not seen.
 
-    Of two outcomes: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
-    distances from a flexible curve with a band) and `net_benefit` over thresholds. Each measure is
-    told of held-out rows (honest), of the model and its own rows (apparent), and corrected for
-    optimism: with a model fitted on bootstrap sample b, tuned in it where the search tunes,
+    Of an event: `discrimination` (AUC, average precision, R²), `calibration` (slope, intercept,
+    distances from a flexible curve with a band) and `net_benefit` over thresholds; of numbers:
+    `calibration`, with R². Each measure is told of held-out rows (honest), of the model and its own
+    rows (apparent), and corrected for optimism: with a model fitted on bootstrap sample b, tuned in
+    it where the search tunes,
 
     .. math:: \text{corrected} = \text{apparent} - \frac{1}{B} \sum_b
               (\text{training}_b - \text{test}_b),
@@ -56,12 +53,18 @@ def validate(
         and where they were labels its outer winners are asked for probabilities. Else one honest
         run is made: by the search's own words, or by pairs of ten folds for a model.
     X, y : table and target
-        Of two classes the second, in their order, is the event.
+    positive : label, optional
+        The class that is the event: of two classes the second, in their order, by default. Of more
+        classes one has to be named; it stands against the rest.
     subgroups : names, array, frame or dict of arrays, optional
         Columns, of X or others, in whose levels every score is told, with intervals that hold
         together and shrunken values. A missing level is one of its own.
     groups : array of labels, optional
         Rows of one group stay together in folds and in samples, and count as one in intervals.
+    time, block : optional
+        When and where rows were taken, as in `estimate_risk`: a model is tested on rows after
+        those it learned from ("forward-5"), or apart from them ("blocks-5"), unless a search says
+        otherwise. Such rows are no independent tests: there are values, and no bands.
     thresholds : array, optional
         Probabilities from which one treats, for the net benefit; 0.01 to 0.99 by default.
     clip : float, optional
@@ -102,58 +105,21 @@ def validate(
     >>> v.missing
     {}
     """
-    check_count("replicates", replicates, least=0)
-    wishes = Wishes(
-        thresholds=_thresholds(thresholds),
-        clip=_clip(clip),
+    seed = as_seed(random_state)
+    order = {"time": time, "block": block}
+    asked = asked_of(search_or_model, X, y, groups, dict(params), seed, **order)
+    data = asked.problem.data
+    wishes = Wishes.of(
+        X,
+        data,
+        seed,
+        positive=positive,
+        subgroups=subgroups,
+        thresholds=thresholds,
+        clip=clip,
         replicates=replicates,
         samples=samples,
-        seed=as_seed(random_state),
         executor=executor,
     )
-    asked = asked_of(search_or_model, X, y, groups, dict(params), wishes.seed)
-    data = asked.problem.data
-    columns = None if subgroups is None else levels_of(subgroups, X, data.n_rows)
-    run = honest_run(asked)
-    held_out = HeldOut.of(run.answered, run.problem.data)
-    found = parts_of_two_outcomes(run, held_out, wishes)
-    by_level = None if columns is None else subgroups_of(run, columns)
-    stability = stability_of(run, found.own, found.samples)
-    return Validation(
-        risk=run.risk,
-        held_out=held_out,
-        subgroups=by_level,
-        stability=stability,
-        checklist=checklist_of(run, found.parts, by_level, stability, found.samples),
-        missing=found.missing,
-        notes=found.notes,
-        **found.parts,
-    )
-
-
-def _thresholds(given: Any) -> np.ndarray:
-    """Probabilities from which one treats, ascending; 0.01, 0.02, ... 0.99 by default."""
-    if given is None:
-        return np.arange(1, 100) / 100
-    try:
-        found = np.unique(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != 1 or not len(found) or not ((found >= 0) & (found < 1)).all():
-        raise BadArgument(
-            f"thresholds={shown(given)}: give probabilities from which one treats, 0 ≤ t < 1."
-        )
-    return found
-
-
-def _clip(given: Any) -> float | None:
-    """How near to 0 and 1 probabilities may come."""
-    from numbers import Real
-
-    if given is None:
-        return None
-    if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < 0.5:
-        raise BadArgument(
-            f"clip={shown(given)}: give how near to 0 and 1 probabilities may come, 0 < clip < 0.5."
-        )
-    return float(given)
+    Event.named(positive, data)  # which is known before anything is fitted
+    return validation_of(honest_run(asked), wishes)

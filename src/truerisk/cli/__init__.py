@@ -11,6 +11,7 @@
 | `factory.py` | a function in a user's file |
 | `pages.py` | where pages go, and the command that they repeat |
 | `searches.py` | the search that a learner's word stands for |
+| `reviews.py` | what `validate` and `assess --validate` are asked alike |
 | `source.py` | a file or a bundled data set as X and y |
 | `workers.py` | worker processes or a cluster, for commands that fit |
 | `output.py` | progress on stderr, JSON on stdout |

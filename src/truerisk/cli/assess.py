@@ -11,6 +11,7 @@ import click
 
 from truerisk.cli.output import listed, say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
+from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import Source, order_options, read_source, source_options
 from truerisk.cli.stores import in_a_folder, store_path, terminated
 from truerisk.cli.workers import executor_of, worker_options
@@ -52,6 +53,8 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
     metavar="WORDS",
     help="Measure learning curves, too: cheap, all, or learners with commas.",
 )
+@click.option("--validate", is_flag=True, help="Tell what a reviewer asks of the best learner.")
+@review_options(replicates=None)
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -72,6 +75,7 @@ def assess(
     loss: str | None,
     scores: str | None,
     learning_curve: str | None,
+    validate: bool,
     report: str | None,
     as_json: bool,
     seed: int,
@@ -94,6 +98,7 @@ def assess(
         check_writable(report)
     if mixed_versions and store is None:
         raise click.UsageError("--mixed-versions goes with --store.")
+    asked = _review_asked(validate, where)
     runs_on = executor_of(jobs, executor)
     source = read_source(**where)
     for note in source.notes:
@@ -113,7 +118,17 @@ def assess(
     if methods is not None or outer is not None or curves is not None:
         _say_cost(source, families, methods, outer, curves, options)
     options.update(store=store, mixed_versions=mixed_versions, learning_curve=curves)
+    options["validate"] = reviewed(source, **asked) if validate else None
     return _run(source, families, methods, outer, options, as_json, report)
+
+
+def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
+    """What the validation is asked, taken from the options; without one there is nothing to ask."""
+    asked = {name: where.pop(name) for name in REVIEWED}
+    given = [name for name, value in asked.items() if value is not None]
+    if given and not validate:
+        raise click.UsageError(f"--{given[0]} goes with --validate.")
+    return asked
 
 
 def _usual(source: Source) -> str:

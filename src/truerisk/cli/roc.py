@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.output import say
-from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.source import Source, label_written, read_source, source_options
 from truerisk.core.errors import BadData
 
 if TYPE_CHECKING:
@@ -83,17 +83,9 @@ def _curve(source: Source, column: str, positive: str | None, level: float) -> R
     if place not in source.layout["numeric"]:
         raise BadData(f"--score {column} is a column of text: scores are numbers.")
     options = {"confidence_level": level, "groups": source.groups, "method": column}
-    return RocCurve.of(source.y, source.X[:, place], positive=_label(source, positive), **options)
-
-
-def _label(source: Source, positive: str | None) -> Any:
-    """The class that is written so."""
-    if positive is None:
-        return None
-    for label in source.y:
-        if str(label) == positive:
-            return label
-    raise BadData(f"--positive {positive} is no class of the target.")
+    return RocCurve.of(
+        source.y, source.X[:, place], positive=label_written(source, positive), **options
+    )
 
 
 def _points(

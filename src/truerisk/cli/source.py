@@ -12,7 +12,7 @@ import click
 from truerisk.cli.output import listed
 from truerisk.core.errors import BadData, UnknownName
 
-__all__ = ["Source", "order_options", "read_source", "source_options"]
+__all__ = ["Source", "label_written", "order_options", "read_source", "source_options"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,3 +168,13 @@ def _bundled(name: str) -> Source:
         layout={"n_features": bundle.X.shape[1], "missing": False},
         notes=(f"{bundle.description} ({bundle.source})",),
     )
+
+
+def label_written(source: Source, positive: str | None) -> Any:
+    """The class that is written so, None where none is named."""
+    if positive is None:
+        return None
+    for label in source.y:
+        if str(label) == positive:
+            return label
+    raise BadData(f"--positive {positive} is no class of the target.")

@@ -9,16 +9,16 @@ import click
 from truerisk.cli.estimate import read_model
 from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable
-from truerisk.cli.source import Source, read_source, source_options
+from truerisk.cli.reviews import REVIEWED, review_options, reviewed
+from truerisk.cli.source import order_options, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
-from truerisk.core.errors import BadData
-from truerisk.core.present import clean
 
 __all__ = ["validate"]
 
 
 @click.command()
 @source_options
+@order_options
 @click.option("--model", default="logistic", show_default=True, metavar="WORD", help="A learner.")
 @click.option(
     "--set",
@@ -27,15 +27,7 @@ __all__ = ["validate"]
     metavar="NAME=VALUE",
     help="A parameter of the model, which is then not tuned.",
 )
-@click.option(
-    "--replicates",
-    type=click.IntRange(0),
-    default=50,
-    show_default=True,
-    help="Bootstrap samples in which all is done anew; 0 for none.",
-)
-@click.option("--subgroups", metavar="COLS", help="Columns whose levels are told apart: sex,site.")
-@click.option("--clip", type=float, metavar="P", help="Probabilities no nearer to 0 and 1.")
+@review_options(replicates=50)
 @click.option("--report", metavar="PATH", type=click.Path(), help="Write the HTML page.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
@@ -43,15 +35,12 @@ __all__ = ["validate"]
 def validate(
     model: str,
     settings: tuple[str, ...],
-    replicates: int,
-    subgroups: str | None,
-    clip: float | None,
     report: str | None,
     as_json: bool,
     seed: int,
     jobs: int | None,
     executor: str | None,
-    **where: Any,
+    **given: Any,
 ) -> None:
     """Validate a tuned learner on FILE: discrimination, calibration, net benefit.
 
@@ -62,7 +51,8 @@ def validate(
     if report is not None:
         check_writable(report)
     runs_on = executor_of(jobs, executor)
-    source = read_source(**where)
+    asked = {name: given.pop(name) for name in REVIEWED}
+    source = read_source(**given)
     for note in source.notes:
         say(f"note: {note}")
     from truerisk.api.search import HonestSearchCV
@@ -75,28 +65,11 @@ def validate(
             search,
             source.X,
             source.y,
-            subgroups=None if subgroups is None else _columns(source, subgroups),
-            groups=source.groups,
-            clip=clip,
-            replicates=replicates,
+            **source.of_rows,
             random_state=seed,
+            **reviewed(source, **asked),
         )
     if report is not None:
         found.to_html(report)
         say(f"wrote {report}")
     click.echo(found.to_json() if as_json else str(found))
-
-
-def _columns(source: Source, asked: str) -> dict[str, Any]:
-    """The named columns of a file, which the model sees, too."""
-    if not source.columns:
-        raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
-    found = {}
-    for name in (part.strip() for part in asked.split(",")):
-        if name not in source.columns:
-            raise BadData(
-                f"--subgroups: the file has no column {clean(name, 40)!r}; it has "
-                f"{clean(', '.join(source.columns), 160)}."
-            )
-        found[name] = source.X[:, source.columns.index(name)]
-    return found

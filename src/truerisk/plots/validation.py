@@ -24,12 +24,14 @@ def draw_calibration_curve(found: CalibrationCurve, *, ax: Any = None) -> Any:
     ):
         if values is not None:
             ax.plot(found.predicted, values, dashes, linewidth=1.0, label=name)
-    ax.plot([0, 1], [0, 1], ":", color="0.6", linewidth=0.9)
-    ax.set_xlim(-0.02, 1.02)
-    ax.set_ylim(-0.02, 1.02)
+    low, high = (0.0, 1.0) if found.of_event else (found.predicted[0], found.predicted[-1])
+    ax.plot([low, high], [low, high], ":", color="0.6", linewidth=0.9)
+    if found.of_event:
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_ylim(-0.02, 1.02)
     ax.set_aspect("equal")
-    ax.set_xlabel("probability given")
-    ax.set_ylabel("smoothed share of events")
+    ax.set_xlabel("probability given" if found.of_event else "answer")
+    ax.set_ylabel("smoothed share of events" if found.of_event else "smoothed mean of y")
     ax.legend(loc="upper left", frameon=False, fontsize="small")
     return ax
 

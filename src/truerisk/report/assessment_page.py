@@ -28,6 +28,8 @@ from truerisk.report.methods_text import described, references, repeat
 from truerisk.report.posterior import draw_posterior
 from truerisk.report.rates import Rates
 from truerisk.report.stability import draw_stability
+from truerisk.report.validation_parts import PagePart, parts_of
+from truerisk.report.validation_text import validated_by
 
 __all__ = ["draw_page"]
 
@@ -59,12 +61,13 @@ def draw_page(content: Any) -> str:
         "legend": _legend(document),
         "differences": _differences(document),
         "sections": tuple(_sections(document, rates)),
+        "validation": _validation(document),
         "rates": rates,
         "rates_data": None if rates is None else rates.data(),
         "now": {} if rates is None else rates.numbers(rates.start),
         "rate_names": RATE_NAMES,
         "methods": described(document),
-        "references": references(document),
+        "references": _references(document),
         "repeat": repeat(document),
         "described": _data(document),
         "notes": _notes(document),
@@ -277,8 +280,27 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
     if calibration is not None:
         lead = f"Of {document.best.shown}, {made} without the rows it rates."
         yield Section("calibration", "Calibration", lead, (calibration,))
+    if document.validation is not None:
+        lead = f"What a reviewer asks of {document.best.shown}, {made} without the rows it rates; "
+        lead += f"on {document.validation.n_rows} rows"
+        named = document.validation.n_events is not None
+        lead += f", event {document.validation.event}." if named else "."
+        yield Section("validation", "Validation", lead)
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
+
+
+def _validation(document: Document) -> tuple[PagePart, ...]:
+    if document.validation is None:
+        return ()
+    return tuple(part.inside("validation") for part in parts_of(document.validation))
+
+
+def _references(document: Document) -> list[str]:
+    papers = references(document)
+    if document.validation is not None:
+        papers = [*papers, *validated_by(document.validation)]
+    return list(dict.fromkeys(papers))
 
 
 def _data(document: Document) -> list[tuple[str, str]]:
@@ -318,6 +340,10 @@ def _notes(document: Document) -> list[str]:
     ]
     if document.no_roc and document.task == "classification":
         notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")
+    if document.no_validation:
+        notes.append(f"no validation: {clean(document.no_validation, 300)}")
+    if document.validation is not None:
+        notes += [f"validation: {clean(note, 400)}" for note in document.validation.notes]
     if document.missing:
         listed = ", ".join(clean(name, 60) for name in document.missing)
         notes.append(f"not assessed, because interrupted: {listed}")

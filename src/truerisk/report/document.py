@@ -12,6 +12,7 @@ from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
 from truerisk.core.ties import tied_groups
 from truerisk.report.estimates import Curve, Estimate, Learned, read_interval, read_setting
 from truerisk.report.json_values import JsonValue, require_schema
+from truerisk.report.validation_document import ValidationDocument, validation_in
 
 __all__ = [
     "Calibrated",
@@ -238,6 +239,8 @@ class Document:
     roc: Roc | None
     no_roc: str
     calibration: Calibrated | None
+    validation: ValidationDocument | None
+    no_validation: str
     monte_carlo: Mapping[str, tuple[float, ...]]
     source: str
     command: str
@@ -288,6 +291,8 @@ def read_document(content: Any) -> Document:
         roc=found["roc"].maybe(Roc.read),
         no_roc=found.get("no_roc").maybe(JsonValue.text) or "",
         calibration=found["calibration"].maybe(Calibrated.read),
+        validation=found.get("validation").maybe(validation_in),
+        no_validation=found.get("no_validation").maybe(JsonValue.text) or "",
         monte_carlo={
             name: _kept(v.any_number() for v in risks.each())
             for name, risks in found["monte_carlo"].items()

@@ -30,6 +30,7 @@ __all__ = [
     "RanksRecord",
     "ValidationDocument",
     "read_validation",
+    "validation_in",
 ]
 
 SCHEMA, NEWEST = "truerisk.validation", 1
@@ -95,11 +96,16 @@ class CurveRecord:
 
 @dataclass(frozen=True)
 class CalibrationRecord:
-    """Calibration: measures, the curve or why there is none, and the probabilities in bins."""
+    """Calibration: measures, the curve or why there is none, and what was given in bins.
 
+    `of_event` is False where y holds numbers.
+    """
+
+    of_event: bool
     measures: tuple[MeasureRecord, ...]
     curve: CurveRecord | None
     counts: tuple[Line, ...]
+    edges: Line
     missing: str | None
     notes: tuple[str, ...]
 
@@ -137,6 +143,7 @@ class ValidationDocument:
     predictions: PredictionsRecord | None
     unstable: tuple[str, ...]
     items: tuple[ItemRecord, ...]
+    methods_text: str
     missing: Mapping[str, str]
     notes: tuple[str, ...]
     seed: int
@@ -157,8 +164,12 @@ class ValidationDocument:
 
 def read_validation(content: Any) -> ValidationDocument:
     """A document from plain values, or a sentence on what is wrong with them."""
-    require_schema(content, SCHEMA, NEWEST)
-    found = JsonValue(content)
+    return validation_in(JsonValue(content))
+
+
+def validation_in(found: JsonValue) -> ValidationDocument:
+    """The same of a value inside another document."""
+    require_schema(found.value, SCHEMA, NEWEST)
     rows, risk = found["rows"], found["risk"]
     stability = found["stability"].maybe(read_stability)
     features, predictions, unstable = stability or (None, None, ())
@@ -177,12 +188,17 @@ def read_validation(content: Any) -> ValidationDocument:
         predictions=predictions,
         unstable=unstable,
         items=found["checklist"].maybe(read_items) or (),
+        methods_text=clean(found["checklist"].maybe(_methods) or "", 8000),
         missing=found["missing"].words(),
         notes=tuple(found["notes"].texts()),
         seed=risk["seed"].whole(),
         fingerprint=risk["data_fingerprint"].text(),
         versions=risk["versions"].words(),
     )
+
+
+def _methods(found: JsonValue) -> str:
+    return found["methods_text"].text()
 
 
 def _measures(found: JsonValue) -> tuple[MeasureRecord, ...]:
@@ -201,10 +217,15 @@ def _ranks(found: JsonValue) -> RanksRecord:
 
 
 def _calibration(found: JsonValue) -> CalibrationRecord:
+    counts = tuple(_line(side) for side in found["counts"].each(2))
+    if not counts:
+        found["counts"].wrong("an array of bins")
     return CalibrationRecord(
         measures=_measures(found["measures"]),
         curve=found["curve"].maybe(_curve),
-        counts=tuple(_line(side) for side in found["counts"].each(2)),
+        of_event=found["event"].value is not None,
+        counts=counts,
+        edges=_line(found["edges"], len(counts[0]) + 1),
         missing=found["missing"].maybe(JsonValue.text),
         notes=tuple(found["notes"].texts()),
     )

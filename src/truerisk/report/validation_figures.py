@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from truerisk.core.present import number
 from truerisk.report.figure import Figure, FigureTable, Key, thinned
-from truerisk.report.scale import Scale
+from truerisk.report.scale import Scale, round_ticks
 from truerisk.report.svg import WIDTH, Drawing
 from truerisk.report.validation_document import (
     BenefitRecord,
     CalibrationRecord,
+    CurveRecord,
     RanksRecord,
     ValidationDocument,
 )
@@ -49,21 +51,25 @@ def draw_roc_curve(found: RanksRecord, document: ValidationDocument) -> Figure |
 
 
 def draw_calibration_curve(found: CalibrationRecord, document: ValidationDocument) -> Figure | None:
-    """The smoothed share of events over the probability, with the probabilities below."""
+    """What came, smoothed, over what was given; the rows below."""
     curve = found.curve
     if curve is None:
         return None
+    words = OF_EVENT if found.of_event else OF_NUMBERS
     slope = document.measure("slope")
     said = "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
-    drawing = _drawing("Calibration curve", f"The share of events, smoothed.{said}", 460, -0.3)
-    drawing.left_axis("share of events", TICKS)
-    drawing.bottom_axis("probability given", TICKS)
-    _bars(drawing, found.counts)
-    drawing.slope(0, 0, 1, 1, "baseline")
+    low, high = _range(found, curve)
+    ticks = TICKS if found.of_event else round_ticks(low, high)
+    drawing = _drawing("Calibration curve", f"{words.smoothed}{said}", 460, -0.3, low, high)
+    drawing.left_axis(words.came, ticks)
+    drawing.bottom_axis(words.given, ticks)
+    _bars(drawing, found, words, (low, high))
+    drawing.slope(low, low, high, high, "baseline")
     keys = [Key("s0", "held-out rows", "line")]
-    columns = [("probability", curve.predicted), ("held out", curve.observed)]
+    columns = [(words.column, curve.predicted), ("held out", curve.observed)]
     if curve.low is not None and curve.high is not None:
-        drawing.band(curve.predicted, curve.low, curve.high, "s0")
+        lows, highs = ([min(max(v, low), high) for v in side] for side in (curve.low, curve.high))
+        drawing.band(curve.predicted, lows, highs, "s0")
         keys = [Key("s0", "held-out rows, with their band", "line")]
         columns += [("low", curve.low), ("high", curve.high)]
     for name, values, look in (
@@ -75,16 +81,12 @@ def draw_calibration_curve(found: CalibrationRecord, document: ValidationDocumen
             keys.append(Key(look, OTHERWISE[name], "line"))
             columns.append((name, values))
     drawing.line(curve.predicted, curve.observed, "s0")
-    keys.append(Key("baseline", "probabilities that are right", "line"))
+    keys.append(Key("baseline", words.right, "line"))
     return Figure(
         name="calibration",
-        title="Whether probabilities mean what they say",
+        title=words.title,
         drawing=drawing,
-        caption=(
-            f"Probability of {document.event}: a restricted cubic spline of its logit, between the "
-            "1 % and the 99 % quantile of the apparent probabilities. Bars below: held-out "
-            f"probabilities of rows with the event (upwards) and without (downwards).{said}"
-        ),
+        caption=f"{words.caption.format(event=document.event)}{said}",
         table=_table(columns),
         keys=tuple(keys),
     )
@@ -96,19 +98,74 @@ OTHERWISE = {
 }
 
 
-def _bars(drawing: Drawing, counts: Sequence[Sequence[float]]) -> None:
+@dataclass(frozen=True)
+class Words:
+    """What a calibration curve is of."""
+
+    title: str
+    smoothed: str
+    came: str
+    given: str
+    column: str
+    right: str
+    caption: str
+    sides: tuple[str, ...]
+
+
+OF_EVENT = Words(
+    title="Whether probabilities mean what they say",
+    smoothed="The share of events, smoothed.",
+    came="share of events",
+    given="probability given",
+    column="probability",
+    right="probabilities that are right",
+    caption=(
+        "Probability of {event}: a restricted cubic spline of its logit, between the 1 % and the "
+        "99 % quantile of the apparent probabilities. Bars below: held-out probabilities of rows "
+        "with the event (upwards) and without (downwards)."
+    ),
+    sides=("with the event", "without it"),
+)
+OF_NUMBERS = Words(
+    title="Whether answers are right on average",
+    smoothed="The mean of y, smoothed.",
+    came="mean of y",
+    given="answer",
+    column="answer",
+    right="answers that are right",
+    caption=(
+        "A restricted cubic spline of the answers, between the 1 % and the 99 % quantile of the "
+        "apparent ones. Bars below: held-out answers."
+    ),
+    sides=("rows",),
+)
+
+
+def _range(found: CalibrationRecord, curve: CurveRecord) -> tuple[float, float]:
+    """Of the axes: all probabilities; of numbers what was given, and what came."""
+    if found.of_event:
+        return 0.0, 1.0
+    lines = (found.edges, curve.observed, curve.apparent or (), curve.corrected or ())
+    values = [value for line in lines for value in line]
+    return min(values), max(values)
+
+
+def _bars(
+    drawing: Drawing, found: CalibrationRecord, words: Words, ends: tuple[float, float]
+) -> None:
     """Counts of rows with the event upwards, of others downwards, from one line."""
-    low, high = BARS
+    span, counts, edges = ends[1] - ends[0], found.counts, found.edges
+    low, high = (ends[0] + share * span for share in BARS)
     middle, most = (low + high) / 2, max((max(side) for side in counts), default=0)
-    if len(counts) != 2 or not most:
+    if len(counts) != len(words.sides) or not most:
         return
-    for side, up, look, what in ((0, 1, "s1", "with the event"), (1, -1, "s5", "without it")):
-        n = len(counts[side])
-        for i, count in enumerate(counts[side]):
+    looks = ((1, "s1"), (-1, "s5"))
+    for side, (up, look), what in zip(counts, looks, words.sides, strict=False):
+        for i, count in enumerate(side):
             if count:
                 end = middle + up * (high - middle) * count / most
-                tip = f"{number(i / n, 2)} to {number((i + 1) / n, 2)}: {count:g} {what}"
-                drawing.bar(i / n, (i + 1) / n, middle, end, look, tip)
+                tip = f"{number(edges[i], 2)} to {number(edges[i + 1], 2)}: {count:g} {what}"
+                drawing.bar(edges[i], edges[i + 1], middle, end, look, tip)
 
 
 def draw_benefit(found: BenefitRecord, document: ValidationDocument) -> Figure:
@@ -156,13 +213,17 @@ def draw_benefit(found: BenefitRecord, document: ValidationDocument) -> Figure:
     )
 
 
-def _drawing(title: str, about: str, height: int, low: float) -> Drawing:
+def _drawing(
+    title: str, about: str, height: int, below: float, low: float = 0.0, high: float = 1.0
+) -> Drawing:
+    """Both axes from low to high, with some air, and a share of that below."""
+    span = high - low
     return Drawing(
         title=title,
         about=about,
         height=height,
-        x=Scale(-0.01, 1.01, LEFT, WIDTH - 12),
-        y=Scale(low, 1.01, height - 44, TOP),
+        x=Scale(low - 0.01 * span, high + 0.01 * span, LEFT, WIDTH - 12),
+        y=Scale(low + below * span, high + 0.01 * span, height - 44, TOP),
     )
 
 

@@ -2,61 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from truerisk.core.present import clean, number
-from truerisk.core.validation.validation import PARTS
-from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.layout import Headline, Section, rendered
-from truerisk.report.review_document import PredictionsRecord
-from truerisk.report.review_figures import (
-    checklist_table,
-    draw_features,
-    draw_forest,
-    draw_instability,
-)
-from truerisk.report.validation_document import (
-    MeasureRecord,
-    ValidationDocument,
-    read_validation,
-)
-from truerisk.report.validation_figures import (
-    draw_benefit,
-    draw_calibration_curve,
-    draw_roc_curve,
-)
-from truerisk.report.validation_text import (
-    validated,
-    validated_again,
-    validated_by,
-    verdict,
-)
+from truerisk.report.validation_document import ValidationDocument, read_validation
+from truerisk.report.validation_parts import parts_of
+from truerisk.report.validation_text import validated_again, validated_by, verdict
 
-__all__ = ["PagePart", "draw_validation"]
-
-
-@dataclass(frozen=True)
-class PagePart:
-    """A part of the validation on the page: figures, tables with their captions, sentences."""
-
-    name: str
-    lead: str
-    figures: tuple[Figure, ...] = ()
-    tables: tuple[tuple[FigureTable, str], ...] = ()
-    said: tuple[str, ...] = ()
-
-    @property
-    def section(self) -> Section:
-        """Its heading and figures."""
-        return Section(self.name.replace("_", "-"), PARTS[self.name], self.lead, self.figures)
+__all__ = ["draw_validation"]
 
 
 def draw_validation(content: Any) -> str:
     """The page of a validation's plain values (`Validation.to_dict`)."""
     document = read_validation(content)
-    parts = tuple(_parts(document))
+    parts = tuple(parts_of(document))
     values = {
         "eyebrow": "validation",
         "title": _title(document),
@@ -70,7 +31,7 @@ def draw_validation(content: Any) -> str:
             Section("methods", "What was done"),
             Section("repeat", "How to repeat it"),
         ),
-        "methods": validated(document),
+        "methods": document.methods_text,
         "references": validated_by(document),
         "repeat": validated_again(document),
         "described": [],
@@ -93,8 +54,14 @@ def _facts(document: ValidationDocument) -> list[str]:
     return facts
 
 
+HEADLINES = (
+    *(("auc", "report"), ("explained", "report")),
+    *(("slope", ""), ("in-the-large", ""), ("brier", "")),
+)
+
+
 def _headline(document: ValidationDocument) -> Iterator[Headline]:
-    for word, look in (("auc", "report"), ("slope", ""), ("in-the-large", ""), ("brier", "")):
+    for word, look in HEADLINES:
         one = document.measure(word)
         if one is not None and one.honest is not None:
             under = "held-out rows" if one.interval is None else f"interval {one.interval}"
@@ -102,103 +69,3 @@ def _headline(document: ValidationDocument) -> Iterator[Headline]:
     value, interval = document.risk.own_scale
     under = clean(document.risk.loss, 40) + ("" if interval is None else f", {interval}")
     yield Headline("Honest risk", number(value, 3), under)
-
-
-def _parts(document: ValidationDocument) -> Iterator[PagePart]:
-    ranks, calibration = document.discrimination, document.calibration
-    if ranks is not None:
-        figure = draw_roc_curve(ranks, document)
-        yield PagePart(
-            "discrimination",
-            "Whether rows with the event are given more than others.",
-            () if figure is None else (figure,),
-            ((_table(ranks.measures), MEASURED),),
-            _reasons(ranks.measures),
-        )
-    if calibration is not None:
-        figure = draw_calibration_curve(calibration, document)
-        yield PagePart(
-            "calibration",
-            "Whether what is given a probability comes as often.",
-            () if figure is None else (figure,),
-            ((_table(calibration.measures), MEASURED),),
-            (*_reasons(calibration.measures), *calibration.notes),
-        )
-    if document.net_benefit is not None:
-        yield PagePart(
-            "net_benefit",
-            "Whether deciding by the model is better than treating everybody or nobody.",
-            (draw_benefit(document.net_benefit, document),),
-        )
-    yield from _review(document)
-    for name, why in document.missing.items():
-        if name in PARTS:
-            yield PagePart(name, f"Not told: {clean(why, 1000)}")
-
-
-def _review(document: ValidationDocument) -> Iterator[PagePart]:
-    """Subgroups, stability, checklists."""
-    if document.subgroups:
-        forests = (draw_forest(one, i) for i, one in enumerate(document.subgroups))
-        own = (note for one in document.subgroups for note in one.notes)
-        notes = dict.fromkeys((*document.on_levels, *own))
-        yield PagePart(
-            "subgroups",
-            "Whether it does as well in every group of rows.",
-            tuple(one for one in forests if one is not None),
-            said=tuple(clean(note, 1000) for note in notes),
-        )
-    features, predictions = document.features, document.predictions
-    if features is not None or predictions is not None:
-        figures = (
-            None if features is None else draw_features(features),
-            None if predictions is None else draw_instability(predictions),
-        )
-        unsaid = () if features is None or not features.reason else (features.reason,)
-        yield PagePart(
-            "stability",
-            "Whether other training rows would have led to the same model.",
-            tuple(one for one in figures if one is not None),
-            () if predictions is None else ((_moves(predictions), "How far predictions move"),),
-            (*unsaid, *document.unstable),
-        )
-    if document.items:
-        names = tuple(dict.fromkeys(item.guideline for item in document.items))
-        n_open = sum(not item.answer for item in document.items)
-        yield PagePart(
-            "checklist",
-            f"What data and computation tell; {n_open} items are open, and yours to answer.",
-            tables=tuple((checklist_table(document.items, name), name) for name in names),
-        )
-
-
-def _moves(found: PredictionsRecord) -> FigureTable:
-    return FigureTable.of(
-        ("of every row, and on average", "value"),
-        [[name, number(value)] for name, value in found.summary],
-    )
-
-
-MEASURED = (
-    "Held-out rows with the interval; the model and its own rows (apparent); means over bootstrap "
-    "samples of the whole procedure, on the sample (training) and on all rows (test); optimism = "
-    "training − test, corrected = apparent − optimism"
-)
-
-
-def _table(measures: Sequence[MeasureRecord]) -> FigureTable:
-    head = ("measure", "held out", "interval", "apparent", "training", "test", "optimism",
-            "corrected", "samples")  # fmt: skip
-    rows = [
-        [
-            one.title, number(one.honest), "–" if one.interval is None else str(one.interval),
-            number(one.apparent), number(one.training), number(one.test), number(one.optimism),
-            number(one.corrected), str(one.n) if one.n else "–",
-        ]
-        for one in measures
-    ]  # fmt: skip
-    return FigureTable.of(head, rows)
-
-
-def _reasons(measures: Sequence[MeasureRecord]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(clean(one.reason, 1000) for one in measures if one.reason))

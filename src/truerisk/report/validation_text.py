@@ -1,12 +1,12 @@
-"""How a validation was made, as a paragraph to paste, and how to make it again."""
+"""What a validation found, in sentences, which papers it rests on, and how to make it again."""
 
 from __future__ import annotations
 
-from truerisk.core.present import clean, number, tested_by
+from truerisk.core.present import clean, number
 from truerisk.report.methods_text import Repeat
 from truerisk.report.validation_document import ValidationDocument
 
-__all__ = ["validated", "validated_again", "validated_by", "verdict"]
+__all__ = ["validated_again", "validated_by", "verdict"]
 
 HARRELL = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."
 COX = (
@@ -32,8 +32,9 @@ STEYERBERG = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Spr
 
 def verdict(document: ValidationDocument) -> list[str]:
     """What was found, in sentences."""
-    said = []
-    for word, sentence in SENTENCES.items():
+    said, calibration = [], document.calibration
+    of_event = calibration is None or calibration.of_event
+    for word, sentence in (SENTENCES if of_event else OF_NUMBERS).items():
         one = document.measure(word)
         if one is None or one.honest is None:
             continue
@@ -53,45 +54,11 @@ SENTENCES = {
     "in-the-large": "Calibration in the large is {}; above 0 probabilities are too small.",
     "brier": "The Brier score is {}.",
 }
-
-
-def validated(document: ValidationDocument) -> str:
-    """The methods paragraph."""
-    events = (
-        ""
-        if document.n_events is None
-        else f" ({document.n_events} with the event, {document.event})"
-    )
-    groups = "" if document.n_groups is None else f" in {document.n_groups} groups, kept whole,"
-    by = clean(tested_by(document.risk.method), 80)
-    said = [
-        (
-            f"Performance was estimated on {document.n_rows} rows{events}{groups} by {by}: every "
-            "row was answered by models that took it neither for tuning nor for the fit."
-        )
-    ]
-    if document.discrimination is not None:
-        said.append(
-            "Discrimination is the area under the ROC curve and the average precision, with "
-            "intervals by the influence of rows."
-        )
-    if document.calibration is not None:
-        said.append(
-            "Calibration is described by intercept and slope of the logistic recalibration of the "
-            "held-out probabilities and by a flexible curve, a restricted cubic spline of their "
-            "logit; intervals and band are by the sandwich estimator, rows of one group added up."
-        )
-    if document.net_benefit is not None:
-        said.append(
-            "Net benefit is compared with that of treating everybody and nobody over all "
-            "thresholds."
-        )
-    if document.n_samples:
-        said.append(
-            f"Besides, every measure was corrected for optimism by {document.n_samples} bootstrap "
-            "samples, in each of which the whole procedure, tuning included, was repeated."
-        )
-    return " ".join(said)
+OF_NUMBERS = {
+    "explained": "On held-out rows R² is {}.",
+    "slope": "The calibration slope is {}; below 1 answers are too far apart.",
+    "in-the-large": "Calibration in the large is {}; above 0 answers are too small.",
+}
 
 
 def validated_by(document: ValidationDocument) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from tests.support.rms_data import RMS, drawn
+from tests.support.rms_data import REVIEW, RMS, drawn
 
 import truerisk as tr
 
@@ -83,3 +83,38 @@ def test_it_is_the_optimism_method_of_the_house(found):
     risk = tr.estimate_risk(model, X, Y, method=method, loss="brier")
     assert found.calibration["brier"].corrected == pytest.approx(risk.value)
     assert found.calibration["brier"].apparent == pytest.approx(risk.table["apparent"])
+
+
+@pytest.mark.parametrize(
+    ("place", "word"), [(0, "auc"), (1, "brier"), (2, "intercept"), (3, "slope")]
+)
+def test_it_is_boot_optimism_of_pminternal(found, place, word):
+    """Apparent, optimism and corrected on the same samples."""
+    part = found.discrimination if word == "auc" else found.calibration
+    one = part[word]
+    told = [one.apparent, one.optimism, one.corrected]
+    expected = [REVIEW[name][place] for name in ("apparent", "optimism", "corrected")]
+    assert told == pytest.approx(expected, abs=2e-6)
+
+
+def test_predictions_move_as_pminternal_says(found):
+    """Every row's mean absolute prediction error and share of other classes, and the 95 % range."""
+    moved = found.stability.predictions
+    average, *rows = REVIEW["mape"]
+    assert moved.mape == pytest.approx(average, abs=1e-6)
+    assert moved.by_row == pytest.approx(np.array(rows), abs=1e-5)
+    assert moved.otherwise == pytest.approx(np.array(REVIEW["cii"]))
+    low, high = moved.ranges
+    assert (high - low).mean() == pytest.approx(REVIEW["width"], abs=1e-5)
+
+
+def test_workers_find_the_same_numbers():
+    """Two worker processes, to the last digit: tuned samples, their calibration, the moves."""
+    search = tr.HonestSearchCV(
+        LogisticRegression(), {"C": [1e-3, 1.0]}, select_by="3-fold", loss="log"
+    ).fit(X, Y)
+    alone, spread = (
+        tr.validate(search, X, Y, samples=SAMPLES[:3], executor=executor) for executor in (None, 2)
+    )
+    for name in ("discrimination", "calibration", "net_benefit", "stability"):
+        assert getattr(alone, name).to_dict() == getattr(spread, name).to_dict(), name

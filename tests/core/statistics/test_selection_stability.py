@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.support.rms_data import REVIEW
 
 from truerisk.core.statistics.selection_stability import stability_index
 
@@ -27,6 +28,21 @@ def test_it_is_that_of_the_authors():
     """
     index, error = stability_index(Z)
     assert (index, error**2) == pytest.approx((0.2666666666666665, 0.016213333333333333))
+
+
+SETS = (
+    ([[1, 2, 3], [1, 2, 3, 4], [1, 2, 3, 4, 5]], 10),  # the example of stabm's documentation
+    ([[1, 2, 5], [1, 2, 3], [1, 3, 6], [1, 2], [1, 2, 3, 4]], 6),
+    ([[*range(1, 8)], [*range(3, 10)], [*range(2, 7)], [7]], 12),
+)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_it_is_that_of_stabm(place):
+    """StabilityNogueira of the R package (`tests/support/review_oracles.R`)."""
+    sets, n_features = SETS[place]
+    marks = np.array([[f + 1 in one for f in range(n_features)] for one in sets])
+    assert stability_index(marks)[0] == pytest.approx(REVIEW["nogueira"][place], abs=1e-11)
 
 
 def test_of_sets_of_one_size_it_is_kunchevas_index():

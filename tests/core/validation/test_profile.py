@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.validation.measures import MEASURES
+from truerisk.core.validation.measures import OF_EVENTS, OF_RANKS
 from truerisk.core.validation.outcomes import Outcomes
 from truerisk.core.validation.profile import Optimism, Profile
 
@@ -38,12 +38,12 @@ def test_a_sample_of_one_class_has_brier_and_net_benefit_alone():
     assert {w for w, v in profile.measures(line).items() if np.isfinite(v)} == {"brier"}
     assert np.isnan(profile.curve(line)).all()
     assert np.isfinite(profile.net_benefit(line)).all()
-    assert len(line) == len(MEASURES) + len(GRID) + len(T)
+    assert len(line) == len(OF_EVENTS) + len(GRID) + len(T)
 
 
 def test_decision_values_have_ranks_alone():
     """AUC and average precision, and nothing that reads probabilities."""
     rows = Outcomes.of(np.arange(20) % 2, np.linspace(-3, 3, 20))
-    profile = Profile(GRID, T, ranks_only=True)
+    profile = Profile(np.empty(0), np.empty(0), OF_RANKS)
     found = profile.measures(profile.of(rows))
     assert {w for w, v in found.items() if np.isfinite(v)} == {"auc", "average-precision"}

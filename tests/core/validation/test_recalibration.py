@@ -26,7 +26,7 @@ def test_it_is_val_prob_of_rms():
 def test_probabilities_twice_as_extreme_have_half_the_slope():
     """A logit times 2 has the slope divided by 2 and the same intercept and R²."""
     once = Recalibration.of(ROWS).measures()
-    extreme = 1 / (1 + np.exp(-2 * ROWS.logit))
+    extreme = 1 / (1 + np.exp(-2 * ROWS.linear))
     twice = Recalibration.of(Outcomes.of(Y, extreme)).measures()
     assert twice["slope"] == pytest.approx(once["slope"] / 2)
     assert twice["intercept"] == pytest.approx(once["intercept"])

@@ -183,7 +183,17 @@ class Assessment(Written, Plots):
         card += [textwrap.fill(line, WIDEST) for line in self._more_rows]
         card += [""] if self._more_rows else []
         warned = ["", *warned] if warned else []
-        return "\n".join([self.title, "", table, "", *card, *self.legend, "", said, *warned])
+        said_of_best = ["", *self._validated] if self.validated is not None else []
+        lines = [self.title, "", table, "", *card, *self.legend, "", said, *warned, *said_of_best]
+        return "\n".join(lines)
+
+    @property
+    def _validated(self) -> list[str]:
+        """The validation of the best learner, or why there is none."""
+        name = present.clean(self.best, 40)
+        if self.validation is None:
+            return [f"no validation of {name}: {self.no_validation}"]
+        return [f"Validation of {name}", "", str(self.validation)]
 
     def _repr_html_(self) -> str:
         caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)

@@ -14,6 +14,7 @@ from truerisk.core import present
 from truerisk.core.errors import Refusal
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.core.validation.validation import Validation
 
 __all__ = ["SCHEMA", "recorded"]
 
@@ -62,6 +63,8 @@ def recorded(
         "roc": None if roc is None else roc.to_dict(),
         "no_roc": found.learners[found.best].no_roc,
         "calibration": None if calibration is None else calibration.to_dict(),
+        "validation": None if found.validation is None else _validation(found.validation, rows),
+        "no_validation": found.no_validation,
         "monte_carlo": present.plain(found.monte_carlo),
         "learners": {name: _learner(one, rows) for name, one in ranked.items()},
     }
@@ -98,6 +101,10 @@ def _learning_curve(one: TunedLearner, rows: bool) -> dict[str, Any] | None:
         for at in one.expected
     ]
     return {**curve.to_dict(), "expected": expected}
+
+
+def _validation(found: Validation, rows: bool) -> dict[str, Any]:
+    return (found if rows else replace(found, risk=_short(found.risk))).to_dict()
 
 
 def _estimate(risk: RiskEstimate, rows: bool) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from truerisk.core.contracts import Keeper, Request
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.evaluation import Winners
 from truerisk.core.plan.order import IN_TIME, ORDERED, is_ordered
-from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.engines.settings import response_refusal
@@ -38,13 +37,15 @@ class OutOfFold:
 
     `values` are class probabilities (a column per class) or decision values of the second class,
     as `response` says. Rows that were tested more often keep their first test. `ordered` rows were
-    tested in the order of time, so that no interval is justified. `n_fits` were made for it.
+    tested in the order of time, so that no interval is justified. `answers` are those to all
+    questions of the outer splits, for which `n_fits` were made.
     """
 
     response: Literal["probability", "score"]
     rows: np.ndarray
     split: np.ndarray
     values: np.ndarray
+    answers: Answers
     ordered: bool = False
     n_fits: int = 0
 
@@ -78,7 +79,7 @@ def out_of_fold(
         return NEITHER
     for told in (tested, *tested.also):
         if told.response == response:
-            return _first(problem, plan, told.values[0], response)
+            return _first(problem, told, response)
     try:
         passes = procedure.testing_pass(len(problem.family))
         asking = problem.asking(engine="auto", passes=passes, keeper=keeper)
@@ -87,7 +88,7 @@ def out_of_fold(
         return NEITHER
     if not (answers.answered.all() and np.isfinite(answers.values).all()):
         return NEITHER
-    return _first(problem, plan, answers.values[0], response, answers.n_fits)
+    return _first(problem, answers, response, answers.n_fits)
 
 
 def refits(problem: Problem) -> bool:
@@ -151,10 +152,9 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
     )
 
 
-def _first(
-    problem: Problem, plan: Plan, values: np.ndarray, response: Any, n_fits: int = 0
-) -> OutOfFold | str:
+def _first(problem: Problem, answers: Answers, response: Any, n_fits: int = 0) -> OutOfFold | str:
     """The first answer to every row by a model that did not see it."""
+    plan, values = answers.plan, answers.values[0]
     seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
     unseen = np.flatnonzero(~seen)
     kept, first = np.unique(plan.positions[0][unseen], return_index=True)
@@ -163,4 +163,4 @@ def _first(
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
     ordered = problem.data.time is not None or is_ordered(plan)
-    return OutOfFold(response, kept, split[at], values[at], ordered, n_fits)
+    return OutOfFold(response, kept, split[at], values[at], answers, ordered, n_fits)

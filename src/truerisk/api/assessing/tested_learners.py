@@ -24,6 +24,7 @@ from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
+from truerisk.core.validation.validation import Validation
 from truerisk.methods.parts.paired_losses import PairedAnswers
 from truerisk.methods.parts.procedure import Procedure
 
@@ -48,7 +49,8 @@ class TestedLearners:
     features, `baseline` its risk. `testing` is the method that tested them. `missing` names
     learners that an interruption left out; `order` says which comes first of equal ones. `source`,
     `command` and `column_names` say, for a report, what the data and their columns are called and
-    what was typed. `kept` says what a store spared; no number depends on it.
+    what was typed. `kept` says what a store spared; no number depends on it. `validated` is the
+    validation of the best learner, or why there is none; None where none was asked for.
     """
 
     best: str
@@ -66,6 +68,7 @@ class TestedLearners:
     command: str = ""
     column_names: tuple[str, ...] = ()
     kept: Kept | None = None
+    validated: Validation | str | None = field(default=None, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -114,6 +117,16 @@ class TestedLearners:
     def calibration(self) -> Calibration | None:
         """The calibration of the best learner, of rows without part in its tuning or fit."""
         return self.learners[self.best].calibration
+
+    @property
+    def validation(self) -> Validation | None:
+        """What a reviewer asks of the best learner (see `validate=`)."""
+        return None if isinstance(self.validated, str) else self.validated
+
+    @property
+    def no_validation(self) -> str | None:
+        """Why there is no validation, where one was asked for."""
+        return self.validated if isinstance(self.validated, str) else None
 
     @property
     def monte_carlo(self) -> dict[str, np.ndarray]:

@@ -9,6 +9,7 @@ from typing import Any
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.road.problem import Problem, loss_by, pose
 from truerisk.api.road.testing_method import testing_method
+from truerisk.api.road.usual_word import usual_word
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.grid_search_words import compared_by, worded
 from truerisk.api.searching.posed import posed
@@ -33,6 +34,7 @@ def asked_of(
 
     A search of another library is a model that tunes inside its own fit.
     """
+    _refuse_order(params)
     problem, method = _asked_and_tested(search, X, y, groups, params)
     problem = replace(problem, loss=loss_by(method, problem))
     method.check(problem.data, problem.loss)
@@ -52,10 +54,16 @@ def _asked_and_tested(
 
 
 def posed_model(
-    model: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], random_state: Any = 0
+    model: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    params: dict[str, Any],
+    *,
+    random_state: Any = 0,
+    **order: Any,
 ) -> Problem:
-    """The problem of a model that is no search of ours."""
-    _refuse_order(params)
+    """The problem of a model that is no search of ours; `order` are times and places of rows."""
     weight = params.pop("sample_weight", None)
     if params:
         raise Refusal(
@@ -63,22 +71,23 @@ def posed_model(
             "only sample_weight is known."
         )
     given = {"groups": groups, "sample_weight": weight, "random_state": random_state}
-    return pose(Family.of(model), X, y, **given)
+    return pose(Family.of(model), X, y, **given, **order)
 
 
 def posed_search(
-    search: HonestSearchCV, X: Any, y: Any, groups: Any, params: dict[str, Any]
+    search: HonestSearchCV, X: Any, y: Any, groups: Any, params: dict[str, Any], **order: Any
 ) -> tuple[Problem, Method, Procedure]:
     """The problem of a search, how it compares its settings, and how it is tested."""
-    _refuse_order(params)
-    problem, _ = posed(search, X, y, worded(search, y), route(search, groups, params))
+    routed = route(search, groups, params, **order)
+    problem, _ = posed(search, X, y, worded(search, y), routed)
     if search.param_grid is None and tunes_inside(problem.family):
         raise Refusal(
             f"{problem.family.name} tunes inside its own fit: give it as it is, without "
             "HonestSearchCV around it."
         )
-    select_by = as_grid_search_averages(compared_by(search, y))
-    return problem, select_by, testing_method(search.outer, select_by, USUAL)
+    usual = usual_word(problem.data)
+    select_by = as_grid_search_averages(compared_by(search, y, usual))
+    return problem, select_by, testing_method(search.outer, select_by, usual)
 
 
 def _refuse_order(params: Mapping[str, Any]) -> None:

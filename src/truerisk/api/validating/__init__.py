@@ -2,11 +2,18 @@
 
 | file | what it holds |
 |---|---|
+| `wishes.py` | what is asked for besides the model and its rows |
 | `asked.py` | what a search, or a model, is asked to be tested by |
 | `honest.py` | the answers about held-out rows: those that exist, or one honest run |
+| `event.py` | one class against the others |
+| `all_parts.py` | every part of one honest run |
+| `chosen_learner.py` | the same of the best learner of an assessment |
 | `rank_estimates.py` | AUC and its kin as a search tells them |
 | `resampled.py` | the whole procedure in bootstrap samples |
-| `two_outcomes.py` | discrimination, calibration and net benefit |
+| `pair_answers.py` | answers by models that lack a further fold |
+| `rating.py` | all numbers: held out, apparent, of samples, without each fold |
+| `calibration_part.py` | calibration of an event, or of numbers |
+| `two_outcomes.py` | discrimination and net benefit, and which parts there are |
 | `subgroup_part.py` | every score in every level of given columns |
 | `stability_part.py` | the features that the outer splits selected, and how predictions move |
 | `checklist_part.py` | what is known of the study |

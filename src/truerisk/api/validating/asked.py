@@ -8,6 +8,7 @@ from typing import Any
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.permuting.asked import posed_model, posed_search
 from truerisk.api.road.problem import Problem
+from truerisk.api.road.usual_word import usual_word
 from truerisk.api.search import HonestSearchCV
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
@@ -35,27 +36,32 @@ class Asked:
     fitted: HonestSearchCV | None = None
 
 
-def asked_of(given: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any) -> Asked:
-    """A search with its own words; a model by pairs of folds; one that tunes inside by folds."""
+def asked_of(
+    given: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], seed: Any, **order: Any
+) -> Asked:
+    """A search with its own words; a model by pairs of folds; one that tunes inside by folds.
+
+    `order` are times and places of the rows; where there are any, splits keep rows apart by them.
+    """
     if not isinstance(given, HonestSearchCV):
-        problem = posed_model(given, X, y, groups, params, random_state=seed)
-        select_by = as_method(USUAL)
-        inside = tunes_inside(Family.of(given))
-        return Asked(problem, select_by, Nested(USUAL) if inside else Pairs())
+        problem = posed_model(given, X, y, groups, params, random_state=seed, **order)
+        usual = usual_word(problem.data, USUAL)
+        in_pairs = usual == USUAL and not tunes_inside(Family.of(given))
+        testing: Procedure = Pairs() if in_pairs else Nested(usual, usual)
+        return Asked(problem, as_method(usual), testing)
     if given.outer is None:
         raise Refusal(
             "outer=None leaves out the answers about held-out rows, which a validation rests on: "
             "use outer='pairs'."
         )
-    problem, select_by, testing = posed_search(given, X, y, groups, params)
+    problem, select_by, testing = posed_search(given, X, y, groups, params, **order)
     if not hasattr(given, "risk_"):
         return Asked(problem, select_by, testing)
     if given.risk_.data_fingerprint != problem.data.fingerprint:
         raise Refusal(
-            "the search was fitted on other rows than these X and y (or with other groups or "
-            "weights, or with times or places, which a validation does not count): give what it "
-            "was fitted on, or a search that is not fitted. Rows that took no part in it are "
-            "answered by search.predict_proba."
+            "the search was fitted on other rows than these X and y (or with other groups, "
+            "weights, times or places): give what it was fitted on, or a search that is not "
+            "fitted. Rows that took no part in it are answered by search.predict_proba."
         )
     if given.curve_.candidates != problem.family.candidates:  # a time limit left some out
         family = replace(problem.family, candidates=given.curve_.candidates)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -61,6 +60,19 @@ class HonestRun:
             return {}
         return {one.response: one for one in (*self.shaken.also, self.shaken)}
 
+    def with_moved(self, answers: Answers) -> HonestRun:
+        """With answers by models that lack a further fold, which were asked for again."""
+        if self.shaken is None or answers.response in self.moved:
+            return replace(self, shaken=self.shaken or answers)
+        also = (*self.shaken.also, answers)
+        return replace(self, shaken=replace(self.shaken, also=also))
+
+    def with_answers(self, answers: Answers) -> HonestRun:
+        """With further answers of the same models to the same questions."""
+        told = tuple(one for one in self.answered.told if one.response != answers.response)
+        answered = replace(self.answered, told=(answers, *told))
+        return replace(self, answered=answered, n_made=self.n_made + answers.n_fits)
+
 
 def honest_run(asked: Asked) -> HonestRun:
     """From the search that was tested already where it keeps what is needed, else one run."""
@@ -97,7 +109,9 @@ def _tested(asked: Asked, wanted: Request | None) -> HonestRun:
     answered = risk.answered
     if answered is None:
         raise Refusal(f"'{asked.testing.word}' keeps no answers about single rows.")
-    if isinstance(asked.testing, Pairs):
+    if len(problem.family) == 1:
+        best = 0
+    elif isinstance(asked.testing, Pairs):
         best = curve_of(told).best
     else:
         best = curve_of(compute(of_tuning(problem, asked.select_by), asked.select_by)).best
@@ -146,6 +160,4 @@ def _with(found: HonestRun, wanted: Request) -> HonestRun:
     problem, plan = found.problem, answered.told[0].plan
     passes = found.asked.testing.testing_pass(len(problem.family))
     asking = problem.asking(engine="auto", passes=passes)
-    answers = asking.answers(plan, wanted, by_fit(plan, found.winners))
-    told: tuple[Any, ...] = (answers, *answered.told)
-    return replace(found, answered=replace(answered, told=told), n_made=answers.n_fits)
+    return found.with_answers(asking.answers(plan, wanted, by_fit(plan, found.winners)))

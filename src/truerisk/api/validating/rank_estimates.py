@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from truerisk.api.road.default_interval import default_word
+from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Terms
@@ -27,25 +29,29 @@ class ScoreTold:
     reason: str | None = None
 
 
-def score_of(run: HonestRun, word: str) -> ScoreTold:
+def score_of(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     """A score of the held-out answers, averaged over folds as the search averages it.
 
     That of the search itself where it was asked for, else from the answers, without a fit.
     """
     for told in (run.risk, *run.risk.scores.values()):
-        if told.loss == word:
+        if told.loss == word and (event is None or event.usual):
             shown = told.own_scale
             return ScoreTold(shown.value, told.std_error, shown.interval)
     problem, testing = run.problem, run.asked.testing
-    loss = as_loss(word, problem.data)
-    answers = _with_response(run.answered.told, loss.response)
-    shaken = None if run.shaken is None else _with_response((run.shaken,), loss.response)
+    data = problem.data if event is None else event.data
+    loss = as_loss(word, data)
+    told_rows, moved = list(run.answered.told), list(run.moved.values())
+    if event is not None:
+        told_rows, moved = ([event.answers(one) for one in some] for some in (told_rows, moved))
+    answers = _with_response(told_rows, loss.response)
+    shaken = _with_response(moved, loss.response)
     if answers is None:
         return ScoreTold(reason=f"the model gives no answers that '{word}' could rate.")
-    interval = default_word(testing.outer_method, loss, problem.data)
+    interval = default_word(testing.outer_method, loss, data)
     terms = Terms(problem.confidence_level, problem.rule, interval=interval)
     try:
-        tested = testing.risk(answers, shaken, problem.data, loss, terms)
+        tested = testing.risk(answers, shaken, data, loss, terms)
     except Refusal as refusal:
         return ScoreTold(reason=str(refusal))
     found = tested.read_interval()
@@ -55,7 +61,7 @@ def score_of(run: HonestRun, word: str) -> ScoreTold:
     return ScoreTold(float(loss.perfect - tested.value), tested.read_std_error(), own)
 
 
-def _with_response(told: tuple[Answers, ...], response: Response) -> Answers | None:
+def _with_response(told: Sequence[Answers], response: Response) -> Answers | None:
     """Answers of that kind; a probability of the second class is a score, too."""
     known = {one.response: one for one in told}
     if response in known:

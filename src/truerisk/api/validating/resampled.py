@@ -20,7 +20,6 @@ from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.core.table.data import Data
 from truerisk.methods.bootstrap import Bootstrap
-from truerisk.resampling.samples import given_samples
 
 __all__ = ["Resampled", "resampled"]
 
@@ -28,19 +27,25 @@ LONG = 60.0  # seconds that deserve a word before they pass
 
 
 @dataclass(frozen=True)
-class BothOutcomes(Bootstrap):
-    """Bootstrap samples that hold both outcomes: in another one nothing can be fitted or rated."""
+class EveryClass(Bootstrap):
+    """Bootstrap samples that hold every class: in another one less can be fitted, or nothing."""
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TrueRiskWarning)  # a note says how many are left out
             plan = super().plan(data, streams)
+        if data.task != "classification":
+            return plan
         times = times_drawn(plan, np.arange(plan.n_questions))
-        events = times @ (data.class_codes == 1)
-        both = np.flatnonzero((events > 0) & (events < times.sum(axis=1)))
-        if not len(both):
-            raise Refusal("no bootstrap sample holds both outcomes.")
-        return plan.only(both)
+        drawn = times @ np.eye(data.n_classes)[data.class_codes]
+        whole = np.flatnonzero((drawn > 0).all(axis=1))
+        if not len(whole):
+            raise Refusal(f"no bootstrap sample holds {_all_of(data.n_classes)}.")
+        return plan.only(whole)
+
+
+def _all_of(n_classes: int) -> str:
+    return "both outcomes" if n_classes == 2 else f"all {n_classes} classes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class Resampled:
     """What models of bootstrap samples answer about all rows.
 
     `times[b, i]` is how often sample b holds row i, `answers[b]` what its model says of all rows.
-    `n_left_out` samples are not among them: those of one outcome, and those whose model failed.
+    `n_left_out` samples are not among them: those that lack a class, and those whose model failed.
     """
 
     times: np.ndarray
@@ -66,15 +71,17 @@ def resampled(
     """Tune and fit in every sample, and ask each model about all rows.
 
     The samples are drawn with `seed`, groups whole, or given. Refused where the procedure cannot be
-    repeated in a sample.
+    repeated in a sample, and where rows depend on others that a sample would draw apart.
     """
+    if run.problem.data.time is not None or run.problem.data.block is not None:
+        raise Refusal(
+            "a bootstrap sample draws single rows, and these depend on those before or beside them."
+        )
     problem = replace(run.problem, seed=seed, interval=None, scores={})
     if executor is not None:
         problem = replace(problem, executor=executor)
-    if samples is not None:
-        given_samples(samples, problem.data)  # which refuses what is no array of row numbers
     n_samples = replicates if samples is None else max(len(samples), 1)
-    method: Any = BothOutcomes("bootstrap", n_samples, samples)
+    method: Any = EveryClass("bootstrap", n_samples, samples)
     if len(problem.family) > 1:
         method = testing_method(method, run.asked.select_by, "10-fold")
     _warn_of_hours(run, n_samples)

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
+from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun
+from truerisk.api.validating.pair_answers import pair_answers
 from truerisk.api.validating.resampled import Resampled
-from truerisk.core.answers import Answers, Response
-from truerisk.core.contracts import Request, Streams
+from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal
-from truerisk.core.plan.plan import Plan
 from truerisk.core.table.rows import column_names, n_columns
 from truerisk.core.validation.feature_stability import FeatureStability
 from truerisk.core.validation.prediction_stability import PredictionStability, others_of_pairs
 from truerisk.core.validation.stability import ModelStability
-from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.choosing_inside import by_fit
 from truerisk.models.stated.selected_features import selected_features
 
 __all__ = ["stability_of"]
 
 BY: tuple[Response, ...] = ("probability", "value", "label")
-NO_PAIRS = (
-    "no models were fitted without a further fold, by which predictions move: use a search with "
-    "outer='pairs', or a model without a search inside."
-)
 SOURCE = (
     "the further models of a row lack one fold more than its own: they share most of their "
     "training rows with it, and move {factor:.2g} times less than a model of new training rows "
@@ -40,9 +33,12 @@ LABELS = "the model gives no probabilities: a move is another label."
 
 
 def stability_of(
-    run: HonestRun, own: np.ndarray | None = None, samples: Resampled | None = None
+    run: HonestRun,
+    event: Event | None = None,
+    own: np.ndarray | None = None,
+    samples: Resampled | None = None,
 ) -> ModelStability:
-    """Of the features that the outer splits selected, and of single predictions.
+    """Of the features that the outer splits selected, and of single predictions of the `event`.
 
     Where the procedure was repeated in bootstrap `samples`, their models' predictions of all rows
     are held against `own`, those of the model of all rows; else those of held-out rows move.
@@ -54,7 +50,7 @@ def stability_of(
     except Refusal as refusal:
         missing["features"] = str(refusal)
     try:
-        predictions = _of_samples(run, own, samples) or _predictions(run)
+        predictions = _of_samples(event, own, samples) or _predictions(run, event)
     except Refusal as refusal:
         missing["predictions"] = str(refusal)
     return ModelStability(features, predictions, missing)
@@ -76,26 +72,26 @@ def _features(run: HonestRun) -> FeatureStability:
 
 
 def _of_samples(
-    run: HonestRun, own: np.ndarray | None, samples: Resampled | None
+    event: Event | None, own: np.ndarray | None, samples: Resampled | None
 ) -> PredictionStability | None:
-    """Of models of bootstrap samples; None where there are none, or no probabilities."""
-    if own is None or samples is None or len(samples.answers) < 2 or own.ndim != 2:
+    """Of models of bootstrap samples; None where there are none, or decision values."""
+    if own is None or samples is None or len(samples.answers) < 2:
         return None
-    return PredictionStability.of(
-        np.arange(len(own)),
-        own[:, 1],
-        samples.answers[..., 1],
-        OF_SAMPLES,
-        event=str(run.problem.data.label(1)),
-    )
+    given, others = own, samples.answers
+    if event is not None:
+        if own.ndim != 2:
+            return None
+        given, others = own[:, event.code], others[..., event.code]
+    label = None if event is None else event.label
+    return PredictionStability.of(np.arange(len(own)), given, others, OF_SAMPLES, event=label)
 
 
-def _predictions(run: HonestRun) -> PredictionStability:
+def _predictions(run: HonestRun, event: Event | None) -> PredictionStability:
     response = next((one for one in BY if one in run.told), None)
     if response is None:
         raise Refusal("decision values of several models have no common scale.")
     answers = run.told[response]
-    shaken = run.moved.get(response) or _asked_again(run, response)
+    shaken = pair_answers(run, response)
     found = others_of_pairs(answers, shaken)
     if found is None:
         raise Refusal("rows were tested more than once: use one repetition, outer='pairs'.")
@@ -107,45 +103,9 @@ def _predictions(run: HonestRun) -> PredictionStability:
         moved = others != given
         zero, one = np.zeros(len(rows)), moved.astype(float)
         return PredictionStability(rows, zero, one, f"{LABELS} {source}", changed=moved)
-    data, event = run.problem.data, None
+    label = None
     if response == "probability":
-        event = "the most probable class" if data.n_classes > 2 else str(data.label(1))
-        if data.n_classes == 2:
-            given, others = given[:, 1], others[..., 1]
-    return PredictionStability.of(rows, given, others, source, event=event, factor=factor)
-
-
-def _asked_again(run: HonestRun, response: Response) -> Answers:
-    """The winners' fits without a further fold, made again where their answers were not kept."""
-    testing = run.asked.testing
-    if not isinstance(testing, Pairs):
-        raise Refusal(NO_PAIRS)
-    plan = testing.plan(run.problem.data, Streams(run.problem.seed))
-    inner = plan.only(plan.questions("inner"))
-    # A fit without folds i and j answers for the winners of both, who may differ: of each pair
-    # of folds the one that stands first asks in one pass, the other one in the next.
-    passes = [np.flatnonzero(inner.unit < inner.fold), np.flatnonzero(inner.unit > inner.fold)]
-    return _beside(
-        inner,
-        [(questions, _answered(run, inner.only(questions), response)) for questions in passes],
-    )
-
-
-def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
-    asking = run.problem.asking(engine="auto", passes=1)
-    answers = asking.answers(plan, Request(response), by_fit(plan, run.winners[plan.fold]))
-    if not answers.answered.all():
-        raise Refusal("a fit without a further fold failed, so some rows have no such answer.")
-    return answers
-
-
-def _beside(plan: Plan, parts: list[tuple[np.ndarray, Answers]]) -> Answers:
-    """The answers to all questions of a plan from those to parts of them."""
-    first = parts[0][1]
-    shape = (1, int(plan.test_offsets[-1]), *first.values.shape[2:])
-    values = np.empty(shape, dtype=first.values.dtype)
-    for questions, told in parts:
-        for place, q in enumerate(questions.tolist()):
-            values[:, plan.test_offsets[q] : plan.test_offsets[q + 1]] = told.of(place)
-    answered = np.ones((1, plan.n_questions), dtype=bool)
-    return replace(first, plan=plan, values=values, answered=answered)
+        label = "the most probable class" if event is None else event.label
+        if event is not None:
+            given, others = given[:, event.code], others[..., event.code]
+    return PredictionStability.of(rows, given, others, source, event=label, factor=factor)

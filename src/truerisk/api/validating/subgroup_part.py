@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Terms
@@ -22,12 +23,18 @@ __all__ = ["subgroups_of"]
 BESIDES = ("auc", "brier")  # told of classes where the answers allow it
 
 
-def subgroups_of(run: HonestRun, columns: tuple[Levels, ...]) -> Subgroups:
-    """Every loss of the problem in every level of the columns, and AUC and Brier's score."""
+def subgroups_of(run: HonestRun, columns: tuple[Levels, ...], event: Event | None) -> Subgroups:
+    """Every loss of the problem in every level of the columns, and AUC and Brier's score.
+
+    Rows of the `event` are counted; AUC and Brier's score are the same for either of two classes.
+    """
     problem = run.problem
-    terms = Terms(problem.confidence_level, problem.rule)
+    terms, code = (
+        Terms(problem.confidence_level, problem.rule),
+        None if event is None else event.code,
+    )
     risks = tuple(
-        subgroup_risks(answers, shaken, problem.data, loss, terms, columns)
+        subgroup_risks(answers, shaken, problem.data, loss, terms, columns, code)
         for loss, answers, shaken in _answered(run)
     )
     return Subgroups(risks, problem.confidence_level, tuple(_missing(columns)))

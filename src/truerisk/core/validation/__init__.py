@@ -10,7 +10,9 @@
 | `smooth_calibration.py` | the calibration of held-out probabilities |
 | `recalibration.py` | the calibration line: slope and intercept |
 | `calibration_curve.py` | the flexible curve and the distances from it |
-| `cubic_spline.py`, `logistic_fit.py` | what line and curve are fitted by |
+| `link.py` | the scale of both: logit of probabilities, numbers as they are |
+| `cubic_spline.py`, `line_fit.py`, `logistic_fit.py` | what line and curve are fitted by |
+| `fold_jackknife.py` | how numbers vary when folds are left out |
 | `net_benefit.py` | decision curves |
 | `profile.py` | all numbers at once, and by how much they flatter |
 | `levels.py` | columns that part the rows, a missing level as its own |

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.core.validation.line_fit import LineFit
+
 __all__ = ["LogisticFit"]
 
 MOST_STEPS = 50
@@ -13,16 +15,12 @@ CLOSE = 1e-10  # of the largest step on the scale of the linear predictor
 
 
 @dataclass(frozen=True, eq=False)
-class LogisticFit:
+class LogisticFit(LineFit):
     r"""The maximum of `Σ w_i (y_i η_i − log(1 + e^{η_i}))`, `η = offset + columns · coef`.
 
-    `influences[i]` is what row i adds to the error of the coefficients, `H⁻¹ x_i w_i (y_i − π_i)`;
-    the sum of their outer products is the sandwich covariance (Huber, 1967). `log_likelihood` is
-    the maximum itself.
+    A row's influence is `H⁻¹ x_i w_i (y_i − π_i)`; `log_likelihood` is the maximum itself.
     """
 
-    coef: np.ndarray
-    influences: np.ndarray
     log_likelihood: float
 
     @classmethod
@@ -71,19 +69,6 @@ class LogisticFit:
             return None
         influences = np.linalg.solve(hessian, (columns * residual[:, None]).T).T
         return cls(coef, influences, height)
-
-    def covariance(self, members: np.ndarray) -> np.ndarray:
-        """The sandwich, rows of one member added up first; G/(G − 1) for G members."""
-        summed = sums_by_member(self.influences, members)
-        n = len(summed)
-        return np.asarray(summed.T @ summed * n / max(n - 1, 1))
-
-
-def sums_by_member(values: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """The lines of `values` added up by member, of which there are 0, 1, ... without gaps."""
-    summed = np.zeros((int(members.max()) + 1, *values.shape[1:]))
-    np.add.at(summed, members, values)
-    return summed
 
 
 def log_likelihood(eta: np.ndarray, y: np.ndarray, weights: np.ndarray) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +15,7 @@ from truerisk.core.validation.calibration_curve import CalibrationFit
 from truerisk.core.validation.outcomes import Outcomes
 from truerisk.core.validation.recalibration import Recalibration
 
-__all__ = ["MEASURES", "Measure", "numbers_of", "of_ranks"]
+__all__ = ["MEASURES", "OF_EVENTS", "OF_NUMBERS", "OF_RANKS", "Measure", "numbers_of"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ MEASURES: Mapping[str, Measure] = {
     ),
     "u": Measure("U", "calibration", "unreliability index, (LR of a = 0, b = 1 − 2)/n"),
     "q": Measure("Q", "calibration", "quality index, D − U"),
+    "explained": Measure("R²", "calibration", "1 − Σ(y − f)²/Σ(y − ȳ)², f the answers"),
+    "squared": Measure("squared error", "calibration", "mean of (y − f)²"),
     "brier": Measure("Brier", "calibration", "mean of (p − y)²"),
     "ici": Measure("ICI", "calibration", "mean |p − smoothed share of events|"),
     "e50": Measure("E50", "calibration", "median of the same"),
@@ -49,10 +51,16 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def of_ranks(outcomes: Outcomes) -> dict[str, float]:
+OF_RANKS = ("auc", "average-precision")
+_LINE, _CURVE = ("intercept", "slope", "in-the-large"), ("ici", "e50", "e90", "emax")
+OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE, "u", "q", "brier", *_CURVE)
+OF_NUMBERS = ("explained", "squared", *_LINE, *_CURVE)
+
+
+def _of_ranks(outcomes: Outcomes) -> dict[str, float]:
     """AUC and average precision, of probabilities or of decision values."""
     if outcomes.of_one_class:
-        return {"auc": np.nan, "average-precision": np.nan}
+        return {}
     positive = outcomes.came == 1
     sweep = Sweep.of(outcomes.given, positive, outcomes.weights)
     return {
@@ -62,14 +70,17 @@ def of_ranks(outcomes: Outcomes) -> dict[str, float]:
 
 
 def numbers_of(
-    outcomes: Outcomes, line: Recalibration | None, curve: CalibrationFit | None
+    outcomes: Outcomes,
+    words: Sequence[str],
+    line: Recalibration | None,
+    curve: CalibrationFit | None,
 ) -> dict[str, float]:
-    """Every measure of probabilities; NaN where the line or the curve does not exist."""
-    found = dict.fromkeys(MEASURES, np.nan)
-    found |= of_ranks(outcomes)
-    found["brier"] = outcomes.mean((outcomes.given - outcomes.came) ** 2)
+    """These measures; NaN where the line or the curve does not exist."""
+    found = {} if "auc" not in words else _of_ranks(outcomes)
+    errors = outcomes.mean((outcomes.given - outcomes.came) ** 2)
+    found |= {"brier": errors, "squared": errors}
     if line is not None:
         found |= line.measures()
     if curve is not None:
         found |= curve.errors(outcomes)
-    return found
+    return {word: found.get(word, np.nan) for word in words}

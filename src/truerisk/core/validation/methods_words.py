@@ -52,6 +52,14 @@ def _performance(facts: StudyFacts) -> str:
         f"Performance was assessed by {', '.join(facts.measures)} with "
         f"{facts.confidence_level:.0%} intervals; {facts.risk}."
     )
+    if facts.calibrated:
+        kind = "logistic" if facts.class_counts else "linear"
+        folds = " and a jackknife over folds" if facts.tested_by.startswith("pairs") else ""
+        said += (
+            f" Slope and intercept are those of the {kind} recalibration of the predictions of "
+            f"participants held out, with intervals by the sandwich estimator{folds}; the flexible "
+            "curve is a restricted cubic spline."
+        )
     if facts.subgroups:
         said += (
             f" It was reported by {', '.join(facts.subgroups)}, with intervals that hold "

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.displays import displays
-from truerisk.core.validation.logistic_fit import sums_by_member
+from truerisk.core.validation.line_fit import sums_by_member
 from truerisk.core.validation.outcomes import Outcomes
 
 __all__ = ["NetBenefit", "net_benefits"]

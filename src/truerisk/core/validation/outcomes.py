@@ -1,4 +1,4 @@
-"""Two outcomes and what was said of them: the rows that every number of a validation is made of."""
+"""What came and what was said of it: the rows that every number of a validation is made of."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from truerisk.core.validation.held_out import HeldOut
+from truerisk.core.validation.link import IDENTITY, LOGIT, Link
 
 __all__ = ["Outcomes"]
 
@@ -17,9 +18,10 @@ __all__ = ["Outcomes"]
 class Outcomes:
     """Whether the event came, what was given for it, the weight of the answer, member and row.
 
-    `given` are probabilities of the event, or decision values. Answers of one `member` depend on
-    each other: those to one row, or to the rows of one group. `rows` says which row is answered.
-    The `weights` add up to the number of rows, whatever unit they were given in.
+    `given` are probabilities of the event, or decision values. Where `link` is the identity,
+    `came` are numbers and `given` the answers. Answers of one `member` depend on each other: those
+    to one row, or to the rows of one group. `rows` says which row is answered. The `weights` add up
+    to the number of rows, whatever unit they were given in.
     """
 
     came: np.ndarray
@@ -27,43 +29,43 @@ class Outcomes:
     weights: np.ndarray
     members: np.ndarray
     rows: np.ndarray
+    link: Link = LOGIT
 
     @classmethod
-    def of(cls, came: np.ndarray, given: np.ndarray, weights: np.ndarray | None = None) -> Outcomes:
-        """Rows that do not depend on each other."""
-        w = np.ones(len(came)) if weights is None else weights
-        rows = np.arange(len(came))
-        return cls._with_weight(came, given, w, rows, rows)
-
-    @classmethod
-    def held_out(cls, held: HeldOut, clip: float | None) -> Outcomes:
-        """Of the second class; a row that was answered several times weighs as much as others."""
-        given = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
-        _, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
-        own = np.ones(len(given)) if held.weights is None else held.weights
-        return cls._with_weight(
-            held.truth == 1,
-            clipped(given, clip) if held.response == "probability" else given,
-            own / times[place],
-            held.rows if held.groups is None else held.groups,
-            held.rows,
-        )
-
-    @classmethod
-    def _with_weight(
+    def of(
         cls,
         came: np.ndarray,
         given: np.ndarray,
-        weights: np.ndarray,
-        members: np.ndarray,
-        rows: np.ndarray,
+        weights: np.ndarray | None = None,
+        members: np.ndarray | None = None,
+        link: Link = LOGIT,
+        rows: np.ndarray | None = None,
     ) -> Outcomes:
-        """Those that weigh anything."""
-        kept = weights > 0
+        """Those that weigh anything: of rows, and members, of their own unless it is said."""
+        w = np.ones(len(came)) if weights is None else weights
+        rows = np.arange(len(came)) if rows is None else rows
+        members = rows if members is None else members
+        kept = w > 0
         members, rows = (np.unique(of[kept], return_inverse=True)[1] for of in (members, rows))
-        w = weights[kept].astype(np.float64)
+        w = w[kept].astype(np.float64)
         w *= (1 + rows.max(initial=-1)) / w.sum()
-        return cls(came[kept].astype(np.float64), given[kept], w, members, rows)
+        return cls(came[kept].astype(np.float64), given[kept], w, members, rows, link)
+
+    @classmethod
+    def held_out(cls, held: HeldOut, clip: float | None) -> Outcomes:
+        """Of the second class, or of numbers; a row that was answered often weighs as others do."""
+        given = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
+        _, place, times = np.unique(held.rows, return_inverse=True, return_counts=True)
+        own = np.ones(len(given)) if held.weights is None else held.weights
+        numbers = held.response == "value"
+        return cls.of(
+            held.truth if numbers else held.truth == 1,
+            clipped(given, clip) if held.response == "probability" else given,
+            own / times[place],
+            held.rows if held.groups is None else held.groups,
+            IDENTITY if numbers else LOGIT,
+            held.rows,
+        )
 
     @property
     def n(self) -> float:
@@ -96,11 +98,9 @@ class Outcomes:
         return self.n_events in (0, self.n_rows)
 
     @cached_property
-    def logit(self) -> np.ndarray:
-        """log(p/(1 − p)) of the probabilities; infinite for 0 and 1."""
-        from scipy.special import logit
-
-        return np.asarray(logit(self.given))
+    def linear(self) -> np.ndarray:
+        """What was given, on the scale of the link: log(p/(1 − p)) of probabilities."""
+        return self.link.of(self.given)
 
     def mean(self, values: np.ndarray) -> float:
         """The weighted mean."""

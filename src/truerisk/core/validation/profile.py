@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.core.validation.calibration_curve import CalibrationFit
-from truerisk.core.validation.measures import MEASURES, numbers_of, of_ranks
+from truerisk.core.validation.measures import OF_EVENTS, OF_RANKS, numbers_of
 from truerisk.core.validation.net_benefit import net_benefits
 from truerisk.core.validation.outcomes import Outcomes
 from truerisk.core.validation.recalibration import Recalibration
@@ -24,36 +24,34 @@ Fit = TypeVar("Fit", Recalibration, CalibrationFit)
 class Profile:
     """What is computed of outcomes: measures, the curve at `grid`, net benefits at `thresholds`.
 
-    Of decision values (`ranks_only`) there are those of ranks alone.
+    `words` are the measures; of decision values there are those of ranks alone.
     """
 
     grid: np.ndarray
     thresholds: np.ndarray
-    ranks_only: bool = False
+    words: tuple[str, ...] = OF_EVENTS
 
     def of(self, outcomes: Outcomes) -> np.ndarray:
         """One line of numbers, NaN where one does not exist."""
-        if self.ranks_only:
-            found = dict.fromkeys(MEASURES, np.nan) | of_ranks(outcomes)
-            nothing = np.full(len(self.grid) + len(self.thresholds), np.nan)
-            return np.concatenate([list(found.values()), nothing])
+        if self.words == OF_RANKS:
+            return np.array(list(numbers_of(outcomes, self.words, None, None).values()))
         line, curve = _or_none(Recalibration, outcomes), _or_none(CalibrationFit, outcomes)
-        measures = list(numbers_of(outcomes, line, curve).values())
+        measures = list(numbers_of(outcomes, self.words, line, curve).values())
         drawn = np.full(len(self.grid), np.nan) if curve is None else curve.at(self.grid)
         return np.concatenate([measures, drawn, net_benefits(outcomes, self.thresholds)[0]])
 
     def measures(self, numbers: np.ndarray) -> dict[str, float]:
         """The measures of such a line (or of several), by their words."""
-        return dict(zip(MEASURES, numbers[..., : len(MEASURES)].T.tolist(), strict=True))
+        return dict(zip(self.words, numbers[..., : len(self.words)].T.tolist(), strict=True))
 
     def curve(self, numbers: np.ndarray) -> np.ndarray:
         """The curve at the grid."""
-        start = len(MEASURES)
+        start = len(self.words)
         return numbers[..., start : start + len(self.grid)]
 
     def net_benefit(self, numbers: np.ndarray) -> np.ndarray:
         """The net benefit at the thresholds."""
-        return numbers[..., len(MEASURES) + len(self.grid) :]
+        return numbers[..., len(self.words) + len(self.grid) :]
 
 
 def _or_none(kind: type[Fit], outcomes: Outcomes) -> Fit | None:

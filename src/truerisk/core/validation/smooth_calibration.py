@@ -18,7 +18,7 @@ __all__ = ["CalibrationCurve", "SmoothCalibration"]
 
 @dataclass(frozen=True, eq=False)
 class CalibrationCurve:
-    """The smoothed share of events at `predicted`, with a band point by point.
+    """The smoothed share of events, or mean of y, at `predicted`, with a band point by point.
 
     `observed` is of held-out rows, `apparent` of the model and its own rows, `corrected` is the
     latter less its optimism (None without bootstrap samples). Rows in order of time have no band.
@@ -31,6 +31,7 @@ class CalibrationCurve:
     apparent: np.ndarray | None
     corrected: np.ndarray | None
     confidence_level: float = 0.95
+    of_event: bool = True
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve with its band (needs matplotlib)."""
@@ -45,14 +46,16 @@ class CalibrationCurve:
 class SmoothCalibration:
     """Slope, intercept and distances (`measures`), the flexible `curve`, and the probabilities.
 
-    `counts` are the weights of held-out rows in 20 equal bins of the probability, those with the
-    event and the others. Without a curve `missing` says why.
+    `counts` are the weights of held-out rows in 20 equal bins of the probability between `edges`,
+    those with the event and the others; of numbers, where `event` is None, those of all rows.
+    Without a curve `missing` says why.
     """
 
-    event: str
+    event: str | None
     measures: Mapping[str, Measured]
     curve: CalibrationCurve | None = field(repr=False)
     counts: np.ndarray = field(repr=False)
+    edges: np.ndarray = field(repr=False)
     missing: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -74,6 +77,7 @@ class SmoothCalibration:
             "measures": {word: one.to_dict() for word, one in self.measures.items()},
             "curve": None if self.curve is None else self.curve.to_dict(),
             "counts": present.plain(self.counts),
+            "edges": present.plain(self.edges),
             "missing": self.missing,
             "notes": present.plain(self.notes),
         }

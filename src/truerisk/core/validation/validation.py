@@ -45,12 +45,14 @@ class Part(Protocol):
 class Validation(Written):
     """What out-of-fold answers say of a model, part by part.
 
-    `risk` is the honest risk of the procedure and `held_out` the answers that all parts read. A
+    `risk` is the honest risk of the procedure and `held_out` the answers that all parts read.
+    `event` is the code of the class that stands against the others, None where there is none. A
     part that cannot be told is None, and `missing` says why in a sentence.
     """
 
     risk: RiskEstimate
     held_out: HeldOut = field(repr=False)
+    event: int | None = None
     discrimination: Discrimination | None = None
     calibration: SmoothCalibration | None = None
     net_benefit: NetBenefit | None = None
@@ -68,15 +70,14 @@ class Validation(Written):
     @property
     def rows(self) -> dict[str, Any]:
         """What was validated on: held-out rows, those in which the event came, groups."""
-        held = self.held_out
+        held, event = self.held_out, None
         distinct, first = np.unique(held.rows, return_index=True)
-        of_two = held.n_classes == 2
+        if self.event is not None and held.classes is not None:
+            event = present.plain(held.classes[self.event])
         return {
             "n_rows": len(distinct),
-            "event": present.plain(held.classes[1])
-            if of_two and held.classes is not None
-            else None,
-            "n_events": int((held.truth[first] == 1).sum()) if of_two else None,
+            "event": event,
+            "n_events": None if event is None else int((held.truth[first] == self.event).sum()),
             "n_repetitions": held.n_repetitions,
             "n_groups": None if held.groups is None else len(np.unique(held.groups)),
         }
@@ -98,7 +99,10 @@ class Validation(Written):
         return also_written(path, lambda: str(displays.load("validation-page")(self.to_dict())))
 
     def __str__(self) -> str:
-        blocks = [str(self.risk)]
+        blocks, rows = [str(self.risk)], self.rows
+        if rows["event"] is not None:
+            event = present.clean(str(rows["event"]), 60)
+            blocks.append(f"event: {event}, in {rows['n_events']} of {rows['n_rows']} rows")
         for name, title in PARTS.items():
             part = getattr(self, name)
             if part is not None:

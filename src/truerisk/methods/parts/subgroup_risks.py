@@ -54,13 +54,15 @@ def subgroup_risks(
     loss: Loss,
     terms: Terms,
     columns: Sequence[Levels],
+    event: int | None = None,
 ) -> SubgroupRisks:
     """One loss of the first candidate in every level of these columns, and in all rows.
 
     `answers` are of models that had not seen the rows; `shaken` are losses of the same rows by
-    models that lack a further fold, where there are any.
+    models that lack a further fold, where there are any. `event` is the code of the class whose
+    rows are counted.
     """
-    told = _Told(answers, shaken, data, loss, terms)
+    told = _Told(answers, shaken, data, loss, terms, event)
     whole = told.part(Subgroup("", "all rows", 0), np.ones(data.n_rows, dtype=bool))
     parts = [
         told.part(Subgroup(one.column, name, 0), one.codes == code)
@@ -138,6 +140,7 @@ class _Told:
     data: Data
     loss: Loss
     terms: Terms
+    event: int | None = None
 
     @property
     def word(self) -> str | None:
@@ -175,8 +178,8 @@ class _Told:
         tested[rows] = True
         mine = tested & member
         n_events = None
-        if self.data.n_classes == 2:
-            n_events = int((self.data.class_codes[mine] == 1).sum())
+        if self.event is not None:
+            n_events = int((self.data.class_codes[mine] == self.event).sum())
         return _Part(self, replace(subgroup, n_rows=int(mine.sum()), n_events=n_events), mine)
 
 

@@ -1,0 +1,91 @@
+"""What is asked of a validation besides model and rows, checked before anything is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import check_count, shown
+from truerisk.core.errors import BadArgument
+from truerisk.core.table.data import Data
+from truerisk.core.validation.levels import Levels, levels_of
+from truerisk.resampling.samples import given_samples
+
+__all__ = ["Wishes"]
+
+
+@dataclass(frozen=True, eq=False)
+class Wishes:
+    """Event, thresholds, bootstrap samples, subgroups, and how near to 0 and 1 is too near.
+
+    `columns` are the subgroups' levels, None where none were asked for; `executor` is where the
+    fits in samples are made, None for that of the search.
+    """
+
+    thresholds: np.ndarray
+    clip: float | None
+    replicates: int
+    samples: Any
+    seed: int
+    executor: Any
+    positive: Any = None
+    columns: tuple[Levels, ...] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        data: Data,
+        seed: int,
+        *,
+        positive: Any = None,
+        subgroups: Any = None,
+        thresholds: Any = None,
+        clip: Any = None,
+        replicates: Any = 0,
+        samples: Any = None,
+        executor: Any = None,
+    ) -> Wishes:
+        """As a user writes them, or a sentence on the one that is wrong."""
+        check_count("replicates", replicates, least=0)
+        if samples is not None:
+            given_samples(samples, data)  # which refuses what is no array of row numbers
+        return cls(
+            thresholds=_thresholds(thresholds),
+            clip=_clip(clip),
+            replicates=replicates,
+            samples=samples,
+            seed=seed,
+            executor=executor,
+            positive=positive,
+            columns=None if subgroups is None else levels_of(subgroups, X, data.n_rows),
+        )
+
+
+def _thresholds(given: Any) -> np.ndarray:
+    """Probabilities from which one treats, ascending; 0.01, 0.02, ... 0.99 by default."""
+    if given is None:
+        return np.arange(1, 100) / 100
+    try:
+        found = np.unique(np.asarray(given, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != 1 or not len(found) or not ((found >= 0) & (found < 1)).all():
+        raise BadArgument(
+            f"thresholds={shown(given)}: give probabilities from which one treats, 0 ≤ t < 1."
+        )
+    return found
+
+
+def _clip(given: Any) -> float | None:
+    """How near to 0 and 1 probabilities may come."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < 0.5:
+        raise BadArgument(
+            f"clip={shown(given)}: give how near to 0 and 1 probabilities may come, 0 < clip < 0.5."
+        )
+    return float(given)
