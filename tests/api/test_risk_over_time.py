@@ -128,3 +128,10 @@ def test_a_trend_is_said_in_a_sentence():
     assert found.said.startswith(f"The risk rises by {found.slope:.4f} from the first time")
     flat = tr.risk_over_time(estimate(time=np.arange(N)), np.arange(N))
     assert flat.said.startswith("No trend that could not be chance")
+
+
+@pytest.mark.parametrize("time", [5, "day"])
+def test_what_is_no_list_of_times_is_refused(time):
+    """A name is none either: an estimate has no columns."""
+    with pytest.raises(BadArgument, match="give one time for each of 600 rows"):
+        tr.risk_over_time(estimate(time=np.arange(N)), time)

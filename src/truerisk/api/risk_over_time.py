@@ -154,6 +154,8 @@ def risk_over_time(
         raise Refusal(f"'{estimate.method}' with '{estimate.loss}' has no losses of single rows.")
     if estimate.weighted:
         raise Refusal("rows had weights, which an estimate does not keep: estimate without them.")
+    if time is not None and (isinstance(time, str) or not hasattr(time, "__len__")):
+        raise BadArgument(f"time={shown(time)}: give one time for each of {estimate.n_rows} rows.")
     times = np.arange(estimate.n_rows) if time is None else checked_times(time, None, len(time))
     assert times is not None
     if len(times) != estimate.n_rows:

@@ -9,6 +9,7 @@ from typing import Any
 from truerisk.api.assessing.own_claim import tunes_inside
 from truerisk.api.road.problem import Problem, loss_by, pose
 from truerisk.api.road.testing_method import testing_method
+from truerisk.api.road.usual_word import usual_word
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.grid_search_words import compared_by, worded
 from truerisk.api.searching.posed import posed
@@ -27,32 +28,39 @@ USUAL = "10-fold"
 
 
 def asked_of(
-    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any]
+    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
 ) -> tuple[Problem, Method]:
     """What is computed anew on every permutation: the honest risk of a search, the risk of a model.
 
     A search of another library is a model that tunes inside its own fit.
     """
-    problem, method = _asked_and_tested(search, X, y, groups, params)
+    problem, method = _asked_and_tested(search, X, y, groups, params, time)
     problem = replace(problem, loss=loss_by(method, problem))
     method.check(problem.data, problem.loss)
     return problem, method
 
 
 def _asked_and_tested(
-    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any]
+    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any
 ) -> tuple[Problem, Method]:
     if not isinstance(search, HonestSearchCV):
-        return posed_model(search, X, y, groups, params), as_method(USUAL)
+        problem = posed_model(search, X, y, groups, params, time=time)
+        return problem, as_method(usual_word(problem.data, USUAL))
     _refuse(search)
-    problem, _, testing = posed_search(search, X, y, groups, params)
+    problem, _, testing = posed_search(search, X, y, groups, params, time)
     if isinstance(testing, Pairs) and len(problem.family) == 1:
         return problem, testing.outer_method  # nothing is chosen: pairs would tell nothing more
     return problem, testing
 
 
 def posed_model(
-    model: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], random_state: Any = 0
+    model: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    params: dict[str, Any],
+    random_state: Any = 0,
+    time: Any = None,
 ) -> Problem:
     """The problem of a model that is no search of ours."""
     _refuse_order(params)
@@ -62,23 +70,24 @@ def posed_model(
             f"{', '.join(params)}: fit parameters go to a HonestSearchCV; of another model "
             "only sample_weight is known."
         )
-    given = {"groups": groups, "sample_weight": weight, "random_state": random_state}
+    given = {"groups": groups, "sample_weight": weight, "random_state": random_state, "time": time}
     return pose(Family.of(model), X, y, **given)
 
 
 def posed_search(
-    search: HonestSearchCV, X: Any, y: Any, groups: Any, params: dict[str, Any]
+    search: HonestSearchCV, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
 ) -> tuple[Problem, Method, Procedure]:
     """The problem of a search, how it compares its settings, and how it is tested."""
     _refuse_order(params)
-    problem, _ = posed(search, X, y, worded(search, y), route(search, groups, params))
+    problem, _ = posed(search, X, y, worded(search, y), route(search, groups, params, time))
     if search.param_grid is None and tunes_inside(problem.family):
         raise Refusal(
             f"{problem.family.name} tunes inside its own fit: give it as it is, without "
             "HonestSearchCV around it."
         )
-    select_by = as_grid_search_averages(compared_by(search, y))
-    return problem, select_by, testing_method(search.outer, select_by, USUAL)
+    usual = usual_word(problem.data, USUAL)
+    select_by = as_grid_search_averages(compared_by(search, y, usual))
+    return problem, select_by, testing_method(search.outer, select_by, usual)
 
 
 def _refuse_order(params: Mapping[str, Any]) -> None:
