@@ -314,3 +314,10 @@ def test_leaks_are_said_once() -> None:
     with pytest.warns(TrueRiskWarning) as said:
         tr.learning_curve(GaussianNB(), X[copies], Y[copies], sizes=SIZES)
     assert len([one for one in said if "cop" in str(one.message)]) == 1
+
+
+@pytest.mark.parametrize(("name", "instead"), [("time", "Forward"), ("block", "Blocks")])
+def test_times_and_places_are_refused(name, instead):
+    """With what tells the risk by length of history, or by distance."""
+    with pytest.raises(Refusal, match=rf"^{name}: rows drawn from .*{instead}"):
+        tr.learning_curve(KNeighborsClassifier(), X, Y, **{name: np.arange(len(Y))})

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.api.permuting.orders import Orders
 from truerisk.core.errors import BadData, Refusal, TrueRiskWarning
+from truerisk.core.table.data import Data
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
 SEARCH = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, select_by="3-fold")
@@ -53,11 +56,79 @@ def test_labels_without_a_choice_are_refused():
         tr.permutation_test(SEARCH, X[:55], Y[:55], groups=groups, n_permutations=3)
 
 
-@pytest.mark.parametrize("name", ["time", "block"])
-def test_rows_that_depend_on_each_other_are_refused(name):
-    """Their labels do not change places as those of independent rows."""
-    with pytest.raises(Refusal, match=f"{name}: rows are taken as independent here"):
-        tr.permutation_test(SEARCH, X, Y, **{name: np.arange(60.0)})
+def test_places_are_refused():
+    """Labels of rows in space have no order that keeps their dependence."""
+    with pytest.raises(Refusal, match="block: no order of labels of rows that lie in space"):
+        tr.permutation_test(SEARCH, X, Y, block=np.arange(60.0))
+
+
+# ---------------------------------------------------------------- rows in the order of time
+
+N = 240
+LOAD = tr.datasets.make_daily_load
+DAYS, WATTS = LOAD(N, random_state=0)
+TIMES = np.random.default_rng(0).permutation(N)
+
+
+def in_time(search=None, X=DAYS, y=WATTS, **given):
+    given = {"time": TIMES, "n_permutations": 19} | given
+    return tr.permutation_test(LinearRegression() if search is None else search, X, y, **given)
+
+
+def test_labels_in_time_are_taken_on_as_a_whole():
+    """Every order is that of time, begun somewhere else; the same number, the same order."""
+    data = Data.check(DAYS, WATTS, task="regression", time=TIMES)
+    orders, by_time = Orders.of(data, 7), np.argsort(TIMES)
+    begun = set()
+    for number in range(20):
+        taken = orders.of_number(number)[by_time]  # the row whose label the first, second, ... has
+        steps = np.diff(np.append(TIMES[taken], TIMES[taken[0]])) % N
+        assert (steps == 1).all()
+        begun.add(int(TIMES[taken[0]]))
+        assert (orders.of_number(number) == Orders.of(data, 7).of_number(number)).all()
+    assert len(begun) > 10
+
+
+def test_a_relation_in_time_is_found():
+    """By the forward risk of a model, or of a search, whose splits go forward inside."""
+    found = in_time()
+    assert found.permuted == "shifts in time"
+    assert found.method == "forward-5"
+    assert found.p_value == 0.05
+    assert any("taken for stationary" in note for note in found.notes)
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 10.0]})
+    searched = in_time(search, n_permutations=4)
+    assert searched.method == "nested (forward-5, inner forward-5)"
+    assert searched.p_value == 0.2
+    assert searched.observed == search.fit(DAYS, WATTS, time=TIMES).risk_.value
+
+
+def test_two_series_without_a_relation_are_not_told_apart_from_chance():
+    """Both remember; the share of p at most .1 in 20 pairs is that of chance."""
+    small = []
+    for seed in range(20):
+        noise = np.random.default_rng(seed).standard_normal((N, 2))
+        for t in range(1, N):
+            noise[t] += 0.8 * noise[t - 1]
+        found = in_time(
+            X=noise[:, :1], y=noise[:, 1], time=np.arange(N), random_state=seed, n_permutations=9
+        )
+        small.append(found.p_value <= 0.1)
+    assert np.sum(small) <= 6
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"time": np.arange(N) // 2}, "rows 0 and 1 have one time"),
+        ({"groups": np.arange(N) // 2}, "groups and times"),
+        ({"X": DAYS[:150], "y": WATTS[:150], "time": np.arange(150)}, "150 times: of fewer than"),
+    ],
+)
+def test_times_without_an_honest_null_are_refused(given, message):
+    """Ties, groups, and series of which the break is a large part."""
+    with pytest.raises(Refusal, match=message):
+        in_time(**given)
 
 
 def test_few_groups_are_told():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
@@ -99,3 +101,49 @@ def test_what_has_no_course_is_refused(make, error, message):
     """What is wrong, and what to do."""
     with pytest.raises(error, match=message):
         make()
+
+
+def test_the_band_holds_the_mean_of_a_stretch():
+    """Of an autoregression about 95 of 100 stretches, each taken by itself; 0 bounds losses."""
+    held = []
+    for seed in range(40):
+        noise = np.random.default_rng(seed).standard_normal(N + 50)
+        for t in range(1, N + 50):
+            noise[t] += 0.5 * noise[t - 1]
+        est = estimate(time=np.arange(N))
+        losses = noise[50:][est.loss_rows] + 10
+        found = tr.risk_over_time(replace(est, losses=losses), np.arange(N))
+        held.append((found.low <= 10) & (found.high >= 10))
+    assert 0.92 < np.mean(held) < 0.99
+    squares = tr.risk_over_time(estimate(time=np.arange(N)), np.arange(N), n_stretches=100)
+    assert squares.low.min() == 0
+
+
+def test_no_band_without_a_test():
+    """A series that is too short for one has none of the other; the sentence says why."""
+    X, Y = RNG.normal(size=(150, 2)), RNG.normal(size=150)
+    est = tr.estimate_risk(DummyRegressor(), X, Y, time=np.arange(150))
+    found = tr.risk_over_time(est, np.arange(150))
+    assert found.low is None
+    assert found.high is None
+    assert found.to_dict()["low"] is None
+    assert list(found.frame()["low"]) == [None] * 10
+    assert "No test: " in found.said
+    with pytest.raises(BadArgument, match="confidence_level"):
+        tr.risk_over_time(est, np.arange(150), confidence_level=95)
+
+
+def test_a_trend_is_said_in_a_sentence():
+    """Which way, by how much, and how likely without one."""
+    rising = Y * np.sqrt(1 + 20 * np.arange(N) / N)
+    found = tr.risk_over_time(estimate(rising, time=np.arange(N)), np.arange(N))
+    assert found.said.startswith(f"The risk rises by {found.slope:.4f} from the first time")
+    flat = tr.risk_over_time(estimate(time=np.arange(N)), np.arange(N))
+    assert flat.said.startswith("No trend that could not be chance")
+
+
+@pytest.mark.parametrize("time", [5, "day"])
+def test_what_is_no_list_of_times_is_refused(time):
+    """A name is none either: an estimate has no columns."""
+    with pytest.raises(BadArgument, match="give one time for each of 600 rows"):
+        tr.risk_over_time(estimate(time=np.arange(N)), time)

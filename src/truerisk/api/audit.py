@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.auditing.claim import Claim
+from truerisk.api.auditing.correcting import Corrected, corrected
 from truerisk.api.auditing.on_scores import (
     risk_findings,
     rough_correction,
@@ -20,10 +21,7 @@ from truerisk.api.auditing.on_scores import (
 from truerisk.api.auditing.on_state import state_findings
 from truerisk.api.auditing.outcome import Audit, Stated
 from truerisk.api.auditing.reading import given_to, read_claim
-from truerisk.api.auditing.repeat import repeated
-from truerisk.api.auditing.replay import bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
-from truerisk.api.auditing.shuffled_times import time_findings
 from truerisk.api.findings.finding import Finding, by_severity
 from truerisk.api.findings.near_copies import neighbour_findings
 from truerisk.api.findings.on_columns import column_findings, columns_of
@@ -38,6 +36,7 @@ from truerisk.core.errors import (
     FittedPartWarning,
     GroupLeakWarning,
     Refusal,
+    SpaceLeakWarning,
     TimeLeakWarning,
     UnknownName,
 )
@@ -84,13 +83,17 @@ def audit(
         scores come out, and corrects the best one by a bootstrap over rows (Tsamardinos et al.,
         2018): one search. "nested" repeats the whole search in every fold of `outer`: ten of them.
     outer : method, optional
-        Of level "nested": "10-fold" by default.
+        Of level "nested": by default "10-fold", "forward-5" with `time`, "blocks-5" with `block`;
+        where the splits of the search mix past and future, neighbours or groups, splits that keep
+        them apart.
     replicates : int, default=1000
         Bootstrap samples of level "bbc".
     groups : array of labels, optional
-        As `search.fit` was given them.
+        Which rows belong together, whether or not `search.fit` was given them.
     time, block : array or names of columns of X, optional
-        When and where each row was taken, as in `estimate_risk`.
+        When and where each row was taken, as in `estimate_risk`. Where the splits of the search
+        mix rows that belong together, `honest` is the risk of rows kept apart, and `choosing` what
+        the claim is when it is corrected for the choice alone.
     fit_params : dict, optional
         What else `search.fit` was given, such as ``{"sample_weight": w}``.
     confidence_level : float, default=0.95
@@ -124,7 +127,7 @@ def audit(
     _refuse_missing_rows(claim, X, y, level)
     scale = scale_of(claim)
     found = state_findings(search)
-    honest: RiskEstimate | None = None
+    seen = Corrected(None)
     if X is not None:
         given = {
             "groups": groups,
@@ -141,10 +144,10 @@ def audit(
         problem = _problem(usable, scale, X, y, given)
         scale = known_by(scale, problem.data)
         with _leaks_are_findings():
-            honest, seen = _look(search, usable, scale, problem, level, outer, replicates, given)
-        found += seen
+            seen, more = _look(search, usable, scale, problem, level, outer, replicates, given)
+        found += more
     found += score_findings(claim, scale, getattr(search, "error_score", None))
-    return _outcome(claim, scale, level, honest, found, confidence_level)
+    return _outcome(claim, scale, level, seen, found, confidence_level)
 
 
 def _look(
@@ -156,7 +159,7 @@ def _look(
     outer: Any,
     replicates: int,
     given: Mapping[str, Any],
-) -> tuple[RiskEstimate | None, list[Finding]]:
+) -> tuple[Corrected, list[Finding]]:
     """The honest risk by the level, and what rows, columns and splits show."""
     data = problem.data
     columns = columns_of(data.X)
@@ -165,18 +168,12 @@ def _look(
     plan = _plan(claim, data, level)
     if plan is not None:
         found += split_findings(data, plan)
-        found += time_findings(claim, scale, problem, plan, given)
-    honest = None
-    if level == "bbc" and plan is not None:
-        replayed = replay(claim, scale, problem, plan)
-        other = replace(problem, seed=problem.seed + 1)
-        found += replay_findings(claim, scale, replayed, lambda: replay(claim, scale, other, plan))
-        honest = bias_corrected(claim, replayed, problem, replicates)
-    elif level == "nested":
-        honest = repeated(search, claim, scale, data.X, data.y, outer, given)
-    if honest is not None:
-        found += risk_findings(scale.risk(claim.score), honest)
-    return honest, found
+    seen = corrected(search, claim, scale, problem, plan, level, outer, replicates, given)
+    found += seen.findings
+    if seen.honest is not None:
+        claimed = scale.risk(claim.score)
+        found += risk_findings(claimed, seen.honest, seen.mixes is not None)
+    return seen, found
 
 
 def _plan(claim: Claim, data: Data, level: str) -> Plan | None:
@@ -198,7 +195,7 @@ def _outcome(
     claim: Claim,
     scale: ScoreScale,
     level: str,
-    honest: RiskEstimate | None,
+    seen: Corrected,
     found: list[Finding],
     confidence_level: float,
 ) -> Audit:
@@ -211,12 +208,17 @@ def _outcome(
     if correction is not None:
         notes = ("rough: it errs in both directions", *claim.notes)
         rough = Stated(correction, "tibshirani-tibshirani (rough)", scale.word, params, notes)
+    honest, choosing = _on_scale(seen.honest, scale), _on_scale(seen.choosing, scale)
+    by_scores = level == "scores" and seen.mixes is None
     return Audit(
         search=claim.search,
         level=level,
         claimed=claimed,
-        honest=rough if level == "scores" else _on_scale(honest, scale),
+        honest=rough if by_scores else honest,
         rough=rough,
+        choosing=rough if level == "scores" and not by_scores else choosing,
+        mixes=seen.mixes,
+        why=seen.why,
         findings=by_severity(found),
         within_one_error=within_one_error(claim),
         n_candidates=len(claim.candidates),
@@ -274,5 +276,6 @@ def _leaks_are_findings() -> Iterator[None]:
         warnings.simplefilter("ignore", DuplicateRowsWarning)
         warnings.simplefilter("ignore", GroupLeakWarning)
         warnings.simplefilter("ignore", TimeLeakWarning)
+        warnings.simplefilter("ignore", SpaceLeakWarning)
         warnings.simplefilter("ignore", FittedPartWarning)
         yield

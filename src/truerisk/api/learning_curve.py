@@ -18,7 +18,7 @@ from truerisk.api.searching.stored_search import check_store, opened
 from truerisk.api.searching.tuning import as_grid_search_averages
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
-from truerisk.core.errors import BadArgument
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.methods.pairs import Pairs
@@ -38,6 +38,15 @@ UNSAID: Mapping[str, Any] = {
 }
 """What `learning_curve` is given where a user says nothing."""
 
+REFUSED: Mapping[str, str] = {
+    "time": "time: rows drawn from a history leave gaps in it, and an earlier model is no smaller "
+    "one, so no law carries such a curve on. By length of history compare windows: "
+    "tr.estimate_risk(model, X, y, time=time, method=tr.methods.Forward(5, window=w)) for each w.",
+    "block": "block: rows drawn from a map leave it thinner, and those tested further from it, so "
+    "that size and distance are not told apart. Labels of blocks may be given as groups=; how the "
+    "risk grows with the distance is told by tr.methods.Blocks with several sizes.",
+}
+
 
 def learning_curve(
     model: Any,
@@ -49,6 +58,8 @@ def learning_curve(
     loss: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    time: Any = None,
+    block: Any = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
     executor: Any = None,
@@ -79,6 +90,8 @@ def learning_curve(
         Groups stay whole, in test sets and in subsamples.
     sample_weight : array, optional
         Weights of the rows in every fit and in every mean loss.
+    time, block
+        Refused, with what to do instead: fewer rows would be an older history, or a thinner map.
     confidence_level : float
         Of the intervals and of the band.
     engine, executor, random_state
@@ -109,6 +122,9 @@ def learning_curve(
     >>> print(curve.at(180))
     with 180 rows expect 0.0863 [0.0303, 0.1540]
     """
+    for name, given in {"time": time, "block": block}.items():
+        if given is not None:
+            raise Refusal(REFUSED[name])
     learner = as_learner(
         model,
         X,

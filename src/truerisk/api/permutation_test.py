@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 import warnings
+from time import perf_counter
 from typing import Any
 
 from truerisk.api.permuting.asked import asked_of
 from truerisk.api.permuting.null import Repeated
-from truerisk.api.permuting.orders import Orders
+from truerisk.api.permuting.orders import SHIFTS, Orders
 from truerisk.api.permuting.result import PermutationTest
 from truerisk.api.road.provenance import as_seed
 from truerisk.core.arguments import check_count
-from truerisk.core.errors import TrueRiskWarning
+from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.engines.workers.executors import workers_of
@@ -30,6 +30,7 @@ def permutation_test(
     *,
     n_permutations: int = 1000,
     groups: Any = None,
+    time: Any = None,
     executor: Any = None,
     random_state: Any = 0,
     **params: Any,
@@ -56,6 +57,10 @@ def permutation_test(
     groups : array of labels, optional
         Rows of one group stay together. Where each group has one label, the labels of groups
         change places; else the labels of groups of equal size do, as a whole.
+    time : array or name of a column of X, optional
+        When each row was taken, one row a time. Labels then depend on those before them, and are
+        taken on in time as a whole, those at the end to the front: a series y that is stationary
+        and has nothing to do with X is as likely in each of these orders, but for the one break.
     executor : None, int or executor
         Where permutations are computed, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator
@@ -81,14 +86,20 @@ def permutation_test(
     """
     check_count("n_permutations", n_permutations)
     seed = as_seed(random_state)
-    problem, method = asked_of(search, X, y, groups, dict(params))
+    if params.get("block") is not None:
+        raise Refusal(
+            "block: no order of labels of rows that lie in space keeps how they depend on those "
+            "beside them, so none is as likely as y. Labels of blocks may be given as groups=; the "
+            "risk at places away from the training rows is told by tr.estimate_risk(..., block=)."
+        )
+    problem, method = asked_of(search, X, y, groups, dict(params), time)
     executor = problem.executor if executor is None else executor
     workers = workers_of(executor)
     procedure = Repeated(problem, method, Orders.of(problem.data, seed))
-    started = time.perf_counter()
+    started = perf_counter()
     with stage("observed"):
         observed, engine = procedure.observed()
-    _warn_of_hours((time.perf_counter() - started) * n_permutations / (workers or 1), engine)
+    _warn_of_hours((perf_counter() - started) * n_permutations / (workers or 1), engine)
     with stage("permuted"):
         null = procedure.null(n_permutations, executor)
     return PermutationTest(
@@ -101,7 +112,7 @@ def permutation_test(
         engine=engine,
         seed=seed,
         search_seed=problem.seed,
-        seconds=time.perf_counter() - started,
+        seconds=perf_counter() - started,
         data_fingerprint=problem.data.fingerprint,
         notes=_notes(procedure.orders),
     )
@@ -119,6 +130,8 @@ def _warn_of_hours(expected: float, engine: str) -> None:
 
 
 def _notes(orders: Orders) -> tuple[str, ...]:
+    if orders.what == SHIFTS:
+        return ("y is taken for stationary: a trend or level that changes for good is no chance.",)
     if orders.n_units > FEW:
         return ()
     units = "rows" if orders.what == "rows" else "groups"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import check_count, shown
+from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number, text_table
 from truerisk.core.results import RiskEstimate, frame_of
@@ -16,6 +16,7 @@ from truerisk.core.table.times import checked_times
 
 __all__ = ["RiskOverTime", "risk_over_time"]
 
+SMALL = 0.05  # a p-value that is called a trend
 FEWEST_TIMES = 300  # of fewer, a test at .05 found a trend in 9 of 100 series without one
 
 OF_GROUPS = (
@@ -31,7 +32,8 @@ class RiskOverTime:
     Stretch j has `n_rows[j]` rows from `starts[j]` to `ends[j]`, whose mean loss is `values[j]`.
     `slope` is by how much the loss rises from the first tested time to the last, on a straight
     line; `std_error` and `p_value` (of no trend, two-sided) are None with a reason in `notes` where
-    the series is too short, or remembers too long.
+    the series is too short, or remembers too long. So are `low` and `high`, the ends of a band that
+    holds the mean loss of each stretch, taken by itself, with `confidence_level`.
     """
 
     starts: np.ndarray
@@ -43,14 +45,52 @@ class RiskOverTime:
     p_value: float | None
     loss: str
     notes: tuple[str, ...] = field(default=())
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+    confidence_level: float = 0.95
+
+    @property
+    def said(self) -> str:
+        """What the test says of a trend, in a sentence."""
+        change = f"{number(abs(self.slope))} from the first time to the last ({self.loss})"
+        way = "rises" if self.slope > 0 else "falls"
+        if self.p_value is None:
+            return f"On a straight line the risk {way} by {change}. No test: {self.notes[0]}"
+        p = "p < 0.0001" if self.p_value < 1e-4 else f"p = {number(self.p_value)}"
+        if self.p_value < SMALL:
+            return f"The risk {way} by {change}, on a straight line: {p} without a trend."
+        chance = "No trend that could not be chance: on a straight line"
+        return f"{chance} the risk {way} by {change}, {p}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: times as texts of dates, or as numbers."""
+        named = ("starts", "ends", "values", "n_rows", "low", "high")
+        columns = {name: getattr(self, name) for name in named}
+        for name in ("starts", "ends"):
+            if columns[name].dtype.kind == "M":
+                columns[name] = np.datetime_as_string(columns[name], unit="auto")
+        lists = {name: None if c is None else c.tolist() for name, c in columns.items()}
+        return {
+            **lists,
+            "slope": self.slope,
+            "std_error": self.std_error,
+            "p_value": self.p_value,
+            "loss": self.loss,
+            "said": self.said,
+            "notes": list(self.notes),
+            "confidence_level": self.confidence_level,
+        }
 
     def frame(self) -> Any:
         """A line for each stretch."""
+        none = [None] * len(self.values)
         return frame_of(
             {
                 "start": self.starts.tolist(),
                 "end": self.ends.tolist(),
                 "risk": self.values.tolist(),
+                "low": none if self.low is None else self.low.tolist(),
+                "high": none if self.high is None else self.high.tolist(),
                 "n_rows": self.n_rows.tolist(),
             }
         )
@@ -68,14 +108,20 @@ class RiskOverTime:
 
 
 def risk_over_time(
-    estimate: RiskEstimate, time: Any = None, *, n_stretches: int = 10
+    estimate: RiskEstimate,
+    time: Any = None,
+    *,
+    n_stretches: int = 10,
+    confidence_level: float = 0.95,
 ) -> RiskOverTime:
     r"""The losses of an estimate along time: a mean for each stretch, and a test for a trend.
 
     With :math:`\bar{ℓ}_t` the mean loss at time t, the line :math:`a + b\, x_t` is fitted by least
     squares, x from 0 at the first tested time to 1 at the last. The standard error of b is that of
     the mean of :math:`(x_t - \bar{x})(\bar{ℓ}_t - a - b\, x_t)`, which may depend on its past, by
-    the cosines of the interval `hac`; the test is its t.
+    the cosines of the interval `hac`; the test is its t. The band around the mean of a stretch of m
+    times is :math:`\pm\, t\, \sqrt{\hat{Ω}/m}`, with :math:`\hat{Ω}` the long-run variance of
+    what the line leaves.
 
     Parameters
     ----------
@@ -86,6 +132,8 @@ def risk_over_time(
         the row.
     n_stretches : int
         How many means; fewer where there are fewer times.
+    confidence_level : float
+        Of the band.
 
     Returns
     -------
@@ -105,11 +153,14 @@ def risk_over_time(
     if not isinstance(estimate, RiskEstimate):
         raise BadArgument(f"estimate={shown(estimate)}: give what `estimate_risk` returned.")
     check_count("n_stretches", n_stretches)
+    check_level("confidence_level", confidence_level)
     losses, rows = estimate.losses, estimate.loss_rows
     if losses is None or rows is None:
         raise Refusal(f"'{estimate.method}' with '{estimate.loss}' has no losses of single rows.")
     if estimate.weighted:
         raise Refusal("rows had weights, which an estimate does not keep: estimate without them.")
+    if time is not None and (isinstance(time, str) or not hasattr(time, "__len__")):
+        raise BadArgument(f"time={shown(time)}: give one time for each of {estimate.n_rows} rows.")
     in_order = np.arange(estimate.n_rows)
     times = in_order if time is None else checked_times(time, None, estimate.n_rows)
     assert times is not None
@@ -117,23 +168,52 @@ def risk_over_time(
     member = member.ravel()
     if len(distinct) < 3:
         raise BadData(f"rows of {len(distinct)} times were tested: a line needs three of them.")
-    slope, error, p_value, notes = _trend(distinct, np.bincount(member, losses) / counts)
+    means = np.bincount(member, losses) / counts
+    slope, error, p_value, notes = _trend(distinct, means)
     if estimate.n_groups is not None:
         error, p_value, notes = None, None, (OF_GROUPS,)
     parts = np.array_split(np.arange(len(distinct)), min(n_stretches, len(distinct)))
-    stretch = np.repeat(np.arange(len(parts)), [len(part) for part in parts])[member]
+    sizes = np.array([len(part) for part in parts])
+    stretch = np.repeat(np.arange(len(parts)), sizes)[member]
     n_rows = np.bincount(stretch)
+    values = np.bincount(stretch, losses) / n_rows
+    half = None if p_value is None else _half_widths(distinct, means, sizes, confidence_level)
+    least = 0.0 if losses.min() >= 0 else -np.inf
     return RiskOverTime(
         starts=np.array([distinct[part[0]] for part in parts]),
         ends=np.array([distinct[part[-1]] for part in parts]),
-        values=np.bincount(stretch, losses) / n_rows,
+        values=values,
         n_rows=n_rows,
         slope=slope,
         std_error=error,
         p_value=p_value,
         loss=estimate.loss,
         notes=notes,
+        low=None if half is None else np.maximum(values - half, least),
+        high=None if half is None else values + half,
+        confidence_level=confidence_level,
     )
+
+
+def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
+    """Times from 0 to 1 about their mean, the slope of the line, and what it leaves."""
+    x = np.asarray((times - times[0]) / (times[-1] - times[0]), dtype=float)
+    x = x - x.mean()
+    slope = float(x @ losses) / float(x @ x)
+    return x, slope, losses - losses.mean() - slope * x
+
+
+def _half_widths(
+    times: np.ndarray, losses: np.ndarray, sizes: np.ndarray, level: float
+) -> np.ndarray | None:
+    """Of the band around the mean of each stretch; None where nothing is left to vary."""
+    from scipy.special import stdtrit
+
+    found = long_run(_line(times, losses)[2])
+    if found.n_cosines < FEWEST_COSINES or found.std_error == 0:
+        return None
+    quantile = float(stdtrit(found.n_cosines, (1 + level) / 2))
+    return np.asarray(quantile * found.std_error * np.sqrt(len(times) / sizes))
 
 
 def _trend(
@@ -142,12 +222,9 @@ def _trend(
     """Slope, standard error and p-value, or why there is none."""
     from scipy.special import stdtr
 
-    x = np.asarray((times - times[0]) / (times[-1] - times[0]), dtype=float)
-    x = x - x.mean()
-    total = float(x @ x)
-    slope = float(x @ losses) / total
+    x, slope, left = _line(times, losses)
     n = len(x)
-    parts = x * (losses - losses.mean() - slope * x) / total
+    parts = x * left / float(x @ x)
     found = long_run(parts) if n >= FEWEST_TIMES else None
     if found is None or found.n_cosines < FEWEST_COSINES or found.std_error == 0:
         why = f"{n} times are too few, or depend on each other for too long, for a test of a trend."

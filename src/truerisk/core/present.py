@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 __all__ = [
+    "MODELS_SAW",
     "NOTHING_CHOSEN",
     "SELECTED_SCORE",
     "clean",
@@ -34,6 +35,13 @@ __all__ = [
     "yes_or_no",
 ]
 
+
+MODELS_SAW = {
+    "time": "the rows around them in time",
+    "space": "the rows beside them",
+    "groups": "other rows of their group",
+}
+"""What models saw of the rows that they were tested on, by what the splits mix."""
 
 _QUOTED_FOLDERS = re.compile(r"""(['"])(?:~[^/\\'"]*|[A-Za-z]:)?[/\\][^'"\n]*[/\\](?=[^'"/\\])""")
 _FOLDERS = re.compile(

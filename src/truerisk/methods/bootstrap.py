@@ -21,6 +21,7 @@ from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import SampleEvidence
+from truerisk.methods.interval_forms.form import dependence, if_independent
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import Replicated
 from truerisk.methods.parts.infinitesimal_jackknife import jackknife_error
@@ -241,7 +242,7 @@ class Bootstrap(Method):
                 std_errors=[error],
                 risks=[float(found.test[c])],
             )
-            error, interval, _ = as_form(terms.interval).of_each(evidence)[0]
+            error, interval, _ = if_independent(as_form(terms.interval), evidence, found.data)[0]
         notes = (*part.notes, *self._left_notes(found), *failure_notes(answers, c), *why)
         return Tested(
             part.value,
@@ -288,6 +289,8 @@ class Bootstrap(Method):
         data, n = found.data, len(found.tested)
         if not found.loss.per_row:
             return f"loss '{found.loss.word}' has no per-row losses: no standard error is known."
+        if (why := dependence(data)) is not None:
+            return why
         if data.groups is not None or data.sample_weight is not None or self.stratify:
             return "no formula is known for the standard error with groups, weights or strata."
         if n < 3 or found.n_never_out or (found.times.sum(axis=1) != n).any():

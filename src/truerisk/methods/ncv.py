@@ -19,7 +19,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import PairEvidence
-from truerisk.methods.interval_forms.form import NONE
+from truerisk.methods.interval_forms.form import NONE, if_independent
 from truerisk.methods.parts.averages import means_by_row, tested_with
 from truerisk.methods.parts.ncv_spread import spread_of_pairs
 from truerisk.methods.parts.set_risks import position_weights, row_losses
@@ -150,5 +150,5 @@ class NestedInterval(Method):
                 groups=None if data.groups is None else data.groups[rows],
                 pairs=[spread.of(c) for c in range(len(values))],
             )
-            sure = as_form(terms.interval or "ncv").of_each(evidence)
+            sure = if_independent(as_form(terms.interval or "ncv"), evidence, data)
         return tested_with(sure, answers, values, spread.by_question, per_row, rows)

@@ -19,7 +19,7 @@ from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_forms.evidence import HalfEvidence
-from truerisk.methods.interval_forms.form import NONE
+from truerisk.methods.interval_forms.form import NONE, if_independent
 from truerisk.methods.parts.averages import tested_with
 from truerisk.methods.parts.set_risks import split_risks
 from truerisk.resampling.folds import draw_folds
@@ -92,5 +92,5 @@ class PairedHalves(Method):
         if terms.with_errors:
             halves = means[1:].T.reshape(len(values), -1, 2)
             evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=halves)
-            sure = as_form(terms.interval or "conservative-z").of_each(evidence)
+            sure = if_independent(as_form(terms.interval or "conservative-z"), evidence, data)
         return tested_with(sure, answers, values, risks)

@@ -12,7 +12,7 @@
 | `notebook.py` | small pictures for notebooks |
 | `svg.py`, `scale.py`, `figure.py` | marks, scales, and a figure with its table |
 | `ladder.py`, `curves.py`, `heat_map.py`, `boxes.py`, `posterior.py` | the figures |
-| `rates.py`, `calibration.py`, `stability.py`, `learning.py` | more figures |
+| `rates.py`, `calibration.py`, `stability.py`, `learning.py`, `over_time.py` | more figures |
 | `audit_document.py`, `audit_figures.py`, `audit_text.py` | the JSON, figures, words of an audit |
 | `many_page.py`, `many.html` | the page of a comparison over many data sets |
 | `many_document.py`, `many_figures.py`, `many_text.py` | its JSON, figures, words |

@@ -25,6 +25,7 @@ from truerisk.report.ladder import draw_ladder, interval_text, signed_text
 from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.learning import draw_learning
 from truerisk.report.methods_text import described, references, repeat
+from truerisk.report.over_time import draw_over_time
 from truerisk.report.posterior import draw_posterior
 from truerisk.report.rates import Rates
 from truerisk.report.stability import draw_stability
@@ -266,6 +267,11 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
         lead += "folds are drawn for it, so the last one is not quite the honest risk of tuning."
         drawn = [figure for figure in learned if figure is not None]
         yield Section("learning", "Learning curves", lead, tuple(drawn))
+    courses = [draw_over_time(one, document, i) for i, one in enumerate(drawn_of)]
+    if any(courses):
+        lead = "The losses of rows that were tested, in stretches of about equally many times."
+        drawn = [figure for figure in courses if figure is not None]
+        yield Section("over-time", "Risk over time", lead, tuple(drawn))
     drawn = [f for f in (draw_boxes(document), draw_stability(document)) if f is not None]
     if drawn:
         lead = "How much depends on the rows that happened to be there."
@@ -337,6 +343,11 @@ def _notes(document: Document) -> list[str]:
         f"{one.shown}: no learning curve: {clean(one.no_learned, 300)}"
         for one in document.learners
         if one.no_learned
+    ]
+    notes += [
+        f"{one.shown}: no risk over time: {clean(one.no_course, 300)}"
+        for one in document.learners
+        if one.no_course
     ]
     if document.no_roc and document.task == "classification":
         notes.append(f"no ROC curve: {clean(document.no_roc, 200)}")

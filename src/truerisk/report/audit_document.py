@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.core.interval import Interval
-from truerisk.core.present import clean, params_text
+from truerisk.core.present import MODELS_SAW, clean, params_text
 from truerisk.report.document import Noticed
 from truerisk.report.estimates import read_interval
 from truerisk.report.json_values import JsonValue, require_schema
@@ -58,6 +58,8 @@ class AuditDocument:
     claimed: Risk
     honest: Risk | None
     rough: Risk | None
+    choosing: Risk | None
+    mixes: str
     optimism: float | None
     refuted: bool | None
     confidence: float
@@ -71,6 +73,11 @@ class AuditDocument:
     versions: Mapping[str, str]
     source: str
     command: str
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether the risk to tell is a correction from scores alone."""
+        return self.level == "scores" and not self.mixes
 
     def said(self, candidate: int) -> str:
         """A setting in words."""
@@ -96,6 +103,8 @@ def read_audit(content: Any) -> AuditDocument:
         claimed=Risk.read(found["claimed"]),
         honest=found["honest"].maybe(Risk.read),
         rough=found["rough"].maybe(Risk.read),
+        choosing=found.get("choosing").maybe(Risk.read),
+        mixes=_mixed(found.get("mixes")),
         optimism=found["optimism"].maybe(JsonValue.number),
         refuted=found["refuted"].maybe(_yes),
         confidence=found["confidence_level"].share(),
@@ -110,6 +119,14 @@ def read_audit(content: Any) -> AuditDocument:
         source=found["source"].text(),
         command=found["command"].text(),
     )
+
+
+def _mixed(found: JsonValue) -> str:
+    """What the splits mix; nothing in the files of earlier versions."""
+    kind = found.maybe(JsonValue.text) or ""
+    if kind not in ("", *MODELS_SAW):
+        found.wrong(f"one of {', '.join(MODELS_SAW)}")
+    return kind
 
 
 def _setting(found: JsonValue) -> Mapping[str, Any]:

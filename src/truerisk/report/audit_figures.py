@@ -14,7 +14,11 @@ __all__ = ["draw_claim", "draw_settings"]
 
 ROW, TOP, LEFT = 40, 14, 92
 HEIGHT, MARGIN = 300, 52
-LOOKS = {"claimed": ("hollow s1", "diamond"), "rough": ("hollow muted", "square")}
+LOOKS = {
+    "claimed": ("hollow s1", "diamond"),
+    "rough": ("hollow muted", "square"),
+    "choosing": ("hollow s0", "dot"),
+}
 
 HONEST = (
     "The upright line is the claim. Where it crosses the honest interval, these rows do not refute "
@@ -29,13 +33,14 @@ ROUGH = (
 def draw_claim(document: AuditDocument) -> Figure | None:
     """One rung each for the claimed, the rough and the honest risk; None without the last two."""
     rungs = [("claimed", document.claimed), ("rough", document.rough)]
-    if document.level != "scores":
+    rungs.append(("choosing", document.choosing))
+    if not document.is_rough:
         rungs.append(("honest", document.honest))
     shown = [(name, one) for name, one in rungs if one is not None and one.value is not None]
     claimed = document.claimed.value
     if claimed is None or len(shown) < 2:
         return None
-    rough, bottom = document.level == "scores", TOP + ROW * len(shown)
+    rough, bottom = document.is_rough, TOP + ROW * len(shown)
     drawing = Drawing(
         title="The claim and the honest risk",
         about="; ".join(_said(name, one) for name, one in shown),
@@ -149,7 +154,7 @@ def _keys(document: AuditDocument, honest: float | None) -> tuple[Key, ...]:
     keys = [Key("s0", "within one standard error of the best")] if document.within_one_error else []
     keys += [Key("hollow muted", "other settings"), Key("s0", "chosen", "ring")]
     if honest is not None:
-        rough = "roughly corrected" if document.level == "scores" else "honest risk"
+        rough = "roughly corrected" if document.is_rough else "honest risk"
         keys.append(Key("baseline", f"{rough}: {number(honest)}", "line"))
     return tuple(keys)
 

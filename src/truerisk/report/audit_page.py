@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truerisk.core.present import clean, number, signed
+from truerisk.core.present import MODELS_SAW, clean, number, signed
 from truerisk.report.audit_document import AuditDocument, Risk, read_audit
 from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.report.audit_text import audited, audited_again, audited_on
@@ -56,10 +56,13 @@ def _facts(document: AuditDocument) -> list[str]:
 def _headline(document: AuditDocument) -> Iterator[Headline]:
     honest, claimed = document.honest, document.claimed
     value = None if honest is None else honest.value
-    rough = document.level == "scores"
+    rough = document.is_rough
     name = "Roughly corrected" if rough else "Report this risk"
     yield Headline(name, number(value), _sure(document), "" if rough else "report")
     yield Headline("The search claims", number(claimed.value), clean(claimed.method, 60))
+    if document.choosing is not None:
+        value_alone = number(document.choosing.value)
+        yield Headline("Corrected for the choice alone", value_alone, "on splits that mix")
     change = "–" if document.optimism is None else signed(document.optimism, value)
     yield Headline("Optimism", change, f"{'corrected' if rough else 'honest'} − claimed")
     yield Headline("The claim", *_verdict(document))
@@ -74,6 +77,8 @@ def _sure(document: AuditDocument) -> str:
 
 
 def _verdict(document: AuditDocument) -> tuple[str, str]:
+    if document.refuted is None and document.mixes:
+        return "unfounded", f"tested were models that saw {MODELS_SAW[document.mixes]}"
     if document.refuted is None:
         return "open", "without an interval nothing is refuted"
     if document.refuted:
@@ -92,7 +97,8 @@ def _risks(document: AuditDocument) -> FigureTable:
 def _named(document: AuditDocument) -> list[tuple[str, Risk]]:
     """The risks by their names; at level scores the honest one is the rough one."""
     named: list[tuple[str, Risk | None]] = [("claimed", document.claimed)]
-    if document.level != "scores":
+    named.append(("choosing", document.choosing))
+    if not document.is_rough:
         named.append(("honest", document.honest))
     named.append(("rough", document.rough))
     return [(name, one) for name, one in named if one is not None]
@@ -100,9 +106,14 @@ def _named(document: AuditDocument) -> list[tuple[str, Risk]]:
 
 def _legend(document: AuditDocument) -> list[str]:
     lines = ["claimed: the score of the chosen setting, which is the best of all, as an error"]
-    if document.level == "bbc":
+    if document.choosing is not None:
+        lines.append("choosing: corrected for the choice alone, on the splits of the search")
+    if document.mixes:
+        saw = MODELS_SAW[document.mixes]
+        lines.append(f"honest: the choice tested by models that have not seen {saw}")
+    elif document.level == "bbc":
         lines.append("honest: the same choice on rows drawn again, tested on those left out")
-    if document.level == "nested":
+    elif document.level == "nested":
         lines.append("honest: the whole search repeated, tested on rows without part in it")
     if document.rough is not None:
         lines.append("rough: from the scores of the splits alone; it errs in both directions")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.core.present import clean, number
+from truerisk.core.present import MODELS_SAW, clean, number
 from truerisk.report.audit_document import AuditDocument
 from truerisk.report.methods_text import REFERENCES, Repeat, reference_of
 
@@ -31,9 +31,11 @@ def _claimed(document: AuditDocument) -> str:
 
 def _how(document: AuditDocument) -> str:
     honest = document.honest
-    if honest is None or honest.value is None or document.level == "scores":
+    if honest is None or honest.value is None or document.is_rough:
         return ""
     found = f"{number(honest.value)}{_interval(document)}"
+    if document.mixes:
+        return _kept_apart(document, found)
     if document.level == "bbc":
         return (
             "The predictions of every setting for rows left out were made again on the splits of "
@@ -45,6 +47,17 @@ def _how(document: AuditDocument) -> str:
         "The whole search was repeated on training sets and tested on rows that took no part in "
         f"it ({how}), which gave {found}."
     )
+
+
+def _kept_apart(document: AuditDocument, found: str) -> str:
+    assert document.honest is not None
+    alone = document.choosing
+    said = f"Its splits tested models that saw {MODELS_SAW[document.mixes]}"
+    if alone is not None:
+        said += f"; corrected for the choice alone ({clean(alone.method, 80)}) its risk would be "
+        said += number(alone.value)
+    how = clean(document.honest.method, 80)
+    return f"{said}. Tested by models without these rows ({how}) it was {found}."
 
 
 def _interval(document: AuditDocument) -> str:
@@ -79,7 +92,10 @@ def _computed(document: AuditDocument) -> str:
 
 def audited_on(document: AuditDocument) -> list[str]:
     """What the paragraph rests on."""
-    found = {"bbc": [reference_of("bbc")], "nested": [REFERENCES["nested"]]}.get(document.level, [])
+    level = document.level if document.level != "bbc" or not document.mixes else "mixed"
+    found = {"bbc": [reference_of("bbc")], "nested": [REFERENCES["nested"]]}.get(level, [])
+    if document.choosing is not None:
+        found.append(reference_of(document.choosing.method))
     interval = None if document.honest is None else document.honest.interval
     if interval is not None:
         found.append(reference_of(interval.method))
@@ -90,9 +106,11 @@ def audited_on(document: AuditDocument) -> list[str]:
 def audited_again(document: AuditDocument) -> Repeat:
     """The command or call, the seed, the fingerprint and the versions."""
     call = "\n".join(clean(line, 1000) for line in document.command.splitlines())
+    word = {"time": "time", "space": "block", "groups": "groups"}.get(document.mixes)
+    known = "" if word is None else f"{word}={word}, "
     rows = "" if document.level == "scores" else "X, y, "
     usual = (
-        f"tr.audit(search, {rows}level={document.level!r}, "
+        f"tr.audit(search, {rows}{known}level={document.level!r}, "
         f"confidence_level={document.confidence:g})"
     )
     facts = () if document.honest is None else document.honest.facts

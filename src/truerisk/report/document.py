@@ -10,7 +10,7 @@ from typing import Any
 from truerisk.core.interval import Interval
 from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
 from truerisk.core.ties import tied_groups
-from truerisk.report.estimates import Curve, Estimate, Learned, read_interval, read_setting
+from truerisk.report.estimates import Course, Curve, Estimate, Learned, read_interval, read_setting
 from truerisk.report.json_values import JsonValue, require_schema
 from truerisk.report.validation_document import ValidationDocument, validation_in
 
@@ -46,6 +46,8 @@ class LearnerRecord:
     fold_risks: tuple[float, ...]
     learned: Learned | None
     no_learned: str
+    course: Course | None
+    no_course: str
     n_fits: int
     seconds: float
 
@@ -69,6 +71,8 @@ class LearnerRecord:
             fold_risks=_kept(one["risk"].any_number() for one in found["outer"].each()),
             learned=found.get("learning_curve").maybe(Learned.read),
             no_learned=found.get("no_learning_curve").maybe(JsonValue.text) or "",
+            course=found.get("over_time").maybe(Course.read),
+            no_course=found.get("no_over_time").maybe(JsonValue.text) or "",
             n_fits=found["n_fits"].whole(),
             seconds=found["seconds"].number(),
         )

@@ -12,7 +12,7 @@ from truerisk.core.interval import Interval
 from truerisk.core.present import clean, params_text
 from truerisk.report.json_values import JsonValue
 
-__all__ = ["Curve", "Estimate", "Expected", "Learned", "read_interval", "read_setting"]
+__all__ = ["Course", "Curve", "Estimate", "Expected", "Learned", "read_interval", "read_setting"]
 
 
 @dataclass(frozen=True)
@@ -135,6 +135,48 @@ class Learned:
             lacking=found["lacking"].maybe(JsonValue.text) or "",
             level=found["confidence_level"].share(),
         )
+
+
+@dataclass(frozen=True)
+class Course:
+    """The mean loss in stretches of time, and what a test says of its trend."""
+
+    starts: tuple[str, ...]
+    ends: tuple[str, ...]
+    values: tuple[float, ...]
+    low: tuple[float, ...] | None
+    high: tuple[float, ...] | None
+    n_rows: tuple[int, ...]
+    level: float
+    said: str
+
+    @classmethod
+    def read(cls, found: JsonValue) -> Course:
+        one = cls(
+            starts=tuple(_time(entry) for entry in found["starts"].each(1000)),
+            ends=tuple(_time(entry) for entry in found["ends"].each(1000)),
+            values=tuple(found["values"].numbers()),
+            low=found["low"].maybe(_row),
+            high=found["high"].maybe(_row),
+            n_rows=tuple(entry.whole() for entry in found["n_rows"].each(1000)),
+            level=found["confidence_level"].share(),
+            said=clean(found["said"].text(), 600),
+        )
+        columns = (one.starts, one.ends, one.low, one.high, one.n_rows)
+        if any(c is not None and len(c) != len(one.values) for c in columns) or not one.values:
+            found["values"].wrong("as long as the other columns, and not empty")
+        return one
+
+
+def _time(found: JsonValue) -> str:
+    """A date as it is written, or a number."""
+    if isinstance(found.value, str):
+        return clean(found.text(), 40)
+    return f"{found.number():.6g}"
+
+
+def _row(found: JsonValue) -> tuple[float, ...]:
+    return tuple(found.numbers())
 
 
 def _numbers(found: JsonValue) -> frozenset[int]:

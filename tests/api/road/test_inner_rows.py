@@ -11,11 +11,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import SGDClassifier
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_groups
+from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_rows_inside
 from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
@@ -36,8 +37,8 @@ class Ended(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.classes_[0])
 
 
-def data(table=X, groups=None):
-    return Data.check(table, Y, task="classification", groups=groups)
+def data(table=X, **known):
+    return Data.check(table, Y, task="classification", **known)
 
 
 @pytest.mark.parametrize(
@@ -85,11 +86,48 @@ def test_groups_reach_a_learner_that_sets_rows_aside() -> None:
     model = tr.models.EarlyStopping(HistGradientBoostingClassifier())
     grouped = data(groups=GROUPS)
     alone, piped = Family.of(model), Family.of(make_pipeline(StandardScaler(), model))
-    assert list(with_groups(alone, grouped, {})) == ["groups"]
-    assert list(with_groups(piped, grouped, {})) == ["earlystopping__groups"]
-    assert with_groups(alone, grouped, {"groups": 1}) == {"groups": 1}
-    assert with_groups(alone, data(), {}) == {}
-    assert with_groups(Family.of(Ended()), grouped, {}) == {}
+    assert list(with_rows_inside(alone, grouped, {})) == ["groups"]
+    assert list(with_rows_inside(piped, grouped, {})) == ["earlystopping__groups"]
+    assert with_rows_inside(alone, grouped, {"groups": 1}) == {"groups": 1}
+    assert with_rows_inside(alone, data(), {}) == {}
+    assert with_rows_inside(Family.of(Ended()), grouped, {}) == {}
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_what_is_known_of_rows_reaches_a_search_that_is_a_model(piped) -> None:
+    """Times, places and groups, unless it is given some; labels of blocks are its groups."""
+    search = tr.HonestSearchCV(Ended(), {})
+    family = Family.of(make_pipeline(StandardScaler(), search) if piped else search)
+    before = "honestsearchcv__" if piped else ""
+    times, places = np.arange(len(Y)), np.column_stack([np.arange(len(Y))] * 2)
+
+    def handed(params=None, **known) -> list[str]:
+        return sorted(with_rows_inside(family, data(**known), params or {}))
+
+    assert handed(time=times, groups=GROUPS) == [f"{before}groups", f"{before}time"]
+    assert handed(block=places, groups=GROUPS) == [f"{before}block", f"{before}groups"]
+    assert handed(block=GROUPS) == [f"{before}block"]
+    assert handed({f"{before}time": 1}, time=times) == [f"{before}time"]
+    assert handed() == []
+
+
+@pytest.mark.parametrize("piped", [False, True])
+def test_the_inner_splits_of_a_search_go_forward(piped) -> None:
+    """No warning of shuffled times, and each fit chose by forward validation."""
+    search = tr.HonestSearchCV(KNeighborsRegressor(), {"n_neighbors": [1, 3]})
+    model = make_pipeline(StandardScaler(), search) if piped else search
+    X, y = tr.datasets.make_daily_load(300, random_state=0)
+    seen = []
+
+    class Told(tr.HonestSearchCV):
+        def fit(self, X, y, **params):
+            super().fit(X, y, **params)
+            seen.append((self.risk_.method, len(params["time"]) == len(y)))
+            return self
+
+    search.__class__ = Told
+    tr.estimate_risk(model, X, y, time=np.arange(300))
+    assert set(seen) == {("nested (forward-5, inner forward-5)", True)}
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_held_out_numbers_are_those_of_the_held_out_rows(amounts):
 
 
 def test_numbers_have_subgroups_and_stability(amounts):
-    """The squared error by level without events, and moves of the samples' models about all rows."""
+    """The squared error by level, and moves of the models of samples about that of all rows."""
     site = np.arange(120) % 3
     found = tr.validate(LinearRegression(), X, AMOUNT, replicates=0, subgroups={"site": site})
     held, squared = found.held_out, found.subgroups["squared"]

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.linear_model import Ridge
 
+import truerisk as tr
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.table.data import Data
 from truerisk.core.table.times import as_span, checked_times
@@ -156,3 +158,39 @@ def test_lengths_in_another_unit_are_refused(given, times, message) -> None:
     """Seven what? Rows, days and numbers are not taken for one another."""
     with pytest.raises(BadArgument, match=f"gap=.*{message}"):
         as_span(given, times, "gap")
+
+
+@pytest.mark.parametrize("unit", ["M", "Y"])
+def test_months_and_years_are_days(unit) -> None:
+    """They have no one length, so lengths of time could not be counted in them."""
+    months = np.datetime64("2000-01", unit) + np.arange(120)
+    times = checked_times(months, None, 120)
+    assert np.datetime_data(times.dtype)[0] in ("D", "us")
+    assert (times == months).all()
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    found = tr.estimate_risk(Ridge(), X, X[:, 0], time=months)
+    assert "days ahead" in found.notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([pd.NaT, pd.Timestamp("2024-05-01")], r"time\[0\] is NaT: a row without a time"),
+        (np.ma.masked_array([1, 2, 3], [False, True, False]), r"time\[1\] is masked"),
+        (["2024-05-01", "5", "2024-05-02"], r"time\[1\] is '5', a number, and others are none"),
+        ([20240531, 20240601], r"time\[0\] is 20240531, and all of time are dates written as"),
+        (np.array([20240531.0, 20240601.0]), "dates written as numbers"),
+    ],
+)
+def test_times_that_would_be_read_as_others_are_refused(given, message) -> None:
+    """Missing ones, bare numbers among dates, and dates that are written as numbers."""
+    with pytest.raises(BadData, match=message):
+        checked_times(given, None, len(given))
+
+
+def test_the_basic_dates_of_iso_8601_are_dates() -> None:
+    """As texts; eight digits that are no date are numbers."""
+    times = checked_times(["20240531", "20240601"], None, 2)
+    assert (times[1] - times[0]) == np.timedelta64(1, "D")
+    assert checked_times(["20240531", "20249901"], None, 2).dtype.kind == "f"
+    assert checked_times([20240531, 20249901], None, 2).dtype.kind == "f"

@@ -19,6 +19,7 @@
 | `as_given.py` | whether tuning is shown to do better than the setting as it was given |
 | `conclusion.py` | what to conclude, in words |
 | `out_of_fold.py` | answers about rows without part in tuning or fit: ROC, calibration |
+| `over_time.py` | its losses in stretches of time |
 | `assessment_json.py` | the JSON from which its report is drawn |
 | `assessment_plots.py` | its `plot_*()` |
 """

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from truerisk.api.assessing.over_time import course_of
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.findings.finding import Finding
@@ -66,7 +67,10 @@ def recorded(
         "validation": None if found.validation is None else _validation(found.validation, rows),
         "no_validation": found.no_validation,
         "monte_carlo": present.plain(found.monte_carlo),
-        "learners": {name: _learner(one, rows) for name, one in ranked.items()},
+        "learners": {
+            name: {**_learner(one, rows), **_over_time(one.risk, found)}
+            for name, one in ranked.items()
+        },
     }
 
 
@@ -105,6 +109,14 @@ def _learning_curve(one: TunedLearner, rows: bool) -> dict[str, Any] | None:
 
 def _validation(found: Validation, rows: bool) -> dict[str, Any]:
     return (found if rows else replace(found, risk=_short(found.risk))).to_dict()
+
+
+def _over_time(risk: RiskEstimate, found: TestedLearners) -> dict[str, Any]:
+    """The course of a risk in stretches of time, where rows have times."""
+    course = course_of(risk, found.problem.data)
+    if isinstance(course, str):
+        return {"over_time": None, "no_over_time": course or None}
+    return {"over_time": course.to_dict(), "no_over_time": None}
 
 
 def _estimate(risk: RiskEstimate, rows: bool) -> dict[str, Any]:

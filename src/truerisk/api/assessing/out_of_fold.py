@@ -79,7 +79,7 @@ def out_of_fold(
         return NEITHER
     for told in (tested, *tested.also):
         if told.response == response:
-            return _first(problem, told, response)
+            return _first(problem, procedure, told, response)
     try:
         passes = procedure.testing_pass(len(problem.family))
         asking = problem.asking(engine="auto", passes=passes, keeper=keeper)
@@ -88,7 +88,7 @@ def out_of_fold(
         return NEITHER
     if not (answers.answered.all() and np.isfinite(answers.values).all()):
         return NEITHER
-    return _first(problem, answers, response, answers.n_fits)
+    return _first(problem, procedure, answers, response, answers.n_fits)
 
 
 def refits(problem: Problem) -> bool:
@@ -152,7 +152,9 @@ def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
     )
 
 
-def _first(problem: Problem, answers: Answers, response: Any, n_fits: int = 0) -> OutOfFold | str:
+def _first(
+    problem: Problem, procedure: Procedure, answers: Answers, response: Any, n_fits: int = 0
+) -> OutOfFold | str:
     """The first answer to every row by a model that did not see it."""
     plan, values = answers.plan, answers.values[0]
     seen = np.concatenate([plan.seen(q) for q in range(plan.n_questions)])
@@ -162,5 +164,6 @@ def _first(problem: Problem, answers: Answers, response: Any, n_fits: int = 0) -
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
-    ordered = problem.data.time is not None or is_ordered(plan)
+    in_time = problem.data.time is not None or procedure.tells_scores.respects_time
+    ordered = in_time or is_ordered(plan)
     return OutOfFold(response, kept, split[at], values[at], answers, ordered, n_fits)

@@ -11,7 +11,9 @@ Findings and the checks of tables and splits are in `api/findings`.
 | `replay.py` | the same splits again: out-of-fold losses of every candidate |
 | `ranked.py` | the bootstrap for AUC, which rows do not add up to |
 | `repeat.py` | the whole search inside outer folds |
-| `shuffled_times.py` | the choice in stretches of time, where the splits mix past and future |
+| `mixed_splits.py` | which splits mix past and future, neighbours, or groups |
+| `apart.py` | the choice tested where these are kept apart |
+| `correcting.py` | the honest risk by the level, from all of these |
 | `on_scores.py`, `on_state.py` | checks of scores and of the claim, and of the search |
 | `outcome.py` | the audit: claim, honest risk, findings, conclusion |
 """

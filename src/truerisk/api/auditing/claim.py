@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.findings.finding import Finding
-from truerisk.core.errors import Refusal, said_by
+from truerisk.core.errors import BadData, Refusal, said_by
 from truerisk.core.identity import is_exactly
 from truerisk.core.plan.builder import split_plan
 from truerisk.core.plan.partitions import leave_out
@@ -82,6 +82,21 @@ class Claim:
             scores=self.scores[kept],
             best=int(np.flatnonzero(kept == self.best)[0]),
         )
+
+    def refuse_other_rows(self, data: Data) -> None:
+        """A search of ours knows its rows; the audit may know more of them than `fit` was told."""
+        if self.kept is None:
+            return
+        apart = replace(data, time=None, block=None)
+        if self.kept.common.data_fingerprint not in (
+            data.fingerprint,
+            apart.fingerprint,
+            replace(apart, groups=None).fingerprint,
+        ):
+            raise BadData(
+                "X and y are not the rows that this search was fitted on (other fingerprint): "
+                "give the same ones."
+            )
 
     def splitter(self, y: Any) -> Any:
         """What draws the splits, as scikit-learn reads `cv`."""

@@ -168,8 +168,11 @@ def _flat(claim: Claim) -> Iterator[Finding]:
         )
 
 
-def risk_findings(claimed: float, honest: RiskEstimate) -> Iterator[Finding]:
-    """A claim outside the interval is refuted; one inside may still flatter."""
+def risk_findings(claimed: float, honest: RiskEstimate, mixes: bool = False) -> Iterator[Finding]:
+    """A claim outside the interval is refuted; one inside may still flatter.
+
+    `mixes` says that the splits of the search tested models which saw what belongs to a row.
+    """
     value, interval = honest.value, honest.interval
     if value is None:
         return
@@ -182,10 +185,11 @@ def risk_findings(claimed: float, honest: RiskEstimate) -> Iterator[Finding]:
             "Report the honest risk with its interval.",
         )
     noise = honest.std_error or 0.0
+    remedy = "splits that keep such rows apart" if mixes else "more rows or fewer settings"
     if value - claimed > max(LARGE * value, noise / 2):
         yield Finding(
             "optimism-large",
             f"The claimed risk {number(claimed)} is {number(value - claimed)} too small, "
             f"{(value - claimed) / value:.0%} of the honest {number(value)}.",
-            "Report the honest risk; more rows or fewer settings make the two alike.",
+            f"Report the honest risk; {remedy} make the two alike.",
         )

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from truerisk.api.auditing.mixed_splits import Kind
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
-from truerisk.core.present import unsigned
+from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.core.results import RiskEstimate
 from truerisk.core.writing import Written, place_of, write_text
 
@@ -21,6 +22,13 @@ __all__ = ["Audit", "Stated"]
 
 SCHEMA = "truerisk.audit/1"
 WIDEST = 88
+
+TOO_GOOD = {
+    "selection-outside": "the columns were selected before the search",
+    "duplicate-rows": "copies of a row are one case",
+    "column-predicts-alone": "the column that tells y is not known when y is asked for",
+}
+"""Findings that no number can be corrected for, and when they make it too good."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,10 @@ class Audit(Written):
     the candidates within one standard error, over splits, of the best. `settings` are all
     candidates, `chosen` the number of the chosen one, and `risks` what the search measured of each,
     as errors (None where a fit failed; empty where the search kept no scores).
+
+    Where the splits of the search mix what belongs together ("time", "space" or "groups" in
+    `mixes`), `honest` is the risk of rows kept apart and `choosing` the claim corrected for the
+    choice alone, on the splits that mix. `why` says why there is no honest risk then.
     """
 
     search: str
@@ -74,6 +86,9 @@ class Audit(Written):
     settings: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     chosen: int = 0
     risks: tuple[float | None, ...] = field(default=(), repr=False)
+    choosing: RiskEstimate | Stated | None = None
+    mixes: Kind | None = None
+    why: str = ""
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
     source: str = ""
     command: str = ""
@@ -100,19 +115,40 @@ class Audit(Written):
     def conclusion(self) -> str:
         """The result in a sentence or two, on the scale of the search's own score."""
         claim = f"{self.named} {self._shown(self.claimed.value)}"
-        if self.level == "scores":
+        if self.level == "scores" and self.mixes is None:
             return f"{claim} {self._roughly()}"
         if self.honest is None or self.honest.value is None or self.optimism is None:
-            return f"{claim} could not be checked: fits failed."
+            return f"{claim} {self._unknown()}"
         honest = f"honest {self._shown(self.honest.value)} {self._interval()}"
         size = unsigned(abs(self.optimism), self.claimed.value)
         how = "optimistic" if self.optimism > 0 else "pessimistic"
-        text = f"{claim} is {how} by {size}; {honest}."
+        text = f"{claim} is {how} by {size}; {honest}.{self._shares()}"
         if self.refuted:
             text += " The claim lies outside the interval: it is refuted."
-        if "selection-outside" in self.codes:
-            text += " Both numbers are too good if the columns were selected before the search."
+        doubts = [doubt for code, doubt in TOO_GOOD.items() if code in self.codes]
+        if doubts:
+            text += f" Both numbers are too good if {', or if '.join(doubts)}."
         return text
+
+    def _shares(self) -> str:
+        """How much of the claim the choice took, and how much the splits."""
+        if self.mixes is None:
+            return ""
+        saw = f"models that saw {MODELS_SAW[self.mixes]}"
+        if self.choosing is None or self.choosing.value is None or self.optimism is None:
+            return f" The splits of the search tested {saw}."
+        alone = f" Corrected for the choice alone it is {self._shown(self.choosing.value)};"
+        more = self.optimism - self.choosing.value + self.claimed.value
+        if more <= 0:
+            return f"{alone} {saw} do not flatter it."
+        return f"{alone} {unsigned(more, self.claimed.value)} more is owed to {saw}."
+
+    def _unknown(self) -> str:
+        """Why there is no honest risk."""
+        if self.mixes is None:
+            return "could not be checked: fits failed."
+        saw = f"models that saw {MODELS_SAW[self.mixes]}"
+        return f"rests on {saw}, and what it is worth without is not known: {self.why}"
 
     def _roughly(self) -> str:
         text = f"is the best of {self.n_candidates} scores, and a maximum flatters"
@@ -142,6 +178,9 @@ class Audit(Written):
             "claimed": self.claimed.to_dict(),
             "honest": None if self.honest is None else self.honest.to_dict(),
             "rough": None if self.rough is None else self.rough.to_dict(),
+            "choosing": None if self.choosing is None else self.choosing.to_dict(),
+            "mixes": self.mixes,
+            "why": self.why,
             "optimism": self.optimism,
             "refuted": self.refuted,
             "confidence_level": self.confidence_level,
@@ -166,7 +205,10 @@ class Audit(Written):
 
     def rows(self) -> list[list[str]]:
         """Risks as cells: what, value, interval, method."""
-        stated = [("claimed", self.claimed), ("honest", self.honest)]
+        stated: list[tuple[str, RiskEstimate | Stated | None]] = [("claimed", self.claimed)]
+        if self.mixes is not None:
+            stated.append(("choosing", self.choosing))
+        stated.append(("honest", self.honest))
         if self.level != "scores":
             stated.append(("rough", self.rough))
         return [

@@ -20,7 +20,7 @@ from truerisk.api.road.compute import Computed, compute, curve_of
 from truerisk.api.road.problem import Problem
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Streams
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.losses import RowLoss
 from truerisk.core.plan.order import IN_TIME, ORDERED
@@ -58,7 +58,8 @@ class Replayed:
 def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> Replayed:
     """Fit every candidate in every split of the search again, by the fastest exact engine."""
     if claim.kept is not None:
-        return _of_kept(claim.kept, problem)
+        claim.refuse_other_rows(problem.data)
+        return _of_kept(claim.kept)
     if not scale.by_rows and scale.word != "auc":
         raise Refusal(
             f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
@@ -86,13 +87,8 @@ def _by_rank(computed: Computed) -> Replayed:
     return Replayed(np.empty((0, len(rows))), rows, np.ones(len(rows)), risks, common, answers)
 
 
-def _of_kept(curve: RiskCurve, problem: Problem) -> Replayed:
+def _of_kept(curve: RiskCurve) -> Replayed:
     """A search of ours has kept its out-of-fold losses: there is nothing to fit."""
-    if curve.common.data_fingerprint != problem.data.fingerprint:
-        raise BadData(
-            "X and y are not the rows that this search was fitted on (other fingerprint): "
-            "give the same ones."
-        )
     tested = curve.evaluation.tested
     rows = tested[0].loss_rows
     if rows is None or any(t.losses is None or t.split_risks is None for t in tested):

@@ -17,6 +17,10 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "duplicate-rows": ("serious", "copies of a row stand on both sides of a split"),
     "groups-split": ("serious", "groups are given and the splits of the search ignore them"),
     "time-shuffled": ("serious", "the splits mix past and future, and the risk by time is larger"),
+    "space-shuffled": (
+        "serious",
+        "the splits mix neighbours, and the risk of whole blocks is larger",
+    ),
     "column-predicts-alone": ("serious", "one column tells y without error"),
     "replay-differs": ("serious", "the splits were replayed and the scores are others"),
     "choice-differs": ("serious", "the chosen setting is not the one with the best score"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,30 +23,28 @@ from truerisk.methods.words import as_method
 
 __all__ = ["asked_of", "posed_model", "posed_search"]
 
-USUAL = "10-fold"
-
 
 def asked_of(
-    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any]
+    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
 ) -> tuple[Problem, Method]:
     """What is computed anew on every permutation: the honest risk of a search, the risk of a model.
 
     A search of another library is a model that tunes inside its own fit.
     """
-    _refuse_order(params)
-    problem, method = _asked_and_tested(search, X, y, groups, params)
+    problem, method = _asked_and_tested(search, X, y, groups, params, time)
     problem = replace(problem, loss=loss_by(method, problem))
     method.check(problem.data, problem.loss)
     return problem, method
 
 
 def _asked_and_tested(
-    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any]
+    search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any
 ) -> tuple[Problem, Method]:
     if not isinstance(search, HonestSearchCV):
-        return posed_model(search, X, y, groups, params), as_method(USUAL)
+        problem = posed_model(search, X, y, groups, params, time=time)
+        return problem, as_method(usual_word(problem.data))
     _refuse(search)
-    problem, _, testing = posed_search(search, X, y, groups, params)
+    problem, _, testing = posed_search(search, X, y, groups, params, time=time)
     if isinstance(testing, Pairs) and len(problem.family) == 1:
         return problem, testing.outer_method  # nothing is chosen: pairs would tell nothing more
     return problem, testing
@@ -88,17 +85,6 @@ def posed_search(
     usual = usual_word(problem.data)
     select_by = as_grid_search_averages(compared_by(search, y, usual))
     return problem, select_by, testing_method(search.outer, select_by, usual)
-
-
-def _refuse_order(params: Mapping[str, Any]) -> None:
-    """Times and places are told by the verbs that estimate risks alone."""
-    for name in ("time", "block"):
-        if params.get(name) is not None:
-            raise Refusal(
-                f"{name}: rows are taken as independent here, or in groups. The risk of rows that "
-                f"depend on those before or beside them is told by tr.estimate_risk, tr.assess and "
-                f"HonestSearchCV, with {name}=."
-            )
 
 
 def _refuse(search: HonestSearchCV) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.permuting.orders import Orders
+from truerisk.api.permuting.orders import SHIFTS, Orders
 from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Method, Streams, Terms
 from truerisk.core.errors import Refusal
@@ -43,10 +43,11 @@ class Repeated:
         """Value and engine: what `compute` finds, without its intervals and papers."""
         data, loss, asking = problem.data, problem.loss, problem.asking(scores=(), executor=None)
         plan = self.method.plan(data, Streams(problem.seed))
-        if is_ordered(plan):
+        if self.orders.what != SHIFTS and is_ordered(plan):
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
-                "exchangeable: permuted labels would have another dependence than y has."
+                "exchangeable: permuted labels would have another dependence than y has. With "
+                "time= they are taken on in time instead."
             )
         terms = Terms(
             problem.confidence_level, problem.rule, len(problem.family), with_errors=False

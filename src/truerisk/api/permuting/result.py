@@ -21,8 +21,9 @@ class PermutationTest(Written):
     """Whether a procedure learns anything: its risk beside those with permuted labels.
 
     `observed` is the honest risk of the labels as they are, `null` that of each permutation. The
-    labels of `permuted` changed places: of "rows", as "labels of groups", or those of "groups of
-    equal size". `seed` drew the permutations, `search_seed` the folds of each of them.
+    labels of `permuted` changed places: of "rows", as "labels of groups", those of "groups of equal
+    size", or all of them by "shifts in time". `seed` drew the permutations, `search_seed` the folds
+    of each of them.
     """
 
     observed: float

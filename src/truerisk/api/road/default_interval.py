@@ -23,7 +23,12 @@ __all__ = ["default_word", "with_default_interval", "with_usual_intervals"]
 
 
 def default_word(method: Method, loss: Loss, data: Data) -> str | None:
-    """The word of the calibrated interval, None where it is not made for the method or the loss."""
+    """The word of the calibrated interval, None where it is not made for the method or the loss.
+
+    It takes rows, or what lies together, as independent: rows in the order of time are neither.
+    """
+    if method.respects_time:
+        return None
     word = calibrated_word(loss, data)
     pools = isinstance(method, Averaged) and method.average_of(loss) == "pooled"
     if word is None or (pools and not loss.one_scale):  # one rank of all answers has no spread

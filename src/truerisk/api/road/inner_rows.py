@@ -17,10 +17,11 @@ from truerisk.core.identity import is_a
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_arrays
 
-__all__ = ["refuse_known_rows", "warn_of_cut_groups", "with_groups"]
+__all__ = ["refuse_known_rows", "warn_of_cut_groups", "with_rows_inside"]
 
 ASKED = ("eval_set", "eval_X", "X_val")  # fit parameters that hold rows which end the fit
 STOPPER = "truerisk.models.early_stopping:EarlyStopping"
+SEARCH = "truerisk.api.search:HonestSearchCV"
 MANY = 10_000  # rows above which early_stopping="auto" of histogram boosting is True
 INSTEAD = "tr.models.EarlyStopping(model) sets rows of each training set aside"
 
@@ -44,16 +45,24 @@ def refuse_known_rows(params: Mapping[str, Any], data: Data) -> None:
                 )
 
 
-def with_groups(family: Family, data: Data, params: dict[str, Any]) -> dict[str, Any]:
-    """Hand the groups to a learner that sets rows aside by them, unless it is given some."""
-    name = f"{family.prefix}groups"
-    if data.groups is None or name in params or not is_a(family.last, STOPPER):
-        return params
+def with_rows_inside(family: Family, data: Data, params: dict[str, Any]) -> dict[str, Any]:
+    """Hand what is known of the rows to a learner that splits them itself, unless it is given some.
+
+    Early stopping sets groups aside; a search of ours goes forward in time, or by blocks, as well.
+    """
+    known: dict[str, Any] = {}
+    if is_a(family.last, STOPPER) or is_a(family.last, SEARCH):
+        known["groups"] = data.groups
+    if is_a(family.last, SEARCH):
+        known |= {"time": data.time, "block": data.block}
+        if data.block is not None and data.places is None:
+            known["groups"] = None  # its labels are the groups already
     from sklearn import get_config
 
-    if get_config()["enable_metadata_routing"]:
-        name = "groups"
-    return {name: data.groups, **params}
+    prefix = "" if get_config()["enable_metadata_routing"] else family.prefix
+    own = {prefix + name: rows for name, rows in known.items() if rows is not None}
+    given = {name.rpartition("__")[2] for name in params}
+    return {n: rows for n, rows in own.items() if n.rpartition("__")[2] not in given} | params
 
 
 def warn_of_cut_groups(family: Family, data: Data) -> None:

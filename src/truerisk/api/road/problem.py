@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_groups
+from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_rows_inside
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import Score, scores_of
 from truerisk.api.road.weights import fit_params_with_weight, refuse_behind_resampling
@@ -113,7 +113,7 @@ def problem_on(
     refuse_behind_resampling(family, params, data.n_rows)
     refuse_known_rows(params, data)
     warn_of_cut_groups(family, data)
-    fitted = data.fitted_with(with_groups(family, data, params))
+    fitted = data.fitted_with(with_rows_inside(family, data, params))
     return Problem(
         family=family,
         data=fitted.for_fits(family.takes_y_as_given),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -16,6 +17,7 @@ from truerisk.core.table.rows import column_names
 __all__ = ["as_span", "checked_times", "column_of"]
 
 UNIT = "datetime64[us]"
+MISSING = "a row without a time is neither before nor after another; give it one or leave it out."
 EXACT = 2**53  # larger whole numbers are not told apart as floats
 
 
@@ -38,10 +40,9 @@ def checked_times(time: Any, X: Any, n: int) -> np.ndarray | None:
     times = array if array.dtype.kind in "Mf" else _read(array)
     missing = np.flatnonzero(np.isnat(times) if times.dtype.kind == "M" else ~np.isfinite(times))
     if len(missing):
-        raise BadData(
-            f"time[{missing[0]}] is {times[missing[0]]}: a row without a time is neither before "
-            "nor after another; give it one or leave it out."
-        )
+        raise BadData(f"time[{missing[0]}] is {times[missing[0]]}: {MISSING}")
+    if times.dtype.kind == "f":
+        _refuse_dates(times)
     if (times == times[0]).all():
         raise BadData("time is the same in all rows: no row comes after another.")
     return times
@@ -98,12 +99,17 @@ def _as_duration(given: Any, times: np.ndarray, name: str) -> np.timedelta64:
 
 def _array(given: Any) -> np.ndarray:
     """As an array; dates with a zone become UTC, whole numbers and bools stay what they are."""
+    if np.ma.isMaskedArray(given) and np.ma.getmaskarray(given).any():
+        row = int(np.flatnonzero(np.ma.getmaskarray(given))[0])
+        raise BadData(f"time[{row}] is masked: {MISSING}")
     if str(getattr(given, "dtype", "")).startswith("datetime64") and hasattr(given, "to_numpy"):
         return given.to_numpy(dtype="datetime64[ns]")
     try:
         array = as_array(given)
     except ValueError:
         raise BadData("time is no list of times: give one number or date for each row.") from None
+    if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in ("Y", "M"):
+        return array.astype("datetime64[D]")  # years and months are no lengths of time
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
@@ -137,10 +143,16 @@ def _among(cells: list[Any], row: int) -> str:
 
 
 def _of_texts(cells: list[str]) -> np.ndarray:
-    try:
-        return np.array([float(cell) for cell in cells])
-    except ValueError:
-        pass
+    numbers = [_is_number(cell) for cell in cells]
+    if all(numbers):
+        days = _basic_dates(cells)
+        return np.array([float(cell) for cell in cells]) if days is None else days
+    if any(numbers):  # a bare number would be read as a year
+        row = numbers.index(True)
+        raise BadData(
+            f"time[{row}] is {shown(cells[row])}, a number, and others are none: give numbers, or "
+            "dates as ISO 8601 writes them, in all rows."
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # of a zone, which the second way reads
@@ -159,7 +171,42 @@ def _of_texts(cells: list[str]) -> np.ndarray:
     return _of_dates(dates)
 
 
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
+    """Dates that are written 20240531, as ISO 8601 allows; None where some are other numbers."""
+    days = []
+    for cell in map(str.strip, cells):
+        if len(cell) != 8 or cell[:2] not in ("19", "20"):
+            return None
+        try:
+            days.append(date.fromisoformat(cell))
+        except ValueError:
+            return None
+    return np.array(days, dtype=UNIT)
+
+
+def _refuse_dates(numbers: np.ndarray) -> None:
+    """Refuse numbers such as 20240531, whose differences are no lengths of time."""
+    if numbers.min() < 19e6 or numbers.max() >= 21e6 or (numbers % 1 != 0).any():
+        return
+    if _basic_dates(f"{number:.0f}" for number in numbers) is not None:
+        raise BadData(
+            f"time[0] is {numbers[0]:.0f}, and all of time are dates written as numbers: from one "
+            "month to the next such numbers leap. Give them as texts, or as dates."
+        )
+
+
 def _of_dates(cells: list[Any]) -> np.ndarray:
+    missing = next((i for i, cell in enumerate(cells) if cell != cell), None)  # NaT of pandas
+    if missing is not None:
+        raise BadData(f"time[{missing}] is NaT: {MISSING}")
     zoned = [getattr(cell, "tzinfo", None) is not None for cell in cells]
     if any(zoned) and not all(zoned):
         raise BadData(

@@ -22,6 +22,8 @@ __all__ = [
     "IntervalForm",
     "Needs",
     "Sureness",
+    "dependence",
+    "if_independent",
     "is_none",
 ]
 
@@ -54,6 +56,31 @@ OF_DATA = {Basis.EQUAL_ROWS: "data with sample_weight", Basis.PLACES: "data with
 E = TypeVar("E", bound=Evidence)
 
 
+def dependence(data: Data) -> str | None:
+    """Why what rests on independent rows, or groups, is not justified; None where it may be.
+
+    Labels of blocks are groups, which methods keep whole and add up first.
+    """
+    if data.time is None and data.places is None:
+        return None
+    given, others = ("time=", "before") if data.time is not None else ("block=", "beside")
+    word = "forward-5" if data.time is not None else "blocks-5"
+    return (
+        f"{given} is given, and rows may depend on those {others} them: what rests on independent "
+        f"rows is not justified. A word such as '{word}' has an interval that counts it."
+    )
+
+
+def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Sureness]:
+    """Those of all candidates by a form that takes rows as independent; else None with why."""
+    why = dependence(data)
+    if why is None:
+        return form.of_each(evidence)
+    if evidence.terms.interval is not None:
+        raise Refusal(f"interval '{form.word}' is not to be had here: {why}")
+    return [(None, None, (why,))] * len(evidence.values)
+
+
 class IntervalForm(ABC, Generic[E]):
     """One way to make a standard error and an interval.
 
@@ -79,6 +106,8 @@ class IntervalForm(ABC, Generic[E]):
 
     def check(self, data: Data, loss: Loss) -> None:
         """Refuse a loss or data that it is not made for, before anything is drawn."""
+        if data.time is not None and Basis.TIMES not in self.needs:
+            raise Refusal(f"interval '{self.word}' is not to be had here: {dependence(data)}")
         given = {
             Basis.ROW_LOSSES: loss.per_row,
             Basis.INFLUENCES: loss.tells_influences,

@@ -1,0 +1,157 @@
+"""What a choice is worth where the splits of the search mix rows that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.api.auditing.claim import Claim
+from truerisk.api.auditing.mixed_splits import Mixed
+from truerisk.api.auditing.replay import Replayed
+from truerisk.api.auditing.score_scale import ScoreScale
+from truerisk.api.findings.finding import Finding
+from truerisk.api.road.compute import compute, procedure_of
+from truerisk.api.road.problem import pose
+from truerisk.core.answers import Answers, Ask
+from truerisk.core.contracts import Method, Streams, Target, Terms
+from truerisk.core.errors import BadData, FitFailed, Refusal
+from truerisk.core.evaluation import Evaluation, Tested
+from truerisk.core.family import Family
+from truerisk.core.losses import Loss
+from truerisk.core.plan.plan import Plan
+from truerisk.core.present import number
+from truerisk.core.results import RiskEstimate
+from truerisk.core.table.data import Data
+from truerisk.core.ties import tied
+from truerisk.methods.parts.choosing_inside import by_fit, tuned, winners_of
+
+__all__ = ["apart_findings", "risk_apart"]
+
+SHARE = 0.1  # of the risk of rows kept apart; less is no collapse
+ERRORS = 2.0  # standard errors of the mean of the parts
+
+ONE_CHOICE = (
+    "tested is the setting that the search chose on all rows: the choice is not corrected for. "
+    "level='nested' does that."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenWithout(Method):
+    """The splits of `outer`, each asked of the setting that `losses` choose without its test rows.
+
+    The search compared its settings with splits of its own, which mix: only the choice rests on
+    them. Without `losses` each split is asked of setting `best`.
+    """
+
+    outer: Method
+    best: int
+    losses: Replayed | None = None
+    target: ClassVar[Target] = "Err"
+
+    @property
+    def word(self) -> str:
+        return f"{self.outer.word}, chosen {'without each' if self.losses else 'once'}"
+
+    @property
+    def bias(self) -> str:
+        return self.outer.bias
+
+    @property
+    def respects_time(self) -> bool:  # type: ignore[override]
+        return self.outer.respects_time
+
+    def plan(self, data: Data, streams: Streams) -> Plan:
+        return self.outer.plan(data, streams)
+
+    def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
+        tested = [plan.test_rows(q)[0] for q in range(plan.n_questions)]
+        chosen = np.array([self._choice(rows) for rows in tested])
+        answers = ask(plan, only=by_fit(plan, chosen))
+        risk = self.reduce(answers, data, loss, terms)[0]
+        found = Evaluation(plan, (risk,), answers.n_fits, answers=answers)
+        return tuned(found, risk, winners_of(chosen, ()))
+
+    def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+        return list(self.outer.reduce(answers, data, loss, terms))
+
+    def _choice(self, tested: np.ndarray) -> int:
+        """The setting with the least loss on the other rows; that of the search among equals."""
+        if self.losses is None:
+            return self.best
+        apart = ~np.isin(self.losses.rows, tested)
+        risks = self.losses.losses[:, apart] @ self.losses.weights[apart]
+        least = tied(risks, risks.min())
+        return self.best if least[self.best] else int(least.argmax())
+
+
+def risk_apart(
+    mixed: Mixed, claim: Claim, scale: ScoreScale, replayed: Replayed | None, given: Any
+) -> RiskEstimate | str:
+    r"""The risk of the choice in splits that keep apart what belongs together, or why none.
+
+    .. math:: \frac{1}{K} \sum_{k=1}^{K} \frac{1}{|T_k|} \sum_{i \in T_k} ℓ(y_i, f_{k, c_k}(x_i)),
+       \quad c_k = \arg\min_c \sum_{i \notin T_k} ℓ_{c,i}
+
+    with :math:`ℓ_{c,i}` the losses that the search itself compared: the choice for a test set takes
+    no part of it, as in nested validation, and no inner fit is made.
+    """
+    if scale.whole is None:
+        return "the score of the search is the model's own: give the search scoring=."
+    if replayed is not None and replayed.scores is not None:
+        replayed = None
+    method = ChosenWithout(mixed.method, claim.best, replayed)
+    data = mixed.data
+    try:
+        problem = pose(
+            Family(claim.estimator, claim.candidates),
+            data.X,
+            data.y,
+            **{**given, "time": data.time, "loss": scale.whole},
+        )
+        found = procedure_of(compute(problem, method))
+    except (BadData, FitFailed, Refusal) as error:  # a class may lie in one stretch alone
+        return str(error)
+    assert found is not None
+    if found.value is None:
+        return " ".join(found.notes)
+    notes = (
+        found.notes
+        if replayed is not None or len(claim.candidates) == 1
+        else (
+            *found.notes,
+            ONE_CHOICE,
+        )
+    )
+    return replace(found, loss=scale.word, notes=(*notes, *claim.notes))
+
+
+def apart_findings(mixed: Mixed, found: RiskEstimate, claimed: float) -> Iterator[Finding]:
+    """Of times and places, where the risk of rows kept apart is larger than the claim.
+
+    By more than a tenth and two standard errors of the mean of the parts: then the rows depend on
+    those near them, and the search rated how well it remembers the neighbours of a row. Cut groups
+    are a finding whatever the risk (`findings/on_splits.py`).
+    """
+    risks, value = found.split_risks, found.value
+    if mixed.kind == "groups" or risks is None or value is None:
+        return
+    error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed
+    if lost <= max(SHARE * value, ERRORS * error):
+        return
+    when, saw = ("times", "later ones") if mixed.kind == "time" else ("places", "the rows beside")
+    said = (
+        f"The rows have {when} ({mixed.place}), and {mixed.n_rows} of {mixed.data.n_rows} were "
+        f"tested by models that saw {saw}. The search claims a risk of "
+        f"{number(claimed)} for its choice; in {len(risks)} {mixed.parts}, each left out whole, it "
+        f"is {number(value)}: the claim shrinks by {number(lost)}."
+    )
+    if mixed.kind == "time":
+        forward = "cv=TimeSeriesSplit(), or HonestSearchCV and fit(X, y, time=...)"
+        yield Finding("time-shuffled", said, f"Search in the order of time: {forward}.")
+        return
+    whole = "HonestSearchCV and fit(X, y, block=...)"
+    yield Finding("space-shuffled", said, f"Search with whole blocks left out: {whole}.")
