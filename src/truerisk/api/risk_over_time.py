@@ -11,7 +11,7 @@ from truerisk.core.arguments import check_count, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number, text_table
 from truerisk.core.results import RiskEstimate, frame_of
-from truerisk.core.statistics.long_run import FEWEST_COSINES, long_run
+from truerisk.core.statistics.long_run import long_run
 from truerisk.core.table.times import checked_times
 
 __all__ = ["RiskOverTime", "risk_over_time"]
@@ -70,7 +70,7 @@ def risk_over_time(
     With :math:`\bar{ℓ}_t` the mean loss at time t, the line :math:`a + b\, x_t` is fitted by least
     squares, x from 0 at the first tested time to 1 at the last. The standard error of b is that of
     the mean of :math:`(x_t - \bar{x})(\bar{ℓ}_t - a - b\, x_t)`, which may depend on its past, by
-    the cosines of the interval `hac`; the test is its t.
+    the cosines of the interval `hac`; the test is the one that this interval inverts.
 
     Parameters
     ----------
@@ -134,8 +134,6 @@ def _trend(
     times: np.ndarray, losses: np.ndarray
 ) -> tuple[float, float | None, float | None, tuple[str, ...]]:
     """Slope, standard error and p-value, or why there is none."""
-    from scipy.special import stdtr
-
     x = np.asarray((times - times[0]) / (times[-1] - times[0]), dtype=float)
     x = x - x.mean()
     total = float(x @ x)
@@ -143,8 +141,8 @@ def _trend(
     n = len(x)
     parts = x * (losses - losses.mean() - slope * x) / total
     found = long_run(parts) if n >= FEWEST_TIMES else None
-    if found is None or found.n_cosines < FEWEST_COSINES or found.std_error == 0:
+    if found is None or found.std_error == 0:
         why = f"{n} times are too few, or depend on each other for too long, for a test of a trend."
         return slope, None, None, (why,)
     error = n * found.std_error
-    return slope, error, float(2 * stdtr(found.n_cosines, -abs(slope) / error)), ()
+    return slope, error, found.p_value(slope / error), ()
