@@ -3,9 +3,9 @@
     python -m benchmarks.calibration.order --series 2000 --forecasts 300
 
 The constants of `core/statistics/memory.py` were chosen on other drawings (seeds 77, 101, 201 and
-202); the default seed, which the documentation quotes, took no part. A line says how many series of 100 get an interval, how many
-of these cover the mean, how many of 100 get one that misses, and the median width beside
-that of the normal interval with the true standard error.
+202); the default seed, which the documentation quotes, took no part. A line says how many series of
+100 get an interval, how many of these cover the mean, how many of 100 get one that misses, and the
+median width beside that of the normal interval with the true standard error.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--series", type=int, default=2000, help="of each kind and length")
     parser.add_argument("--forecasts", type=int, default=300, help="of each kind and length")
-    parser.add_argument("--seed", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=25)
     parser.add_argument("--json", action="store_true", help="a line of JSON for each")
     given = parser.parse_args()
     one_blas_thread()

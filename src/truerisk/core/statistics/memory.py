@@ -54,9 +54,9 @@ def memory(series: np.ndarray) -> Memory:
 
     Lags count if they are among the first 5, or if the autocorrelation of the ranks, which no
     single large loss makes, is so many of Bartlett's standard errors above 0 that one in twenty
-    independent series has such a lag. One standard error and the bias (1 + 3 r)/n are added to each.
-    Lags that are sure again after one that is not are seasons. Those far beyond the clearest one
-    count no more: a fixed pattern comes back for ever, and is no dependence.
+    independent series has such a lag. To each, one standard error and the bias (1 + 3 r)/n are
+    added. Lags that are sure again after one that is not are seasons. Those far beyond the clearest
+    one count no more: a fixed pattern comes back for ever, and is no dependence.
 
     >>> memory(np.random.default_rng(0).standard_normal(400)).seasons
     ()

@@ -31,8 +31,8 @@ class HAC(IntervalForm[RowEvidence]):
     r"""A mean of losses in the order of time, which may be correlated and of unequal variance.
 
     The losses of each time are added up, :math:`z_t = \sum_{i \in t} w_i (ℓ_i - value)`, and the
-    standard error is that of :math:`\sum_t z_t` from a few of its lowest cosines, with a factor that
-    holds whether the losses are independent or as lasting as their autocorrelations allow
+    standard error is that of :math:`\sum_t z_t` from a few of its lowest cosines, with a factor
+    that holds whether the losses are independent or as lasting as their autocorrelations allow
     (`core/statistics/long_run.py`). It is heteroskedasticity and autocorrelation consistent, of
     losses of one time as well, and counts the distinct times as equally far apart. The process must
     stay what it is: of fewer than 100 times, or losses that remember for longer than can be told
@@ -53,8 +53,8 @@ class HAC(IntervalForm[RowEvidence]):
         "practice. Journal of Business & Economic Statistics 36:541–559."
     )
     caution: ClassVar[str] = (
-        "take the losses for a stationary series; by how much their memory is taken for longer than "
-        "it looks was calibrated by simulated series (documentation of truerisk)"
+        "take the losses for a stationary series; how much longer than it looks their memory is "
+        "taken for was calibrated by simulated series (documentation of truerisk)"
     )
 
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
