@@ -2,10 +2,10 @@
 
     python -m benchmarks.calibration.order --series 2000 --forecasts 300
 
-The constants of `core/statistics/long_run.py` were chosen on seeds 1 to 22; the default seed, which
-the documentation quotes, took no part. A line says how many series of 100 get an interval, how many
-of these cover the mean, how many of 100 get one that misses, and how wide they are beside the
-normal interval with the true standard error.
+The constants of `core/statistics/memory.py` were chosen on other drawings (seeds 77, 101, 201 and
+202); the default seed, which the documentation quotes, took no part. A line says how many series of
+100 get an interval, how many of these cover the mean, how many of 100 get one that misses, and the
+median width beside that of the normal interval with the true standard error.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 from scipy.signal import lfilter
-from scipy.special import logit, ndtri, stdtrit
+from scipy.special import logit, ndtri
 from sklearn.linear_model import LinearRegression
 
 from benchmarks.machine import one_blas_thread
 from truerisk import estimate_risk
-from truerisk.core.statistics.long_run import FEWEST_COSINES, FEWEST_TIMES, long_run
+from truerisk.core.statistics.long_run import FEWEST_TIMES, long_run
 
 __all__ = ["FORECASTS", "SERIES", "Line", "forecast_lines", "series_lines"]
 
@@ -56,7 +56,7 @@ class Line:
         share = float(inside.mean()) if len(known) else None
         se = None if share is None else float(np.sqrt(share * (1 - share) / len(known)))
         oracle = 1.96 * float(np.std(known[:, 0])) if len(known) > 1 else 0.0
-        width = float(known[:, 1].mean() / oracle) if oracle else None
+        width = float(np.median(known[:, 1]) / oracle) if oracle else None
         return cls(kind, n, len(known) / len(found), share, se, (~inside).sum() / len(found), width)
 
     def __str__(self) -> str:
@@ -87,6 +87,16 @@ def errors(rng: np.random.Generator, n: int) -> Numbers:
     return autoregression(0.9)(rng, n) * np.sqrt(1 - 0.9**2) > ndtri(0.8)
 
 
+def noisy(rng: np.random.Generator, n: int) -> Numbers:
+    """An autoregression of .9 under noise: lag 1 tells of a shorter memory than there is."""
+    return lfilter([1.0, -0.5], [1.0, -0.9], rng.standard_normal(n + BURN))[BURN:]
+
+
+def root(value: Numbers) -> Numbers:
+    """The scale of the interval of squared losses."""
+    return -2 / np.sqrt(value)
+
+
 def squares(rng: np.random.Generator, n: int) -> Numbers:
     """The squares of an autoregression of .9 with variance 1."""
     return (autoregression(0.9)(rng, n) * np.sqrt(1 - 0.9**2)) ** 2
@@ -97,12 +107,13 @@ SERIES: dict[str, Draw] = {
     **{f"season {rho:g}, of {lag}": autoregression(rho, lag) for rho, lag in
        ((0.5, 7), (0.5, 12), (0.8, 12), (0.5, 24))},
     "level of season 12": seasons,
+    "noisy, memory 0.9": noisy,
     "errors, memory 0.9": errors,
     "squares, memory 0.9": squares,
 }  # fmt: skip
 MEANS: dict[str, tuple[float, Any, Any]] = {
     "errors, memory 0.9": (0.2, logit, lambda mean: 1 / (mean * (1 - mean))),
-    "squares, memory 0.9": (1.0, np.log, lambda mean: 1 / mean),
+    "squares, memory 0.9": (1.0, root, lambda mean: mean**-1.5),
 }
 """Where it is not 0, with the scale of the interval and the slope to it."""
 FORECASTS = (0.0, 0.5, 0.8, 0.9)
@@ -112,12 +123,14 @@ def of_series(kind: str, rng: np.random.Generator, n: int) -> tuple[float, float
     """How far the mean is from the expectation, and half the width of the interval."""
     series = SERIES[kind](rng, n).astype(float)
     mean, found = float(series.mean()), long_run(series - series.mean())
-    if n < FEWEST_TIMES or found.n_cosines < FEWEST_COSINES or found.std_error == 0:
+    if n < FEWEST_TIMES or found is None or found.std_error == 0:
         return None
-    half = float(stdtrit(found.n_cosines, 0.975)) * found.std_error
+    half = found.factor(0.95) * found.std_error
     if kind not in MEANS:
         return mean, half
     truth, scale, slope = MEANS[kind]
+    if scale is root and half >= 2 * mean:
+        return None
     return float(scale(mean) - scale(truth)), half * slope(mean)
 
 
@@ -138,8 +151,8 @@ def of_forecasts(rho: float, rng: np.random.Generator, n: int) -> tuple[float, f
         model = LinearRegression().fit(X[:end], y[:end])
         risks.append(np.sum((SLOPES - model.coef_) ** 2) + model.intercept_**2 + 1)
     truth = float(np.mean(risks))
-    low, high = np.log([told.interval.low, told.interval.high])
-    return float((low + high) / 2 - np.log(truth)), float((high - low) / 2)
+    low, high = root(np.array([told.interval.low, told.interval.high]))
+    return float((low + high) / 2 - root(truth)), float((high - low) / 2)
 
 
 def series_lines(n_series: int, seed: int) -> Iterator[Line]:
@@ -164,7 +177,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--series", type=int, default=2000, help="of each kind and length")
     parser.add_argument("--forecasts", type=int, default=300, help="of each kind and length")
-    parser.add_argument("--seed", type=int, default=23)
+    parser.add_argument("--seed", type=int, default=25)
     parser.add_argument("--json", action="store_true", help="a line of JSON for each")
     given = parser.parse_args()
     one_blas_thread()

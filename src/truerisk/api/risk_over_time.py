@@ -11,7 +11,7 @@ from truerisk.core.arguments import check_count, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number, text_table
 from truerisk.core.results import RiskEstimate, frame_of
-from truerisk.core.statistics.long_run import FEWEST_COSINES, long_run
+from truerisk.core.statistics.long_run import long_run
 from truerisk.core.table.times import checked_times
 
 __all__ = ["RiskOverTime", "risk_over_time"]
@@ -119,9 +119,9 @@ def risk_over_time(
     With :math:`\bar{ℓ}_t` the mean loss at time t, the line :math:`a + b\, x_t` is fitted by least
     squares, x from 0 at the first tested time to 1 at the last. The standard error of b is that of
     the mean of :math:`(x_t - \bar{x})(\bar{ℓ}_t - a - b\, x_t)`, which may depend on its past, by
-    the cosines of the interval `hac`; the test is its t. The band around the mean of a stretch of m
-    times is :math:`\pm\, t\, \sqrt{\hat{Ω}/m}`, with :math:`\hat{Ω}` the long-run variance of
-    what the line leaves.
+    the cosines of the interval `hac`; the test is the one that this interval inverts. The band
+    around the mean of a stretch of m times is :math:`\pm\, f\, \sqrt{\hat{Ω}/m}`, with
+    :math:`\hat{Ω}` the long-run variance of what the line leaves, and f the factor of `hac`.
 
     Parameters
     ----------
@@ -207,27 +207,22 @@ def _half_widths(
     times: np.ndarray, losses: np.ndarray, sizes: np.ndarray, level: float
 ) -> np.ndarray | None:
     """Of the band around the mean of each stretch; None where nothing is left to vary."""
-    from scipy.special import stdtrit
-
     found = long_run(_line(times, losses)[2])
-    if found.n_cosines < FEWEST_COSINES or found.std_error == 0:
+    if found is None or found.std_error == 0:
         return None
-    quantile = float(stdtrit(found.n_cosines, (1 + level) / 2))
-    return np.asarray(quantile * found.std_error * np.sqrt(len(times) / sizes))
+    return np.asarray(found.factor(level) * found.std_error * np.sqrt(len(times) / sizes))
 
 
 def _trend(
     times: np.ndarray, losses: np.ndarray
 ) -> tuple[float, float | None, float | None, tuple[str, ...]]:
     """Slope, standard error and p-value, or why there is none."""
-    from scipy.special import stdtr
-
     x, slope, left = _line(times, losses)
     n = len(x)
     parts = x * left / float(x @ x)
     found = long_run(parts) if n >= FEWEST_TIMES else None
-    if found is None or found.n_cosines < FEWEST_COSINES or found.std_error == 0:
+    if found is None or found.std_error == 0:
         why = f"{n} times are too few, or depend on each other for too long, for a test of a trend."
         return slope, None, None, (why,)
     error = n * found.std_error
-    return slope, error, float(2 * stdtr(found.n_cosines, -abs(slope) / error)), ()
+    return slope, error, found.p_value(slope / error), ()

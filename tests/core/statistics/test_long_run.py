@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.signal import lfilter
+from scipy.special import stdtr, stdtrit
 
-from truerisk.core.statistics.long_run import FEWEST_COSINES, long_run, reach
+from truerisk.core.statistics.long_run import FURTHEST, long_run
+from truerisk.core.statistics.memory import memory
 
 
 def autoregression(rng, n, rho, lag=1):
@@ -17,18 +19,45 @@ def autoregression(rng, n, rho, lag=1):
 
 
 def test_the_cosines_are_those_of_the_formula():
-    """The mean of the squares of the lowest, by sums over the series, and what they lack of Ω."""
+    """The squares of the lowest, by sums over the series, against the least of their spectra."""
     z = np.random.default_rng(0).standard_normal(200)
     found = long_run(z)
     t = np.arange(1, 201)
-    parts = [
-        np.sqrt(2 / 200) * np.sum(z * np.cos(np.pi * j * (t - 0.5) / 200))
+    squares = [
+        (np.sqrt(2 / 200) * np.sum(z * np.cos(np.pi * j * (t - 0.5) / 200))) ** 2
         for j in range(1, found.n_cosines + 1)
     ]
-    assert found.n_cosines == int(0.4 * 200 ** (2 / 3))
-    places = np.pi * np.arange(1, found.n_cosines + 1) / 200
-    seen = np.mean(1 / (1 + reach(z) * places**2))
-    assert found.std_error == pytest.approx(np.sqrt(np.mean(np.square(parts)) / seen / 200))
+    spectra = memory(z).spectra(np.pi * np.arange(1, found.n_cosines + 1) / 200)
+    assert found.std_error == pytest.approx(np.sqrt(sum(squares) / spectra.sum(axis=1).min() / 200))
+
+
+def test_the_factor_holds_every_way_to_remember():
+    """Values with the spectra of the series miss in 5 % at most, and in one of them in 5 %."""
+    rng = np.random.default_rng(5)
+    found = long_run(autoregression(rng, 300, 0.6))
+    least = found.spectra.sum(axis=1).min()
+    z = rng.standard_normal((40_000, found.n_cosines + 1))
+    missed = [
+        np.mean(z[:, 0] ** 2 > found.factor(0.95) ** 2 * (z[:, 1:] ** 2 @ row) / least)
+        for row in found.spectra
+    ]
+    assert max(missed) == pytest.approx(0.05, abs=0.004)
+
+
+def test_the_test_and_the_interval_say_the_same():
+    """At the factor of a level the p-value is what the level leaves."""
+    found = long_run(autoregression(np.random.default_rng(6), 300, 0.5))
+    for level in (0.5, 0.95, 0.999):
+        assert found.p_value(found.factor(level)) == pytest.approx(1 - level, rel=1e-5)
+    assert found.p_value(-2.0) == found.p_value(2.0)
+
+
+def test_of_long_independent_series_it_is_nearly_t():
+    """The factor then is the quantile, up to what a short memory that none can exclude adds."""
+    found = long_run(np.random.default_rng(7).standard_normal(20_000))
+    q = found.n_cosines
+    assert stdtrit(q, 0.975) <= found.factor(0.95) < 1.03 * stdtrit(q, 0.975)
+    assert found.p_value(2.0) == pytest.approx(2 * stdtr(q, -2.0), rel=0.1)
 
 
 @pytest.mark.parametrize(("rho", "lag"), [(0.0, 1), (0.5, 1), (0.9, 1), (0.5, 12)])
@@ -40,32 +69,41 @@ def test_the_error_is_that_of_the_mean(rho, lag):
 
 
 def test_lasting_dependence_leaves_fewer_cosines():
-    """And none of a series that hardly forgets, which has no interval then."""
+    """And no error of a series that does not come back."""
     rng = np.random.default_rng(2)
     counts = [
         np.median([long_run(autoregression(rng, 500, rho)).n_cosines for _ in range(20)])
-        for rho in (0.0, 0.8, 0.9, 0.98)
+        for rho in (0.0, 0.8, 0.9)
     ]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[-1] < FEWEST_COSINES <= counts[1]
+    assert counts[0] > counts[1] > counts[2]
+    drift = np.cumsum(rng.standard_normal(500))
+    assert long_run(drift) is None
+    assert memory(drift).reach > FURTHEST * 500
 
 
-def test_a_season_is_seen_at_its_own_lag():
-    """Lag 1 of a seasonal autoregression says nothing of it."""
-    rng = np.random.default_rng(3)
-    of_season = [reach(autoregression(rng, 400, 0.6, 12)) for _ in range(20)]
-    plain = [reach(autoregression(rng, 400, 0.0)) for _ in range(20)]
-    assert np.median(of_season) > 100 * np.median(plain)
+@pytest.mark.parametrize(("rho", "lag"), [(0.9, 1), (0.5, 12)])
+def test_a_short_series_that_remembers_long_is_covered(rho, lag):
+    """Of 150 values: the known mean lies outside in about 5 of 100, not in 20."""
+    rng, missed, given = np.random.default_rng(8), 0, 0
+    for _ in range(200):
+        z = autoregression(rng, 150, rho, lag)
+        found = long_run(z)
+        if found is not None:
+            given += 1
+            missed += abs(z.mean()) > found.factor(0.95) * found.std_error
+    assert given > 160
+    assert missed / given < 0.09
 
 
 def test_a_fixed_pattern_of_the_seasons_is_no_error():
     """The mean over whole seasons does not vary with it."""
     z = np.random.default_rng(4).standard_normal(480)
     pattern = 3 * np.tile(np.sin(2 * np.pi * np.arange(12) / 12), 40)
-    assert long_run(z + pattern).std_error < 1.5 * long_run(z).std_error
+    plain, found = long_run(z), long_run(z + pattern)
+    half = found.factor(0.95) * found.std_error
+    assert half < 3 * plain.factor(0.95) * plain.std_error
 
 
 def test_a_constant_series_has_no_error():
-    """Nor a reach."""
-    assert reach(np.ones(200)) < 1
+    """Nor a spectrum that falls far."""
     assert long_run(np.ones(200)).std_error == 0

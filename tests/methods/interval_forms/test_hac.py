@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import stdtrit
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 
@@ -23,14 +22,14 @@ def estimate(y=Y, X=X, **more):
 
 
 def test_it_is_the_error_of_the_series_of_losses():
-    """With t of as many degrees of freedom as cosines, on the log scale of squared losses."""
+    """By the factor of their memory, on the scale of 1/√risk of squared losses."""
     found = estimate()
     series = long_run(found.losses - found.value)
     assert found.std_error == pytest.approx(series.std_error, rel=1e-12)
-    half = stdtrit(series.n_cosines, 0.975) * series.std_error
+    half = series.factor(0.95) * series.std_error / 2 / found.value**1.5
     assert found.interval.method == "hac"
-    assert found.interval.low == pytest.approx(found.value * np.exp(-half / found.value))
-    assert found.interval.high == pytest.approx(found.value * np.exp(half / found.value))
+    assert found.interval.low**-0.5 == pytest.approx(found.value**-0.5 + half)
+    assert found.interval.high**-0.5 == pytest.approx(found.value**-0.5 - half)
 
 
 def test_rows_of_one_time_are_one_value_of_the_series():
@@ -74,15 +73,19 @@ def test_dependent_losses_have_a_wider_interval():
         (lambda: estimate(Y[:100], X[:100]), "rows of 80 different times were tested: of fewer"),
         (lambda: estimate(groups=np.arange(N) // 2), "groups are met again later"),
         (
-            lambda: estimate(np.cumsum(RNG.normal(size=N))),
+            lambda: estimate(np.cumsum(np.random.default_rng(1).normal(size=N))),
             "depend on those before them for so long",
+        ),
+        (
+            lambda: estimate(np.where(np.abs(np.arange(N) - 400) < 15, 1e2, 1.0) * Y),
+            "no upper end of their mean is justified",
         ),
         (
             lambda: tr.estimate_risk(DummyRegressor(), X, np.zeros(N), method="forward-5"),
             "every row has the same loss",
         ),
     ],
-    ids=["few", "groups", "lasting", "alike"],
+    ids=["few", "groups", "lasting", "unbounded", "alike"],
 )
 def test_there_is_none_where_the_series_does_not_tell(make, reason):
     """A sentence says why."""

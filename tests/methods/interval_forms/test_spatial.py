@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.core.statistics.spatial_components import spatial_components
+from truerisk.core.statistics.spatial_components import MOST_ALIKE_UNBOUNDED, spatial_components
 
 X, Y = tr.datasets.make_field(120, random_state=4)
 PLACES, FEATURES = X[:, :2], X[:, 2:]
@@ -45,13 +45,33 @@ def test_by_labels_it_is_the_formula():
     assert logit(found.interval.high) == pytest.approx(logit(found.value) + half)
 
 
-def test_squared_losses_are_taken_on_the_log_scale():
-    """The ends lie on both sides by one factor."""
+def test_squared_losses_are_taken_on_the_scale_of_one_over_their_root():
+    """And of losses without a bound two places may be more alike."""
     numbers = FEATURES[:, 0] + X[:, 0]
     found = tr.estimate_risk(DummyRegressor(), FEATURES, numbers, block=PLACES)
-    low, high = found.interval.low, found.interval.high
-    assert found.value / low == pytest.approx(high / found.value)
-    assert low > 0
+    components = spatial_components(PLACES, 0.95, MOST_ALIKE_UNBOUNDED)
+    value, error = found.value, components.std_error((found.losses - found.value) / 120)
+    half = components.critical * error / 2 / value**1.5
+    assert found.std_error == pytest.approx(error)
+    assert found.interval.low**-0.5 == pytest.approx(value**-0.5 + half)
+    assert found.interval.high**-0.5 == pytest.approx(value**-0.5 - half)
+
+
+def test_one_clump_of_large_losses_has_no_upper_end():
+    """Then there is no interval, and a note says so."""
+    numbers = np.where(PLACES[:, 0] < 0.2, 1e3, 1.0) * FEATURES[:, 0]
+    found = tr.estimate_risk(DummyRegressor(), FEATURES, numbers, block=PLACES)
+    assert (found.interval, found.std_error) == (None, None)
+    assert any("no upper end of their mean is justified" in note for note in found.notes)
+
+
+def test_labels_say_what_they_are_taken_for():
+    """Who are neighbours they do not tell; coordinates do, and need no such note."""
+    labels = np.random.default_rng(1).integers(9, size=120)
+    for block, said in ((labels, True), (PLACES, False)):
+        found = tr.estimate_risk(MODEL, FEATURES, Y, block=block, method="blocks-3")
+        assert found.interval is not None
+        assert any("for independent of each other" in note for note in found.notes) == said
 
 
 def test_it_is_that_of_every_method_where_there_are_places():

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import exp, lgamma, sqrt
 
 import numpy as np
 
+from truerisk.core.statistics.normal_ratio import exceeds, least_factor, mean_of_chi
 from truerisk.core.table.grid_cells import grid_cells, usual_side
 
-__all__ = ["MOST_ALIKE", "SpatialComponents", "spatial_components"]
+__all__ = ["MOST_ALIKE", "MOST_ALIKE_UNBOUNDED", "SpatialComponents", "spatial_components"]
 
 MOST_ALIKE = 0.1  # the mean correlation of two places that an interval is to stand
+MOST_ALIKE_UNBOUNDED = 0.15  # of losses without a bound, a few of which make much of the variance
 MOST_COMPONENTS = 12
 MOST_PLACES = 500  # more are gathered into cells
 STEPS = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])  # from the strongest correlation to none
-
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
-_SINES = np.sin((_NODES + 1) * np.pi / 4) ** 2  # of angles from 0 to a quarter turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +25,7 @@ class SpatialComponents:
 
     Müller and Watson (2022): the values are taken as a Gaussian process of correlation
     :math:`e^{-c d}`, d the distance of two places. With :math:`c_0` the mean correlation of two of
-    the n places is `MOST_ALIKE`. The `vectors` :math:`v_1 … v_q` are the eigenvectors of the
+    the n places is `most_alike`. The `vectors` :math:`v_1 … v_q` are the eigenvectors of the
     largest eigenvalues of the centred matrix :math:`M Σ(c_0) M`: the ways in which such values vary
     most.
     With shares :math:`φ_i = w_i (ℓ_i - value)`,
@@ -49,7 +47,9 @@ class SpatialComponents:
         return float(np.sqrt(len(sums) * np.square(sums @ self.vectors).mean()))
 
 
-def spatial_components(places: np.ndarray, confidence_level: float) -> SpatialComponents | None:
+def spatial_components(
+    places: np.ndarray, confidence_level: float, most_alike: float = MOST_ALIKE
+) -> SpatialComponents | None:
     """Those of the rows at these places; None where fewer than three lie apart.
 
     >>> line = np.arange(20.0)[:, None]
@@ -58,17 +58,19 @@ def spatial_components(places: np.ndarray, confidence_level: float) -> SpatialCo
     ((20, 5), True)
     """
     held = np.ascontiguousarray(places, dtype=np.float64)
-    return _of_places(held.tobytes(), held.shape[1], float(confidence_level))
+    return _of_places(held.tobytes(), held.shape[1], float(confidence_level), most_alike)
 
 
 @lru_cache(maxsize=8)
-def _of_places(content: bytes, n_axes: int, level: float) -> SpatialComponents | None:
+def _of_places(
+    content: bytes, n_axes: int, level: float, most_alike: float
+) -> SpatialComponents | None:
     """The same of hashable places: a search asks it again for each score."""
     centres, member = _gathered(np.frombuffer(content).reshape(-1, n_axes))
     if len(centres) < 3:
         return None
     distances = distances_among(centres)
-    decay = _decay(distances)
+    decay = _decay(distances, most_alike)
     n, most = len(centres), min(MOST_COMPONENTS, len(centres) - 2)
     strongest = np.exp(-decay * distances)
     centred = strongest - strongest.mean(axis=0)
@@ -97,7 +99,7 @@ def _shortest(spreads: np.ndarray, alpha: float) -> tuple[int, float]:
     critical = _critical(spreads[:, : q + 1, : q + 1], alpha)
     while q + 2 <= spreads.shape[-1]:
         following = _critical(spreads[:, : q + 2, : q + 2], alpha)
-        if following * _mean_of_chi(q + 1) >= critical * _mean_of_chi(q):
+        if following * mean_of_chi(q + 1) >= critical * mean_of_chi(q):
             break
         q, critical = q + 1, following
     return q, critical
@@ -126,44 +128,28 @@ def _gathered(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return centres, member
 
 
-def _decay(distances: np.ndarray) -> float:
-    """The c at which the mean of exp(−c d) over all pairs of places is `MOST_ALIKE`."""
+def _decay(distances: np.ndarray, most_alike: float) -> float:
+    """The c at which the mean of exp(−c d) over all pairs of places is `most_alike`."""
     n = len(distances)
     low, high = 1e-3 / distances.mean(), 1e4 / distances.mean()
     for _ in range(40):
         middle = np.sqrt(low * high)
         mean = (np.exp(-middle * distances).sum() - n) / (n * (n - 1))
-        low, high = (middle, high) if mean > MOST_ALIKE else (low, middle)
+        low, high = (middle, high) if mean > most_alike else (low, middle)
     return float(high)
 
 
 def _critical(spreads: np.ndarray, alpha: float) -> float:
     """The least factor by which no spread of the components errs more often than `alpha`."""
-    from scipy.optimize import brentq
-
-    def too_often(log_factor: float) -> float:
-        return float(np.log(_errs(spreads, np.exp(log_factor)).max() / alpha))
-
-    high = 1.0  # far above the root the form's one positive eigenvalue is lost among the others
-    while too_often(high) > 0:
-        high += 1
-    return float(np.exp(brentq(too_often, -5, high, xtol=1e-9)))
+    return least_factor(lambda factor: _errs(spreads, factor), alpha)
 
 
 def _errs(spreads: np.ndarray, factor: float) -> np.ndarray:
-    r"""P(z₀² > f²/q Σ z_j²) for each covariance of the normal z₀ … z_q.
+    """P(z₀² > f²/q Σ z_j²) for each covariance of the normal z₀ … z_q.
 
-    The form has one positive eigenvalue, so that it is that of Z₀² > Σ λ_j Z_j² with independent Z;
-    by Craig's form of the normal tail this is 2/π ∫₀^{π/2} Π_j (1 + λ_j/sin² t)^{−1/2} dt.
+    The form has one positive eigenvalue, so that it is that of Z₀² > Σ λ_j Z_j² with independent Z.
     """
     q = spreads.shape[-1] - 1
     form = np.append(1.0, np.full(q, -(factor**2) / q))
     values = np.sort(np.linalg.eigvals(spreads * form).real, axis=-1)
-    ratios = np.maximum(-values[:, :-1] / values[:, -1:], 0)
-    tails: np.ndarray = np.prod(1 + ratios[:, :, None] / _SINES, axis=1) ** -0.5 @ _WEIGHTS / 2
-    return tails
-
-
-def _mean_of_chi(q: int) -> float:
-    """E √(χ²_q/q), to which the expected length is proportional."""
-    return sqrt(2 / q) * exp(lgamma((q + 1) / 2) - lgamma(q / 2))
+    return exceeds(np.maximum(-values[:, :-1] / values[:, -1:], 0))

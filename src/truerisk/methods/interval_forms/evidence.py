@@ -14,7 +14,12 @@ from truerisk.core.influences import Influences, Shaken
 from truerisk.core.interval import Basis, Interval
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
-from truerisk.core.statistics.spatial_components import SpatialComponents, spatial_components
+from truerisk.core.statistics.spatial_components import (
+    MOST_ALIKE,
+    MOST_ALIKE_UNBOUNDED,
+    SpatialComponents,
+    spatial_components,
+)
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.instability import instabilities
 from truerisk.methods.interval_forms.shaken import instability_of_pairs
@@ -67,10 +72,12 @@ class Evidence:
         high = value + half if most is None else min(value + half, most)
         return Interval(float(low), float(high), name, self.terms.confidence_level)
 
-    def skewed(self, value: float, half: float, name: str) -> Interval:
+    def skewed(self, value: float, half: float, name: str) -> Interval | None:
         """`value ± half` on the scale on which a risk is nearly symmetric, to first order.
 
-        That is the logit of losses with bounds, the logarithm of others that are never negative.
+        That is the logit of losses with bounds. Of others that are never negative it is
+        1/√value: where a few large losses are missing, both the mean and its error are too small.
+        That scale ends at infinity, which leaves no interval if `half` is twice the value or more.
         """
         loss = self.loss
         if loss.lower is not None and loss.upper is not None:
@@ -79,7 +86,9 @@ class Evidence:
             spread, logit = half / (span * share * (1 - share)), np.log(share / (1 - share))
             ends = low + span / 2 * (1 + np.tanh(np.array([logit - spread, logit + spread]) / 2))
         elif loss.lower == 0:
-            ends = value * np.exp(np.array([-1, 1]) * min(half / value, 700.0))
+            if half >= 2 * value:
+                return None
+            ends = value / (1 + np.array([0.5, -0.5]) * half / value) ** 2
         else:
             return self.around(value, half, name)
         return Interval(float(ends[0]), float(ends[1]), name, self.terms.confidence_level)
@@ -141,7 +150,8 @@ class RowEvidence(Evidence):
         """Those of the places of the tested rows; None where they are too few."""
         assert self.data.places is not None
         level = self.terms.confidence_level
-        return spatial_components(self.data.places[self.rows], level)
+        alike = MOST_ALIKE_UNBOUNDED if self.loss.upper is None else MOST_ALIKE
+        return spatial_components(self.data.places[self.rows], level, alike)
 
     @cached_property
     def instability(self) -> np.ndarray | None:

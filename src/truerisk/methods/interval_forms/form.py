@@ -19,6 +19,7 @@ __all__ = [
     "OF_A_MEAN",
     "OF_ROWS",
     "ONE_ROW",
+    "UNBOUNDED",
     "IntervalForm",
     "Needs",
     "Sureness",
@@ -36,6 +37,9 @@ Sureness = tuple[float | None, Interval | None, tuple[str, ...]]
 NONE: Sureness = (None, None, ())
 NO_SPREAD = (
     "every row has the same loss: their spread is 0 and says nothing about the error of the mean."
+)
+UNBOUNDED = (
+    "the losses hold so little independent news that no upper end of their mean is justified."
 )
 ONE_ROW = "one tested row has no spread: there is no standard error."
 OF_ROWS = {

@@ -7,11 +7,12 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.interval import Basis
-from truerisk.core.statistics.long_run import FEWEST_COSINES, FEWEST_TIMES, long_run
+from truerisk.core.statistics.long_run import FEWEST_TIMES, long_run
 from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import (
     NO_SPREAD,
     OF_A_MEAN,
+    UNBOUNDED,
     IntervalForm,
     Needs,
     Sureness,
@@ -30,14 +31,14 @@ class HAC(IntervalForm[RowEvidence]):
     r"""A mean of losses in the order of time, which may be correlated and of unequal variance.
 
     The losses of each time are added up, :math:`z_t = \sum_{i \in t} w_i (ℓ_i - value)`, and the
-    standard error is that of :math:`\sum_t z_t` from the B lowest cosines
-    (`core/statistics/long_run.py`), with t of B degrees of freedom: on the logit scale for losses
-    with bounds, on the log scale for others that are never negative, since few errors say little of
-    their variance. It is heteroskedasticity and
-    autocorrelation consistent, of losses of one time as well, and counts the distinct times as
-    equally far apart. The process must stay what it is: B is small where the losses remember long,
-    and of fewer than 100 times, or where 6 cosines would miss more than 15 % of the variance, there
-    is no interval. A season is seen if it fits four times into the series.
+    standard error is that of :math:`\sum_t z_t` from a few of its lowest cosines, with a factor
+    that holds whether the losses are independent or as lasting as their autocorrelations allow
+    (`core/statistics/long_run.py`). It is heteroskedasticity and autocorrelation consistent, of
+    losses of one time as well, and counts the distinct times as equally far apart. The process must
+    stay what it is: of fewer than 100 times, or losses that remember for longer than can be told
+    from a drift, there is no interval. A season is seen if it fits four times into the series.
+    Losses with bounds have it on the logit scale, others that are never negative on that of
+    :math:`1/\sqrt{ℓ}`, since few large losses say little of their variance.
 
     The mean loss is that of models that were fitted; it is of windows and horizons like these.
     """
@@ -52,8 +53,8 @@ class HAC(IntervalForm[RowEvidence]):
         "practice. Journal of Business & Economic Statistics 36:541–559."
     )
     caution: ClassVar[str] = (
-        "take the losses for a stationary series; how many cosines are used was calibrated by "
-        "simulated autoregressions (documentation of truerisk)"
+        "take the losses for a stationary series; how much longer than it looks their memory is "
+        "taken for was calibrated by simulated series (documentation of truerisk)"
     )
 
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
@@ -67,16 +68,14 @@ class HAC(IntervalForm[RowEvidence]):
         if n < FEWEST_TIMES:
             return None, None, (_too_few(n),)
         found = long_run(sums)
-        if found.n_cosines < FEWEST_COSINES:
+        if found is None:
             return None, None, (_lasting(n),)
         error = n * found.std_error
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        from scipy.special import stdtrit
-
-        level = evidence.terms.confidence_level
-        half = float(stdtrit(found.n_cosines, (1 + level) / 2)) * error
-        return error, evidence.skewed(value, half, self.word), ()
+        half = found.factor(evidence.terms.confidence_level) * error
+        interval = evidence.skewed(value, half, self.word)
+        return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
 
 
 def _too_few(n: int) -> str:
@@ -88,6 +87,6 @@ def _too_few(n: int) -> str:
 
 def _lasting(n: int) -> str:
     return (
-        f"the losses at {n} times depend on those before them for so long that they hold little "
-        "independent news: no standard error is justified."
+        f"the losses at {n} times depend on those before them for so long that it cannot be told "
+        "from a drift: no standard error is justified."
     )

@@ -11,6 +11,7 @@ from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import (
     NO_SPREAD,
     OF_A_MEAN,
+    UNBOUNDED,
     IntervalForm,
     Needs,
     Sureness,
@@ -22,6 +23,10 @@ __all__ = ["Spatial"]
 
 LEAST_PLACES = 20
 LEAST_BLOCKS = 6
+APART = (
+    "the interval takes the blocks of block= for independent of each other: labels do not tell "
+    "which are neighbours. Where neighbouring blocks are alike it is too short: give coordinates."
+)
 
 
 class Spatial(IntervalForm[RowEvidence]):
@@ -30,13 +35,13 @@ class Spatial(IntervalForm[RowEvidence]):
     Of coordinates, :math:`se^2 = n/q \sum_j (\sum_i v_{ji} φ_i)^2` with :math:`φ_i = w_i (ℓ_i -
     value)`, the q weights :math:`v_j` those in which values of exponential correlation vary most
     (`core/statistics/spatial_components.py`), and the factor of se is such that a Gaussian process
-    whose values have a mean correlation of up to .1 is covered (Müller and Watson, 2022). Of
-    labels,
+    whose values have a mean correlation of up to .1 is covered, .15 of losses without a bound
+    (Müller and Watson, 2022). Of labels,
     :math:`se^2 = 1.8 · m/(m−1) \sum_b (\sum_{i∈b} φ_i)^2` over m blocks, which must be independent,
     and t with m − 1 degrees of freedom; 1.8 pays for folds that share training rows, as in
     `beta-cv`. Losses with a bound are taken on the logit scale, others that are never negative on
-    the log scale. The interval is of the mean risk over fields like this one, observed at places
-    like these.
+    that of :math:`1/\sqrt{ℓ}`. The interval is of the mean risk over fields like this one, observed
+    at places like these.
     """
 
     word: ClassVar[str] = "spatial"
@@ -50,8 +55,8 @@ class Spatial(IntervalForm[RowEvidence]):
         "90:2901–2935."
     )
     caution: ClassVar[str] = (
-        "stand a mean correlation of .1 between the losses of two places, which was calibrated by "
-        "simulated fields (documentation of truerisk)"
+        "stand a mean correlation of .1 (.15 of losses without a bound) between the losses of two "
+        "places, which was calibrated by simulated fields (documentation of truerisk)"
     )
 
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
@@ -64,7 +69,10 @@ class Spatial(IntervalForm[RowEvidence]):
         error, factor = found
         if is_none(error, value):
             return None, None, (NO_SPREAD,)
-        return error, evidence.skewed(value, factor * error, self.word), ()
+        interval = evidence.skewed(value, factor * error, self.word)
+        if interval is None:
+            return None, None, (UNBOUNDED,)
+        return error, interval, (APART,) if evidence.data.places is None else ()
 
     def _of_places(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
         """The standard error of the mean over places and its factor, or why there is none."""
