@@ -7,7 +7,7 @@ from benchmarks.calibration import validated
 
 def test_every_number_is_held_to_its_truth(monkeypatch, capsys):
     """The truth is that of fresh rows, and the shares are those of the sets."""
-    monkeypatch.setattr(validated, "MODELS", 4)
+    monkeypatch.setattr(validated, "FRESH", 2_000)
     validated.main(["--sets", "3", "--cell", "0"])
     head, *lines = capsys.readouterr().out.splitlines()
     assert head == "LogisticRegression 150 x 3, shift -0.5: 3 sets"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -13,33 +12,23 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.answered_rows import AnsweredRows
-from truerisk.core.arguments import is_number, shown
+from truerisk.core.arguments import shown
 from truerisk.core.best_set import Comparable, may_be_best
 from truerisk.core.breakdown import Breakdown
 from truerisk.core.comparison import Comparison
 from truerisk.core.contracts import Target
 from truerisk.core.displays import displays
-from truerisk.core.errors import BadArgument, BadData, MissingExtra, MissingResult, Refusal
+from truerisk.core.errors import BadArgument, MissingExtra, MissingResult, Refusal
 from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
 from truerisk.core.influences import Influences
 from truerisk.core.interval import Interval, OwnScale
 from truerisk.core.registry import Line
+from truerisk.core.stored_estimate import SCHEMA, content_of, values_of
 from truerisk.core.writing import Written
 
 __all__ = ["RiskCurve", "RiskEstimate", "frame_of"]
 
-SCHEMA = "truerisk.risk-estimate/1"
 OWN = ("answered", "influences")  # what is not written: rows, of others and by other models
-YOUNGER: dict[str, Any] = {  # than the schema
-    "perfect": None,
-    "scores": {},
-    "table": None,
-    "splits": None,
-    "n_groups": None,
-    "weighted": False,
-    "ordered": False,
-    "placed": False,
-}
 
 _DIFFERENCE = Line("truerisk.api.compare:difference", "two estimates on the same splits")
 
@@ -160,43 +149,14 @@ class RiskEstimate(Written):
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> RiskEstimate:
         """The estimate that `to_dict` wrote."""
-        if not hasattr(content, "get") or content.get("schema") != SCHEMA:
-            raise BadData(f"this is not a stored estimate: its schema is not '{SCHEMA}'.")
-        names = set(_written(cls))
-        content = YOUNGER | dict(content)
-        lacking = sorted(names - set(content))
-        if lacking:
-            raise BadData(f"this stored estimate lacks {', '.join(lacking)}: it was cut.")
-        values = {name: content[name] for name in names}
-        for name in ("value", "std_error"):
-            if values[name] is not None and not is_number(values[name]):
-                raise BadData(
-                    f"{name} of this stored estimate is {shown(values[name])}: no number."
-                )
-        try:
-            if values["interval"] is not None:
-                values["interval"] = Interval(**values["interval"])
-            kinds = {"losses": "f8", "split_risks": "f8", "loss_rows": "i8", "splits": "i8"}
-            for name, kind in kinds.items():
-                if values[name] is not None:
-                    values[name] = np.array(values[name], dtype=kind)  # JSON says NaN as "nan"
-            if values["table"] is not None:
-                values["table"] = Breakdown(values["table"])
-            values["notes"] = tuple(values["notes"])
-            scores = values["scores"].items()
-        except (TypeError, ValueError, AttributeError) as error:
-            raise BadData(f"this stored estimate was changed: {error}.") from None
-        values["scores"] = {name: cls.from_dict(one) for name, one in scores}
+        values = values_of(content, _written(cls))
+        values["scores"] = {name: cls.from_dict(one) for name, one in values["scores"].items()}
         return cls(**values)
 
     @classmethod
     def from_json(cls, text: str) -> RiskEstimate:
         """The estimate that `to_json` wrote."""
-        try:
-            content = json.loads(text)
-        except (TypeError, ValueError) as error:
-            raise BadData(f"this is not a stored estimate: it is no JSON ({error}).") from None
-        return cls.from_dict(content)
+        return cls.from_dict(content_of(text))
 
     def __str__(self) -> str:
         return "\n".join(map(RiskEstimate._line, (self, *self.scores.values())))
