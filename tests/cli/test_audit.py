@@ -81,10 +81,10 @@ def test_json_is_one_document(audit):
     assert said.content["claimed"]["value"] == 0
 
 
-@pytest.mark.parametrize("level", ["scores", "nested"])
-def test_levels_are_passed_on(audit, level):
+@pytest.mark.parametrize(("level", "outer"), [("scores", []), ("nested", ["--outer", "3-fold"])])
+def test_levels_are_passed_on(audit, level, outer):
     """The document says which."""
-    said = audit("fitted", "--level", level, "--json", "--outer", "3-fold")
+    said = audit("fitted", "--level", level, "--json", *outer)
     assert said.code == (4 if said.content["refuted"] else 0)
     assert said.content["level"] == level
 

@@ -29,17 +29,8 @@ from truerisk.api.findings.on_splits import row_findings, split_findings
 from truerisk.api.findings.selected_columns import selection_findings
 from truerisk.api.road.problem import Problem, pose
 from truerisk.api.road.provenance import versions
-from truerisk.core.arguments import check_level
-from truerisk.core.errors import (
-    BadData,
-    DuplicateRowsWarning,
-    FittedPartWarning,
-    GroupLeakWarning,
-    Refusal,
-    SpaceLeakWarning,
-    TimeLeakWarning,
-    UnknownName,
-)
+from truerisk.core.arguments import check_level, shown
+from truerisk.core.errors import BadArgument, BadData, LeakWarning, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import closest
@@ -122,6 +113,11 @@ def audit(
             f"level={level!r} is unknown{closest(level, LEVELS) or '.'} Use {', '.join(LEVELS)}."
         )
     check_level("confidence_level", confidence_level)
+    if outer is not None and level != "nested":
+        raise BadArgument(
+            f"outer={shown(outer)}: level='{level}' repeats no search, so there are no outer "
+            "splits. Use level='nested', or leave outer out."
+        )
     search = given_to(search)
     claim = read_claim(search)
     _refuse_missing_rows(claim, X, y, level)
@@ -273,9 +269,5 @@ def _refuse_other_columns(search: Any, X: Any) -> None:
 def _leaks_are_findings() -> Iterator[None]:
     """Copies, groups on both sides and fitted parts are findings here, not warnings as well."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DuplicateRowsWarning)
-        warnings.simplefilter("ignore", GroupLeakWarning)
-        warnings.simplefilter("ignore", TimeLeakWarning)
-        warnings.simplefilter("ignore", SpaceLeakWarning)
-        warnings.simplefilter("ignore", FittedPartWarning)
+        warnings.simplefilter("ignore", LeakWarning)
         yield

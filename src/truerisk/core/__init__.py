@@ -14,7 +14,8 @@
 | `positive.py` | scores of one class: which of two labels is the positive one |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `evaluation.py` | what a method found |
-| `results.py`, `stored_estimate.py`, `breakdown.py`, `interval.py` | frozen results, and those of files |
+| `results.py`, `breakdown.py`, `interval.py` | frozen results |
+| `stored_estimate.py` | an estimate read from a file |
 | `displays.py` | pictures of results, by the room that draws them |
 | `learning_curve.py` | risks at several numbers of training rows |
 | `answered_rows.py`, `influences.py` | what was answered about every row; what it does to a value |

@@ -24,7 +24,7 @@ from truerisk.api.auditing.reading import read_claim
 from truerisk.api.auditing.replay import replay
 from truerisk.api.auditing.score_scale import scale_of
 from truerisk.api.road.problem import pose
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.family import Family
 
 SPLITTERS = [
@@ -216,3 +216,23 @@ def test_candidates_that_fail_are_left_out(simple):
     u = tr.audit(search, X, y)
     assert "failed-fits" in u.codes
     assert u.honest.value is not None
+
+
+def test_few_samples_have_no_percentiles(grid_search, simple):
+    """39 samples have no 2.5 % tail, 40 have; what does not vary has no interval, nor a verdict."""
+    X, y = simple
+    few = tr.audit(grid_search(), X, y, replicates=39)
+    assert few.honest.interval is None
+    assert few.refuted is None
+    assert any("replicates=40" in note for note in few.honest.notes)
+    assert tr.audit(grid_search(), X, y, replicates=40).honest.interval is not None
+    apart = X * 0 + 100.0 * y[:, None] + np.arange(len(y))[:, None] / 1e3
+    sure = tr.audit(grid_search(apart, y), apart, y)
+    assert (sure.honest.value, sure.honest.interval) == (0.0, None)
+    assert "neither optimistic nor pessimistic; honest 1.0000 (no interval)" in sure.conclusion
+
+
+def test_outer_splits_of_a_level_without_them_are_refused(grid_search, simple):
+    """An option that would be ignored is none."""
+    with pytest.raises(BadArgument, match="level='bbc' repeats no search"):
+        tr.audit(grid_search(), *simple, outer="5-fold")

@@ -188,6 +188,7 @@ def test_rows_that_depend_on_each_other_get_no_interval(given):
     risks = told("5-fold", **given)[0]["zero-one"]
     assert risks.levels[0].value is not None
     assert {one.interval for one in (risks.whole, *risks.levels)} == {None}
+    assert {one.shrunken for one in risks.levels} == {None}  # which rests on the variance
     assert any("may depend on each other" in note for note in risks.notes)
 
 
@@ -216,6 +217,9 @@ def test_weights_count():
     weight[SITE == "c"] = 0
     risks = told("5-fold", sample_weight=weight)[0]["zero-one"]
     assert risks.levels[2].reason == "all its rows have a sample_weight of 0."
+    weight[np.flatnonzero(SITE == "c")[:9]] = 1
+    level = told("5-fold", sample_weight=weight)[0]["zero-one"].levels[2]
+    assert (level.subgroup.n_rows, level.reason) == (9, "9 rows: at least 10 are needed.")
 
 
 def test_a_score_is_shown_on_its_own_scale():

@@ -121,8 +121,11 @@ class Audit(Written):
             return f"{claim} {self._unknown()}"
         honest = f"honest {self._shown(self.honest.value)} {self._interval()}"
         size = unsigned(abs(self.optimism), self.claimed.value)
-        how = "optimistic" if self.optimism > 0 else "pessimistic"
-        text = f"{claim} is {how} by {size}; {honest}.{self._shares()}"
+        if abs(self.optimism) <= 1e-12:
+            told = "is neither optimistic nor pessimistic"
+        else:
+            told = f"is {'optimistic' if self.optimism > 0 else 'pessimistic'} by {size}"
+        text = f"{claim} {told}; {honest}.{self._shares()}"
         if self.refuted:
             text += " The claim lies outside the interval: it is refuted."
         doubts = [doubt for code, doubt in TOO_GOOD.items() if code in self.codes]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 
@@ -23,12 +24,13 @@ from truerisk.core.contracts import Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.losses import RowLoss
-from truerisk.core.plan.order import IN_TIME, ORDERED
+from truerisk.core.plan.order import ORDERED
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.methods.bootstrapped_choice import Corrected, corrected_by_bootstrap
+from truerisk.methods.interval_forms.form import NO_SPREAD, dependence
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.methods.splitter import Splitter
 
@@ -153,11 +155,11 @@ def bias_corrected(
                 groups=None if data.groups is None else data.groups[replayed.rows],
                 weights=replayed.weights,
             )
-    ordered, why = replayed.common.ordered, ORDERED if problem.data.time is None else IN_TIME
+    why = _no_interval(corrected, problem, replayed.common.ordered)
     tested = Tested(
         corrected.value,
-        interval=None if ordered else corrected.interval(problem.confidence_level),
-        notes=(_chosen_often(claim, corrected), *claim.notes, *([why] if ordered else [])),
+        interval=None if why else corrected.interval(problem.confidence_level),
+        notes=(_chosen_often(claim, corrected), *claim.notes, *([why] if why else [])),
     )
     common = replace(
         replayed.common,
@@ -166,6 +168,19 @@ def bias_corrected(
         bias="slightly pessimistic: each model sees a part of the rows, each choice 63 % of them",
     )
     return dress(tested, common, claim.best_params)
+
+
+def _no_interval(corrected: Corrected, problem: Problem, ordered: bool) -> str | None:
+    """Why percentiles of the samples would say nothing of the error, or None."""
+    if ordered and problem.data.time is None:
+        return ORDERED
+    found, least = len(corrected.replicates), ceil(2 / (1 - problem.confidence_level) - 1e-9)
+    if found < least:
+        return (
+            f"{found} bootstrap samples have no {problem.confidence_level:.4g} percentiles: "
+            f"replicates={least} at least."
+        )
+    return NO_SPREAD if np.ptp(corrected.replicates) == 0 else dependence(problem.data)
 
 
 def _chosen_often(claim: Claim, corrected: Corrected) -> str:

@@ -84,7 +84,7 @@ def subgroup_risks(
 def _notes(told: _Told, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
     if not told.loss.per_row and any(one.value is not None for one in levels):
         yield POOLED
-    if is_ordered(told.answers.plan):
+    if told.ordered:
         yield ORDERED
     elif told.depends:
         yield DEPENDENT
@@ -153,6 +153,16 @@ class _Told:
         return self.data.time is not None or self.data.places is not None
 
     @cached_property
+    def ordered(self) -> bool:
+        """Whether models were tested on what comes after their training rows."""
+        return is_ordered(self.answers.plan)
+
+    @property
+    def sure(self) -> bool:
+        """Whether the variance of a part is known: its interval rests on it, and what is shrunk."""
+        return self.word is not None and not (self.depends or self.ordered)
+
+    @cached_property
     def lacking(self) -> str | None:
         """Why nothing can be said of any part."""
         if self.answers.response in ("scored", "loss"):
@@ -172,10 +182,15 @@ class _Told:
         return np.zeros((1, len(self.answers.plan.positions[0])))
 
     def part(self, subgroup: Subgroup, member: np.ndarray) -> _Part:
-        """The rows of a level, of which `member` marks those of the table, that were tested."""
+        """The rows of a level, of which `member` marks those of the table, that were tested.
+
+        A row without any weight is none of them.
+        """
         rows = self.answers.plan.positions[0]
         tested = np.zeros(self.data.n_rows, dtype=bool)
         tested[rows] = True
+        if self.data.sample_weight is not None:
+            tested &= self.data.sample_weight > 0
         mine = tested & member
         n_events = None
         if self.event is not None:
@@ -197,6 +212,8 @@ class _Part:
         told, n = self.told, self.subgroup.n_rows
         if told.lacking is not None:
             return told.lacking
+        if not n and told.data.sample_weight is not None:
+            return "all its rows have a sample_weight of 0."
         if n < FEWEST:
             return f"{n} {'row' if n == 1 else 'rows'}: at least {FEWEST} are needed."
         if told.data.groups is not None:
@@ -205,9 +222,6 @@ class _Part:
                 return (
                     f"{m} {'group' if m == 1 else 'groups'} of rows: at least {FEWEST} are needed."
                 )
-        weights = told.data.sample_weight
-        if weights is not None and not weights[self.member].any():
-            return "all its rows have a sample_weight of 0."
         return None if told.loss.per_row else self._few_of_a_class
 
     @property
@@ -226,7 +240,7 @@ class _Part:
     @cached_property
     def varies(self) -> bool:
         """Whether there is a value, and a variance of it."""
-        return self.lacking is None and self.variance > 0
+        return self.lacking is None and self.told.sure and self.variance > 0
 
     @cached_property
     def variance(self) -> float:
@@ -283,7 +297,7 @@ class _Part:
 
     def _sureness(self, level: float) -> Sureness:
         told = self.told
-        if told.word is None or told.depends or is_ordered(told.answers.plan):
+        if told.word is None or not told.sure:
             return None, None, ()
         terms = replace(told.terms, confidence_level=level)
         return as_form(told.word).of(replace(self.evidence, terms=terms), 0)
