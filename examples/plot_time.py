@@ -38,5 +38,5 @@ ax.figure.autofmt_xdate()
 # Whether the forecasts get worse, or better as their windows grow, is a question with a test of its
 # own: it counts that losses depend on those before them.
 
-print(tr.risk_over_time(forward, dates, n_stretches=5))
+print(tr.risk_over_time(forward, n_stretches=5))
 plt.show()

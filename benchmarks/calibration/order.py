@@ -24,6 +24,7 @@ from sklearn.linear_model import LinearRegression
 
 from benchmarks.machine import one_blas_thread
 from truerisk import estimate_risk
+from truerisk.api.risk_over_time import trend_of
 from truerisk.core.statistics.long_run import FEWEST_TIMES, long_run
 
 __all__ = ["FORECASTS", "SERIES", "Line", "forecast_lines", "series_lines"]
@@ -172,18 +173,35 @@ def forecast_lines(n_forecasts: int, seed: int) -> Iterator[Line]:
             yield Line.of(f"forecasts, memory {rho:g}", n, found)
 
 
+def trend_lines(n_series: int, seed: int) -> Iterator[str]:
+    """How often `risk_over_time` finds a trend at .05 in series that have none."""
+    for rho in FORECASTS:
+        for n in (300, 500, 1000):
+            rng = np.random.default_rng([seed, n, int(100 * rho)])
+            tests = [
+                trend_of(np.arange(n), autoregression(rho)(rng, n))[2] for _ in range(n_series)
+            ]
+            known = np.array([p for p in tests if p is not None])
+            share = float((known < 0.05).mean())
+            error = (share * (1 - share) / len(known)) ** 0.5
+            yield f"trend, memory {rho:g}  {n:>5}  found {share:.3f} ±{error:.3f}"
+
+
 def main() -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--series", type=int, default=2000, help="of each kind and length")
     parser.add_argument("--forecasts", type=int, default=300, help="of each kind and length")
     parser.add_argument("--seed", type=int, default=25)
+    parser.add_argument("--trends", type=int, default=0, help="series to look for a trend in")
     parser.add_argument("--json", action="store_true", help="a line of JSON for each")
     given = parser.parse_args()
     one_blas_thread()
     lines = series_lines(given.series, given.seed), forecast_lines(given.forecasts, given.seed)
     for line in chain(*lines):
         print(json.dumps(asdict(line)) if given.json else line, flush=True)
+    for said in trend_lines(given.trends, given.seed) if given.trends else ():
+        print(said, flush=True)
 
 
 if __name__ == "__main__":

@@ -142,6 +142,7 @@ def test_beyond_its_reach_a_curve_shares_what_it_knows() -> None:
     plan = tr.plan_sample(a_learning_curve(), n=1000)
     assert plan.expected is None
     assert plan.splits[-1].n_tuning == 360
+    assert "the curve tells errors of up to 360 rows" in plan.notes[-1]
 
 
 def test_curves_that_plan_nothing_are_refused() -> None:

@@ -43,6 +43,15 @@ def test_the_means_are_those_of_the_rows_in_their_order():
     assert (found.starts[1:] > found.ends[:-1]).all()
     assert list(found.frame()["risk"]) == found.values.tolist()
     assert "trend from first to last" in str(found)
+    assert str(tr.risk_over_time(est, n_stretches=4)) == str(found)  # it knows its times
+
+
+def test_an_estimate_of_a_file_has_lost_its_times():
+    """Row numbers would be taken for times in silence."""
+    again = tr.RiskEstimate.from_json(estimate(time=DATES).to_json())
+    with pytest.raises(Refusal, match="read from a file .* give time="):
+        tr.risk_over_time(again)
+    assert tr.risk_over_time(again, DATES).p_value is not None
 
 
 def test_the_trend_is_the_line_of_least_squares_with_its_long_run_error():

@@ -65,6 +65,7 @@ def test_subgroups_are_columns_of_the_file(call, patients):
     said = call("validate", patients, *words, "--subgroups", "site").content
     levels = said["subgroups"]["risks"][0]["levels"]
     assert [one["subgroup"]["n_rows"] for one in levels] == [40, 40]
+    assert [one["subgroup"]["level"] for one in levels] == ["s0", "s1"]
     refused = call("validate", patients, *words, "--subgroups", "site, age")
     assert refused.code == 3
     assert "no column 'age'; it has a, b, site" in refused.err

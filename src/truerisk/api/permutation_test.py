@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +14,7 @@ from truerisk.core.arguments import check_count
 from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
+from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
 
 __all__ = ["PermutationTest", "permutation_test"]
@@ -121,11 +121,10 @@ def permutation_test(
 def _warn_of_hours(expected: float, engine: str) -> None:
     """A forecast, told by what the labels as they are took."""
     if expected > LONG:
-        warnings.warn(
+        warn(
             f"these permutations will take about {in_words(expected)} (engine '{engine}'): fewer "
             "of them give a p-value that is coarser and as valid, and executor= spreads them.",
             TrueRiskWarning,
-            stacklevel=3,
         )
 
 

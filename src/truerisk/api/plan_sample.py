@@ -220,6 +220,11 @@ def plan_sample(
         found["expected"] = replace(curve, confidence_level=confidence_level).at(n)
     if n is not None:
         found |= _shared(error, n, confidence_level, prior, found.get("n_test"))
+    if curve is not None and n is not None and n > FURTHEST * curve.sizes[-1]:
+        furthest = math.floor(FURTHEST * curve.sizes[-1])
+        why = f"the curve tells errors of up to {furthest} rows ({FURTHEST} times those it had)"
+        note = f"{why}: what training on all {n} gives is not known."
+        found["notes"] = (*found.get("notes", ()), note)
     return SamplePlan(**found)
 
 

@@ -14,7 +14,7 @@ from truerisk.core.results import RiskEstimate, frame_of
 from truerisk.core.statistics.long_run import long_run
 from truerisk.core.table.times import checked_times
 
-__all__ = ["RiskOverTime", "risk_over_time"]
+__all__ = ["RiskOverTime", "risk_over_time", "trend_of"]
 
 SMALL = 0.05  # a p-value that is called a trend
 FEWEST_TIMES = 300  # of fewer, a test at .05 found a trend in 9 of 100 series without one
@@ -128,8 +128,8 @@ def risk_over_time(
     estimate : RiskEstimate
         One with losses of single rows, as `estimate_risk(..., time=...)` gives.
     time : array, optional
-        When each row of X was taken, as it was given to `estimate_risk`; by default the number of
-        the row.
+        When each row of X was taken; by default as it was given to `estimate_risk`, or the number
+        of the row where nothing was. An estimate read from a file keeps no times.
     n_stretches : int
         How many means; fewer where there are fewer times.
     confidence_level : float
@@ -146,7 +146,7 @@ def risk_over_time(
     >>> load = tr.datasets.make_daily_load
     >>> X, y = load(730, random_state=1)
     >>> est = tr.estimate_risk(Ridge(), X, y, time=load.dates(730))
-    >>> found = tr.risk_over_time(est, load.dates(730), n_stretches=4)
+    >>> found = tr.risk_over_time(est, n_stretches=4)
     >>> len(found.values), found.p_value is None
     (4, False)
     """
@@ -161,15 +161,14 @@ def risk_over_time(
         raise Refusal("rows had weights, which an estimate does not keep: estimate without them.")
     if time is not None and (isinstance(time, str) or not hasattr(time, "__len__")):
         raise BadArgument(f"time={shown(time)}: give one time for each of {estimate.n_rows} rows.")
-    in_order = np.arange(estimate.n_rows)
-    times = in_order if time is None else checked_times(time, None, estimate.n_rows)
+    times = _kept(estimate) if time is None else checked_times(time, None, estimate.n_rows)
     assert times is not None
     distinct, member, counts = np.unique(times[rows], return_inverse=True, return_counts=True)
     member = member.ravel()
     if len(distinct) < 3:
         raise BadData(f"rows of {len(distinct)} times were tested: a line needs three of them.")
     means = np.bincount(member, losses) / counts
-    slope, error, p_value, notes = _trend(distinct, means)
+    slope, error, p_value, notes = trend_of(distinct, means)
     if estimate.n_groups is not None:
         error, p_value, notes = None, None, (OF_GROUPS,)
     parts = np.array_split(np.arange(len(distinct)), min(n_stretches, len(distinct)))
@@ -195,6 +194,14 @@ def risk_over_time(
     )
 
 
+def _kept(estimate: RiskEstimate) -> np.ndarray:
+    """When the rows of the estimate were taken, or their numbers."""
+    if estimate.answered is None and estimate.ordered:
+        raise Refusal("an estimate read from a file keeps no times of rows: give time=.")
+    kept = None if estimate.answered is None else estimate.answered.times
+    return np.arange(estimate.n_rows) if kept is None else kept
+
+
 def _line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
     """Times from 0 to 1 about their mean, the slope of the line, and what it leaves."""
     x = np.asarray((times - times[0]) / (times[-1] - times[0]), dtype=float)
@@ -213,10 +220,10 @@ def _half_widths(
     return np.asarray(found.factor(level) * found.std_error * np.sqrt(len(times) / sizes))
 
 
-def _trend(
+def trend_of(
     times: np.ndarray, losses: np.ndarray
 ) -> tuple[float, float | None, float | None, tuple[str, ...]]:
-    """Slope, standard error and p-value, or why there is none."""
+    """Slope, standard error and p-value of losses along time, or why there is none."""
     x, slope, left = _line(times, losses)
     n = len(x)
     parts = x * left / float(x @ x)

@@ -73,7 +73,7 @@ def validate(
     replicates : int
         Bootstrap samples in which everything is done anew; 0 for none, 200 and more to publish.
     samples : array (samples, rows), optional
-        The row numbers of given samples.
+        The row numbers of given samples, instead of `replicates` drawn ones.
     executor : None, int or executor
         Where fits are made, as in `estimate_risk`; that of the search by default.
     random_state : int, None or Generator

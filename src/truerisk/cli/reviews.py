@@ -9,7 +9,6 @@ import click
 
 from truerisk.cli.source import Source, label_written
 from truerisk.core.errors import BadData
-from truerisk.core.present import clean
 
 __all__ = ["REVIEWED", "review_options", "reviewed"]
 
@@ -61,6 +60,8 @@ def reviewed(
 
 def _columns(source: Source, asked: str) -> dict[str, Any]:
     """The named columns of a file, which the model sees, too."""
+    from truerisk.core.present import clean
+
     if not source.columns:
         raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
     found = {}
@@ -70,5 +71,5 @@ def _columns(source: Source, asked: str) -> dict[str, Any]:
                 f"--subgroups: the file has no column {clean(name, 40)!r}; it has "
                 f"{clean(', '.join(source.columns), 160)}."
             )
-        found[name] = source.X[:, source.columns.index(name)]
+        found[name] = source.column(name)
     return found

@@ -27,6 +27,7 @@ class Source:
     layout: Mapping[str, Any]
     notes: tuple[str, ...]
     columns: tuple[str, ...] = ()
+    levels: tuple[tuple[str, ...], ...] = ()
     groups: Any = None
     time: Any = None
     block: Any = None
@@ -35,6 +36,12 @@ class Source:
     def of_rows(self) -> dict[str, Any]:
         """What says which rows belong together, and when and where they were taken."""
         return {"groups": self.groups, "time": self.time, "block": self.block}
+
+    def column(self, name: str) -> Any:
+        """A feature as the file writes it: words, where X has their numbers."""
+        place = self.columns.index(name)
+        cells, words = self.X[:, place], self.levels[place]
+        return [words[int(c)] if c == c else None for c in cells] if words else cells
 
 
 def _one(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> str | None:
@@ -149,6 +156,7 @@ def read_source(
         },
         notes=table.notes,
         columns=table.feature_names,
+        levels=table.levels,
         groups=table.groups,
         time=table.time,
         block=table.block,

@@ -23,7 +23,7 @@
 | `best_set.py` | which of several candidates may be the best |
 | `ties.py` | what counts as the same risk |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
-| `registry.py`, `errors.py`, `progress.py` | words, sentences, who listens |
+| `registry.py`, `errors.py`, `warned.py`, `progress.py` | words, sentences, who listens |
 | `arguments.py`, `version.py` | checks of arguments; the version |
 | `moved.py` | documented places of modules that have moved |
 """

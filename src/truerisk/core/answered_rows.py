@@ -21,13 +21,15 @@ class AnsweredRows:
     """Answers to one plan of every line in it, or of one `candidate`, beside the truth.
 
     `told` are the answers and those that were asked for besides; `truth` is y, and `classes` are
-    its labels in the order of their codes, None for numbers.
+    its labels in the order of their codes, None for numbers. `times` are those of all rows, if they
+    had any.
     """
 
     told: tuple[Answers, ...]
     truth: np.ndarray
     classes: np.ndarray | None
     candidate: int = 0
+    times: np.ndarray | None = None
 
     @classmethod
     def of(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
@@ -37,7 +39,7 @@ class AnsweredRows:
         known = {one.response: one for one in (*answers.also, answers)}
         told = tuple(known[response] for response in OF_ROWS if response in known)
         truth = data.y if data.classes is None else data.classes[data.codes]
-        return cls(told, np.asarray(truth), data.classes) if told else None
+        return cls(told, np.asarray(truth), data.classes, times=data.time) if told else None
 
     @property
     def n_lines(self) -> int:

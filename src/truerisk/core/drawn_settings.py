@@ -13,6 +13,7 @@ import numpy as np
 
 from truerisk.core.arguments import check_count, shown
 from truerisk.core.errors import BadArgument, TrueRiskWarning, said_by
+from truerisk.core.warned import warn
 
 __all__ = ["drawn_settings", "is_distribution"]
 
@@ -39,11 +40,10 @@ def drawn_settings(
     parts = [_part(part, listed) for part in _parts(distributions, n_iter)]
     sampler = ParameterSampler(parts, int(n_iter), random_state=seed)
     if len(sampler) < n_iter:
-        warnings.warn(
+        warn(
             f"the grid has {len(sampler)} settings, and n_iter={n_iter} asks for more of them: "
             "all are compared, as without n_iter.",
             TrueRiskWarning,
-            stacklevel=6,  # whoever called `fit`
         )
     with warnings.catch_warnings():  # it has been said
         warnings.filterwarnings("ignore", message="The total space of parameters")

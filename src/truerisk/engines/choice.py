@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ from truerisk.core.registry import Line, Registry
 from truerisk.core.table.columns import unreadable_names
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
+from truerisk.core.warned import warn
 from truerisk.kernels import why_not
 
 __all__ = ["choose_engine", "registry"]
@@ -150,12 +150,11 @@ def _say_what_is_missing(refusals: dict[str, str]) -> None:
 
 @cache
 def _warn(reason: str) -> None:
-    warnings.warn(
+    warn(
         f"{reason}: models that its engines would answer at once are fitted one by one, with the "
         "same numbers; `tr.show_versions()` names the engines, and a wheel of truerisk for this "
         "platform, or a C++17 compiler, brings them back.",
         CompiledModuleWarning,
-        stacklevel=2,
     )
 
 

@@ -43,7 +43,7 @@ class Headline:
 def rendered(template: str, values: Mapping[str, Any]) -> str:
     """The page; its policy lets only style and script of this very page act."""
     page: str = _template(template).render(values, nonce="")
-    return _template(template).render(values, nonce=_nonce(page))
+    return _template(template).render(values, nonce=_nonce(page)) + "\n"
 
 
 def sentences(text: str) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import BadData, TrueRiskWarning
 from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
 
 __all__ = ["draw_folds", "fold_numbers", "given_folds", "shuffled_by_class"]
 
@@ -73,11 +73,10 @@ def _warn_rare_classes(data: Data, k: int) -> None:
     if counts[rarest] < k:
         few = int((counts < k).sum())
         others = f" (and {few - 1} more classes)" if few > 1 else ""
-        warnings.warn(
+        warn(
             f"class {data.label(rarest)!r} has {counts[rarest]} rows for {k} folds{others}: "
             "some folds hold none of it; use fewer folds or merge classes.",
             TrueRiskWarning,
-            stacklevel=2,
         )
 
 

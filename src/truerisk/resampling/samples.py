@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core.errors import BadData, TrueRiskWarning
 from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
 
 __all__ = ["draw_samples", "given_samples"]
 
@@ -70,12 +71,11 @@ def _warn_missing_classes(data: Data, times: np.ndarray) -> None:
     lacking = (held == 0).sum(axis=0)
     if lacking.any():
         worst = int(lacking.argmax())
-        warnings.warn(
+        warn(
             f"{lacking[worst]} of {len(times)} bootstrap samples hold no row of class "
             f"{data.label(worst)!r}: some learners cannot be fitted on them. Draw within the "
             "classes, tr.methods.Bootstrap(..., stratify=True), or merge classes.",
             TrueRiskWarning,
-            stacklevel=2,
         )
 
 

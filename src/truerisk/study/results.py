@@ -30,6 +30,7 @@ FOUND = (
     "engine", "target", "notes",
 )  # fmt: skip
 ROWS_OF_TABLES = "rows of tables"
+PLACE = ("problem", "size", "learner", "method")
 QUANTITIES = ("bias", "rmse", "coverage", "seconds")
 
 
@@ -129,7 +130,30 @@ class StudyResults:
     def __str__(self) -> str:
         head = ["problem", "n", "learner", "method", "replicates", "bias", "se", "RMSE",
                 "coverage", "cost"]  # fmt: skip
-        return text_table(head, [_shown(cell) for cell in self.cells])
+        table = text_table(head, [_shown(cell) for cell in self.cells])
+        return "\n".join([table, *self._lacking()])
+
+    def _lacking(self) -> Iterator[str]:
+        """Which cells lack replicates, and which replicates an interval."""
+        found = {_place(cell): cell for cell in self.cells}
+        for asked in self.asked:
+            if "problem" not in asked:
+                continue  # an experiment of the documents
+            done = found.get(_place(asked), {}).get("replicates", 0)
+            if done < asked["wanted"]:
+                yield f"{_named(asked)}: {done} of {asked['wanted']} replicates were found."
+        for cell in self.cells:
+            if 0 < cell["intervals"] < cell["replicates"]:
+                count = f"{cell['intervals']} of {cell['replicates']}"
+                yield f"{_named(cell)}: {count} replicates have an interval; coverage is theirs."
+
+
+def _place(cell: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(cell[name] for name in PLACE)
+
+
+def _named(cell: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, _place(cell)))
 
 
 def collect(store: Store) -> StudyResults:
@@ -137,8 +161,7 @@ def collect(store: Store) -> StudyResults:
     rows = tuple(rows_of(store))
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
-        key = (row["problem"], row["size"], row["learner"], row["method"])
-        groups.setdefault(key, []).append(row)
+        groups.setdefault(_place(row), []).append(row)
     cells = tuple(_summed(group) for group in groups.values())
     return StudyResults(store.noted("name") or "study", rows, cells, tuple(_asked(store)))
 
@@ -177,6 +200,7 @@ def _summed(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "bias": bias,
         "bias_error": bias_error,
         "rmse": None if square is None else square**0.5,
+        "intervals": int(np.isfinite(low).sum()),
         "coverage": coverage,
         "coverage_error": coverage_error,
         "coverage_Err": _mean(_held(low, high, mean))[0],

@@ -123,7 +123,10 @@ def test_weighted_rows_count_by_weight() -> None:
         (lambda: check_rate({}), UnknownName, "given: none"),
         (lambda: check_rate({"sensitivity": 1, "precision": 1}), UnknownName, "demand one rate"),
         (lambda: check_rate({"recall": 1}), UnknownName, "given: recall"),
+        (lambda: SWEEP.at_cost("1", 1), BadData, "false positive costs '1'"),
+        (lambda: SWEEP.at_cost(1, 1, "0.2"), BadData, "prevalence '0.2'"),
         (lambda: check_rate({"precision": 95}), BadData, "precision=95 is no rate"),
+        (lambda: check_rate({"precision": ".9"}), BadData, "precision='.9' is no rate"),
     ],
 )
 def test_impossible_demands_are_refused(call, error, message) -> None:

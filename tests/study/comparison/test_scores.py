@@ -99,3 +99,9 @@ def test_wrong_terms_are_sentences(terms, sentence):
     """With what is known."""
     with pytest.raises((UnknownName, BadData), match=sentence):
         tr.compare_many(C45, **terms)
+
+
+def test_a_correlation_of_no_splits_is_refused():
+    """With one number for each method and data set there is nothing that it would say."""
+    with pytest.raises(BadData, match="one number on each data set"):
+        read_scores([[0.1, 0.2], [0.2, 0.3]], correlation=0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from truerisk.api.assessing.assessment_json import recorded
@@ -18,7 +18,7 @@ from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.present import signed
 from truerisk.core.results import frame_of
-from truerisk.core.writing import Written, place_of, write_text
+from truerisk.core.writing import Written, also_written
 
 __all__ = ["Assessment", "Kept", "TunedLearner"]
 
@@ -113,11 +113,8 @@ class Assessment(Written, Plots):
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        place = None if path is None else place_of(path)
-        text: str = displays.load("page")(recorded(self, self.findings, rows=False))
-        if place is not None:
-            write_text(text, place)
-        return text
+        short = partial(recorded, self, self.findings, rows=False)
+        return also_written(path, lambda: str(displays.load("page")(short())))
 
     @property
     def title(self) -> str:

@@ -16,7 +16,7 @@ from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
 from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.core.results import RiskEstimate
-from truerisk.core.writing import Written, place_of, write_text
+from truerisk.core.writing import Written, also_written
 
 __all__ = ["Audit", "Stated"]
 
@@ -200,11 +200,7 @@ class Audit(Written):
 
     def to_html(self, path: Any = None) -> str:
         """One HTML page that needs nothing else, also written to `path` where one is given."""
-        place = None if path is None else place_of(path)
-        text: str = displays.load("audit-page")(self.to_dict())
-        if place is not None:
-            write_text(text, place)
-        return text
+        return also_written(path, lambda: str(displays.load("audit-page")(self.to_dict())))
 
     def rows(self) -> list[list[str]]:
         """Risks as cells: what, value, interval, method."""

@@ -22,6 +22,7 @@ from truerisk.core.errors import (
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.core.progress import stage
 from truerisk.core.results import RiskEstimate
+from truerisk.core.warned import warn
 from truerisk.methods.parts.averages import influences_by_row
 from truerisk.methods.parts.joint_covariance import joint_covariance
 
@@ -125,9 +126,8 @@ def _warn_of_missing_classes(learner: TestedLearner, size: int) -> None:
     lacking = (~held).sum(axis=0)
     if lacking.any():
         worst = int(lacking.argmax())
-        warnings.warn(
+        warn(
             f"with {size} training rows {lacking[worst]} of {plan.n_fits} fits see no row of class "
             f"{data.label(worst)!r}: give sizes= from more rows on.",
             TrueRiskWarning,
-            stacklevel=4,
         )

@@ -5,7 +5,6 @@ Boosting that stops early asks some rows when to end. Those must be training row
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from truerisk.core.family import Family
 from truerisk.core.identity import is_a
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_arrays
+from truerisk.core.warned import warn
 
 __all__ = ["refuse_known_rows", "warn_of_cut_groups", "with_rows_inside"]
 
@@ -69,12 +69,11 @@ def warn_of_cut_groups(family: Family, data: Data) -> None:
     """Say that a learner's own early stopping draws rows, and not groups."""
     if data.groups is None or not any(_draws(one, data.n_rows) for one in family.settings):
         return
-    warnings.warn(
+    warn(
         f"{family.name} sets rows of each training set aside at random, and groups are given: "
         "it is ended by rows whose group it was fitted on, and so too late. "
         "tr.models.EarlyStopping(model) keeps groups together.",
         TrueRiskWarning,
-        stacklevel=4,
     )
 
 

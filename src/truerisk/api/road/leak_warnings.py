@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from truerisk.core.contracts import Method
@@ -22,6 +21,7 @@ from truerisk.core.plan.leaks import (
 )
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
 
 __all__ = ["warn_of_fitted_parts", "warn_of_leaks"]
 
@@ -30,33 +30,30 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
     """Count tested rows whose copy or group, or a later row, was in the training set."""
     leaking = cut_groups(data, plan)
     if len(leaking):
-        warnings.warn(
+        warn(
             f"groups are given but method '{method.word}' ignores them: {len(leaking)} rows "
             f"(first: row {leaking[0]}) are tested by models that saw their group. "
             "The estimate is too good; use a word such as '10-fold' or a Group splitter.",
             GroupLeakWarning,
-            stacklevel=4,
         )
     meant = method.respects_time or not method.splits
     if not meant and len(late := leaks_in_time(data, plan)):
-        warnings.warn(
+        warn(
             f"time is given but method '{method.word}' ignores it: {len(late)} rows (first: row "
             f"{late[0]}) are tested by models that saw rows of the same or of a later time. The "
             "estimate is too good where rows depend on those before them; use a word such as "
             "'forward-5', or 'purged-5' where later rows are meant to be seen.",
             TimeLeakWarning,
-            stacklevel=4,
         )
     if method.splits and not method.respects_space:
         _warn_of_neighbours(data, method, plan)
     leaking = split_copies(data, plan)
     if len(leaking):
-        warnings.warn(
+        warn(
             f"{len(leaking)} rows of X (first: row {leaking[0]}) have an exact copy in a training "
             "set that they test: if they are copies of one case the estimate is too good. "
             "Remove the copies, or give groups=.",
             DuplicateRowsWarning,
-            stacklevel=4,
         )
 
 
@@ -65,13 +62,12 @@ def _warn_of_neighbours(data: Data, method: Method, plan: Plan) -> None:
     near, n_tested = tested_by_neighbours(data, plan)
     if 2 * len(near) <= n_tested:
         return
-    warnings.warn(
+    warn(
         f"block is given but method '{method.word}' ignores it: {len(near)} of {n_tested} rows "
         f"(first: row {near[0]}) are tested by models that saw the row next to them. The estimate "
         "is too good for places away from the training rows; use a word such as 'blocks-5' or "
         "'buffered'.",
         SpaceLeakWarning,
-        stacklevel=5,
     )
 
 
@@ -79,12 +75,11 @@ def warn_of_fitted_parts(family: Family, method: Method) -> None:
     """Name the parts that no fold fits anew: they may have learned from the rows that it tests."""
     kept = _kept_by_clone(family) if method.splits else []
     if kept:
-        warnings.warn(
+        warn(
             f"clone keeps what {', '.join(kept)} learned, and so does every fold: if it has seen "
             "these rows, the estimate is too good. Give unfitted parts; where it learned from "
             "other rows, ignore this warning.",
             FittedPartWarning,
-            stacklevel=4,
         )
 
 

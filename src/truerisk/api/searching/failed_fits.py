@@ -16,6 +16,7 @@ from truerisk.api.road.compute import Computed
 from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning
 from truerisk.core.evaluation import Evaluation
+from truerisk.core.warned import warn
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.fitting import why_of
 
@@ -75,12 +76,11 @@ def counted(computed: Computed, error_score: float) -> Computed:
             f"All the {total} fits failed: it is likely that your model is misconfigured. Use "
             f"error_score='raise' to see where the first one does.\n{told}",
         )
-    warnings.warn(
+    warn(
         f"{failed} fits failed out of a total of {total}.\nThe score on these train-test "
         f"partitions for these parameters will be set to {error_score}. Use error_score='raise' "
         f"to see where the first one does.\n{told}",
         FitsFailed,
-        stacklevel=4,
     )
     if np.isnan(error_score):
         return computed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from truerisk.core.arguments import shown
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, TrueRiskWarning
 from truerisk.core.family import Family
+from truerisk.core.warned import warn
 from truerisk.engines.workers.executors import workers_of
 
 __all__ = ["Fits", "StoredSearch", "check_store", "opened"]
@@ -56,11 +56,10 @@ class StoredSearch:
         keeper = self.keeper
         if keeper is None or keeper.was_empty or keeper.n_found or not keeper.n_added:
             return
-        warnings.warn(
+        warn(
             f"{self.path} holds fits, and none of this search: data, model, settings, folds, what "
             "is asked or random_state are others. It begins anew; what is stored stays.",
             TrueRiskWarning,
-            stacklevel=3,
         )
 
 

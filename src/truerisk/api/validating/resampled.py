@@ -19,6 +19,7 @@ from truerisk.core.plan.samples import times_drawn
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
 from truerisk.methods.bootstrap import Bootstrap
 
 __all__ = ["Resampled", "resampled"]
@@ -109,10 +110,9 @@ def _warn_of_hours(run: HonestRun, n_samples: int) -> None:
     n_fits = n_samples * (1 + inside * len(problem.family))
     expected = run.risk.seconds / max(run.risk.n_fits, 1) * n_fits
     if expected > LONG:
-        warnings.warn(
+        warn(
             f"{n_samples} bootstrap samples of the whole procedure will take about "
             f"{in_words(expected)}: fewer replicates= give a coarser correction, replicates=0 "
             "none, and executor= spreads the fits.",
             TrueRiskWarning,
-            stacklevel=5,
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
+from truerisk.core.arguments import is_number, shown
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.ties import tied
 
@@ -174,12 +175,12 @@ def check_cost(
 ) -> None:
     """Refuse costs that are no costs, and a prevalence that is no share."""
     for name, cost in (("false positive", false_positive), ("false negative", false_negative)):
-        if not (np.isfinite(cost) and cost >= 0):
-            raise BadData(f"a {name} costs {cost}: costs are finite and not negative.")
+        if not (is_number(cost) and np.isfinite(cost) and cost >= 0):
+            raise BadData(f"a {name} costs {shown(cost)}: costs are finite and not negative.")
     if false_positive == false_negative == 0:
         raise BadData("neither error costs anything: every threshold is as good.")
-    if prevalence is not None and not 0 < prevalence < 1:
-        raise BadData(f"prevalence {prevalence} is no share of positives between 0 and 1.")
+    if prevalence is not None and not (is_number(prevalence) and 0 < prevalence < 1):
+        raise BadData(f"prevalence {shown(prevalence)} is no share of positives between 0 and 1.")
 
 
 def check_rate(demanded: Mapping[str, float]) -> tuple[str, float]:
@@ -189,6 +190,6 @@ def check_rate(demanded: Mapping[str, float]) -> tuple[str, float]:
             f"demand one rate of {', '.join(RATES)}; given: {', '.join(demanded) or 'none'}."
         )
     ((name, rate),) = demanded.items()
-    if not 0 <= rate <= 1:
-        raise BadData(f"{name}={rate} is no rate between 0 and 1.")
+    if not is_number(rate) or not 0 <= rate <= 1:
+        raise BadData(f"{name}={shown(rate)} is no rate between 0 and 1.")
     return name, float(rate)

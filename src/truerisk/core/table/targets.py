@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.errors import BadData
 from truerisk.core.table.columns import is_missing
+from truerisk.core.warned import warn
 
 __all__ = [
     "Form",
@@ -65,10 +65,9 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
 def _warn_of_column() -> None:
     from sklearn.exceptions import DataConversionWarning
 
-    warnings.warn(
+    warn(
         "A column-vector y was passed when a 1d array was expected; its one column is used.",
         DataConversionWarning,
-        stacklevel=6,
     )
 
 

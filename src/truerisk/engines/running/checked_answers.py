@@ -7,7 +7,6 @@ counted as a wrong one; what can be one, and is strange, is counted and said.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from truerisk.core.answers import code_type
 from truerisk.core.errors import TrueRiskWarning
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
 
 __all__ = [
     "coded",
@@ -55,11 +55,10 @@ def coded(labels: Any, data: Data) -> np.ndarray:
                 f"the model predicted {first}, which is no label as y has them ({known}): let it "
                 "predict the labels that it is fitted on"
             )
-        warnings.warn(
+        warn(
             f"the model predicted labels that y does not hold ({known}), the first {first}, for "
             f"{len(strange)} of {len(labels)} rows: each counts as wrong.",
             TrueRiskWarning,
-            stacklevel=2,
         )
     return codes
 
@@ -118,11 +117,10 @@ def probabilities(said: Any, codes: np.ndarray, n_rows: int, n_classes: int) -> 
         )
     off = finite & (np.abs(sums - 1) > slack)
     if off.any():
-        warnings.warn(
+        warn(
             f"the probabilities of {int(off.sum())} of {n_rows} rows do not sum to 1 (the first to "
             f"{sums[off][0]:.4g}): they are rated as they are.",
             TrueRiskWarning,
-            stacklevel=2,
         )
     return found
 

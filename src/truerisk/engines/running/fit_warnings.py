@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from truerisk.core.warned import warn
+
 __all__ = ["Tally", "Warned", "alike", "apart", "counted", "kept_warnings", "say_once"]
 
 Warned = tuple[type[Warning], str]
@@ -54,7 +56,7 @@ class Tally:
     def say(self, n_fits: int) -> None:
         """Repeat each distinct warning once, with how many fits gave it."""
         for key, text in self._said.items():
-            warnings.warn(counted(text, self._times[key], n_fits), key[0], stacklevel=3)
+            warn(counted(text, self._times[key], n_fits), key[0])
 
 
 def say_once(warned: Iterable[Warned], n_fits: int) -> None:

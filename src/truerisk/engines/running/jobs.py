@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -18,6 +17,7 @@ from truerisk.core.linear_rules import LinearRules, gathered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
 from truerisk.engines.running.fit_warnings import Tally
 from truerisk.engines.running.fitting import (
     Piece,
@@ -172,11 +172,10 @@ class _Collected:
     def answers(self, engine: str, total: int) -> Answers:
         self.warned.say(total)
         if self.failures:
-            warnings.warn(
+            warn(
                 f"{len(self.failures)} of {total} fits failed; their candidates have no risk. "
                 f"The first: {self.failures[0].sentence}",
                 FitFailedWarning,
-                stacklevel=2,
             )
         found = Answers(
             plan=self.plan,

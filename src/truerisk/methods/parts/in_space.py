@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.core.warned import warn
 from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged
 
 __all__ = ["InSpace", "check_length", "said", "told_of_classes"]
@@ -69,12 +69,11 @@ def told_of_classes(plan: Plan, data: Data) -> Plan:
         seen = np.unique(data.codes_of(plan.train_rows(int(plan.fit[q]))[0]))
         lost = np.setdiff1d(data.codes_of(plan.test_rows(q)[0]), seen)
         if len(lost):
-            warnings.warn(
+            warn(
                 f"all rows of class {data.label(int(lost[0]))!r} lie in or near the blocks of fold "
                 f"{int(plan.fold[q])}: its model never saw the class and is tested on it. Use "
                 "smaller blocks or a smaller radius, or merge classes.",
                 TrueRiskWarning,
-                stacklevel=2,
             )
             break
     return plan

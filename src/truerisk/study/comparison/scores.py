@@ -98,6 +98,11 @@ def read_scores(
     ]
     values = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in read])
     splits = tuple(_of_one_set(row, sets[i]) for i, row in enumerate(read))
+    if correlation is not None and all(one is None for one in splits):
+        raise BadData(
+            "correlation is that of single splits, and each method has one number on each data "
+            "set: give the results of all splits, or leave it out."
+        )
     return Scores(
         sets,
         names,
