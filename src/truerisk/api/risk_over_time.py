@@ -20,7 +20,7 @@ SMALL = 0.05  # a p-value that is called a trend
 FEWEST_TIMES = 300  # of fewer, a test at .05 found a trend in 9 of 100 series without one
 
 OF_GROUPS = (
-    "rows come in groups that are met again later: the losses depend on each other across time, so "
+    "rows come in groups, which may be met again later: losses far apart depend on each other, so "
     "a trend has no test."
 )
 

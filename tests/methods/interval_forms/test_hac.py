@@ -67,11 +67,21 @@ def test_dependent_losses_have_a_wider_interval():
     assert found.interval.width / found.value > 1.1 * plain.interval.width / plain.value
 
 
+def test_groups_that_follow_one_another_are_stretches_of_time():
+    """They are none that could be met again; in any order of the table."""
+    found = estimate(groups=np.arange(N) // 2)
+    assert found.interval is not None
+    order = RNG.permutation(N)
+    times = np.arange(N)[order]
+    shuffled = estimate(Y[order], X[order], time=times, groups=times // 2)
+    assert shuffled.std_error == pytest.approx(found.std_error)
+
+
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
         (lambda: estimate(Y[:100], X[:100]), "rows of 80 different times were tested: of fewer"),
-        (lambda: estimate(groups=np.arange(N) // 2), "groups are met again later"),
+        (lambda: estimate(groups=np.arange(N) % 400), "groups are met again later"),
         (
             lambda: estimate(np.cumsum(np.random.default_rng(1).normal(size=N))),
             "depend on those before them for so long",

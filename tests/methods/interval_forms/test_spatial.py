@@ -143,3 +143,17 @@ def test_without_places_or_for_other_losses_it_is_refused():
         tr.estimate_risk(MODEL, FEATURES, Y, block=PLACES, interval="spatial", loss="jaccard")
     with pytest.raises(Refusal, match=r"needs a mean of cross-validated losses"):
         tr.estimate_risk(MODEL, FEATURES, Y, block=PLACES, interval="spatial", method="apparent")
+
+
+def test_groups_that_lie_at_several_places_have_no_interval():
+    """A group at one place is counted by that place; one that is met elsewhere is not."""
+    at = np.repeat(PLACES[:60], 2, axis=0)
+    groups = np.repeat(np.arange(60), 2)
+    found = tr.estimate_risk(MODEL, FEATURES, Y, block=at, groups=groups)
+    assert found.interval is not None
+    apart = ((PLACES[:60, None] - PLACES[:60]) ** 2).sum(axis=2) + 9 * np.eye(60)
+    one, other = np.unravel_index(apart.argmin(), apart.shape)
+    groups[groups == other] = one
+    met = tr.estimate_risk(MODEL, FEATURES, Y, block=at, groups=groups)
+    assert met.interval is None
+    assert any("rows of one group lie at several places" in note for note in met.notes)

@@ -7,13 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
+from truerisk.api.road.compute import is_in_time
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Request
 from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.evaluation import Winners
-from truerisk.core.plan.order import IN_TIME, ORDERED, is_ordered
+from truerisk.core.plan.order import IN_TIME, ORDERED
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.engines.settings import response_refusal
@@ -164,6 +165,5 @@ def _first(
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     at = unseen[first]
-    in_time = problem.data.time is not None or procedure.tells_scores.respects_time
-    ordered = in_time or is_ordered(plan)
+    ordered = is_in_time(problem.data, procedure, answers)
     return OutOfFold(response, kept, split[at], values[at], answers, ordered, n_fits)

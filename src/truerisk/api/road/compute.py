@@ -21,11 +21,12 @@ from truerisk.core.evaluation import Evaluation, std_errors_of, values_of
 from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.paired_losses import PairedAnswers
 
-__all__ = ["Computed", "compute", "curve_of", "procedure_of"]
+__all__ = ["Computed", "compute", "curve_of", "is_in_time", "procedure_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,15 +197,14 @@ def _common(computed: Computed) -> RiskEstimate:
         notes=problem.loss.notes,
         perfect=problem.loss.perfect if problem.loss.is_score else None,
         answered=AnsweredRows.of(evaluation.answers, data),
-        ordered=_is_in_time(computed),
+        ordered=is_in_time(data, computed.method, evaluation.answers),
         placed=data.places is not None,
     )
 
 
-def _is_in_time(computed: Computed) -> bool:
+def is_in_time(data: Data, method: Method, answers: Answers | None) -> bool:
     """Whether rows were tested in the order of time: they have times, or splits go forward."""
-    answers, method = computed.evaluation.answers, computed.method.tells_scores
-    if computed.problem.data.time is not None or method.respects_time:
+    if data.time is not None or method.tells_scores.respects_time:
         return True
     return answers is not None and is_ordered(answers.plan)
 

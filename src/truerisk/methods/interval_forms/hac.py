@@ -59,7 +59,7 @@ class HAC(IntervalForm[RowEvidence]):
 
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
         assert evidence.times is not None
-        if evidence.groups is not None:
+        if evidence.groups is not None and _met_again(evidence.groups, evidence.times):
             return None, None, (OF_GROUPS,)
         value = float(evidence.values[c])
         member = np.unique(evidence.times, return_inverse=True)[1].ravel()
@@ -76,6 +76,21 @@ class HAC(IntervalForm[RowEvidence]):
         half = found.factor(evidence.terms.confidence_level) * error
         interval = evidence.skewed(value, half, self.word)
         return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
+
+
+def _met_again(groups: np.ndarray, times: np.ndarray) -> bool:
+    """Whether rows of another group lie between two of a group in time.
+
+    Groups that follow one another are stretches of time, whose rows may depend on each other as
+    those of any stretch.
+    """
+    member = np.unique(groups, return_inverse=True)[1].ravel()
+    order = np.lexsort((times, member))
+    starts = np.flatnonzero(np.diff(member[order], prepend=-1))
+    first, last = times[order][starts], times[order][np.append(starts[1:], len(order)) - 1]
+    by_first = np.argsort(first, kind="stable")
+    first, last = first[by_first], last[by_first]
+    return bool((np.maximum.accumulate(last)[:-1] > first[1:]).any())
 
 
 def _too_few(n: int) -> str:

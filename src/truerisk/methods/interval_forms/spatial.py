@@ -23,6 +23,10 @@ __all__ = ["Spatial"]
 
 LEAST_PLACES = 20
 LEAST_BLOCKS = 6
+SPREAD = (
+    "rows of one group lie at several places: how such rows depend on each other does not show in "
+    "where they lie, so no standard error is justified."
+)
 APART = (
     "the interval takes the blocks of block= for independent of each other: labels do not tell "
     "which are neighbours. Where neighbouring blocks are alike it is too short: give coordinates."
@@ -83,6 +87,8 @@ class Spatial(IntervalForm[RowEvidence]):
                 f"{n_places} places are too few to see how losses go together in space: an "
                 f"interval needs {LEAST_PLACES}."
             )
+        if _lie_apart(evidence):
+            return SPREAD
         return components.std_error(shares), components.critical
 
     def _of_labels(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
@@ -96,3 +102,13 @@ class Spatial(IntervalForm[RowEvidence]):
             return f"{m} blocks are too few for an interval of their mean: it needs {LEAST_BLOCKS}."
         error = float(np.sqrt(ONCE * m / (m - 1) * (sums**2).sum()))
         return error, float(stdtrit(m - 1, (1 + evidence.terms.confidence_level) / 2))
+
+
+def _lie_apart(evidence: RowEvidence) -> bool:
+    """Whether some group has rows at more than one place."""
+    groups, places = evidence.data.groups, evidence.data.places
+    if groups is None or places is None:
+        return False
+    member = np.unique(groups[evidence.rows], return_inverse=True)[1].ravel()
+    both = np.column_stack([member, places[evidence.rows]])
+    return len(np.unique(both, axis=0)) > len(np.unique(member))
