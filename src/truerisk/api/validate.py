@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from truerisk.api.road.provenance import as_seed
@@ -108,6 +109,8 @@ def validate(
     seed = as_seed(random_state)
     order = {"time": time, "block": block}
     asked = asked_of(search_or_model, X, y, groups, dict(params), seed, **order)
+    if executor is not None:
+        asked = replace(asked, problem=replace(asked.problem, executor=executor))
     data = asked.problem.data
     wishes = Wishes.of(
         X,
@@ -119,7 +122,6 @@ def validate(
         clip=clip,
         replicates=replicates,
         samples=samples,
-        executor=executor,
     )
     Event.named(positive, data)  # which is known before anything is fitted
     return validation_of(honest_run(asked), wishes)

@@ -12,15 +12,12 @@ from truerisk.api.road.usual_word import usual_word
 from truerisk.api.search import HonestSearchCV
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family
 from truerisk.methods.nested import Nested
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 
 __all__ = ["Asked", "asked_of"]
-
-USUAL = "10-fold"
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +42,9 @@ def asked_of(
     """
     if not isinstance(given, HonestSearchCV):
         problem = posed_model(given, X, y, groups, params, random_state=seed, **order)
-        usual = usual_word(problem.data, USUAL)
-        in_pairs = usual == USUAL and not tunes_inside(Family.of(given))
+        usual, data = usual_word(problem.data), problem.data
+        in_order = data.time is not None or data.block is not None
+        in_pairs = not in_order and not tunes_inside(problem.family)
         testing: Procedure = Pairs() if in_pairs else Nested(usual, usual)
         return Asked(problem, as_method(usual), testing)
     if given.outer is None:

@@ -24,9 +24,7 @@ from truerisk.core.validation.validation import Validation
 __all__ = ["PlannedValidation"]
 
 WORDS = tuple(
-    name
-    for name, one in signature(Wishes.of).parameters.items()
-    if one.kind is one.KEYWORD_ONLY and name != "executor"
+    name for name, one in signature(Wishes.of).parameters.items() if one.kind is one.KEYWORD_ONLY
 )
 UNTESTED = "a fit failed in an outer split, so some rows have no answer."
 

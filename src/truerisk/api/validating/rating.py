@@ -99,10 +99,8 @@ class Rating:
         training, test, wishes = [], [], self.wishes
         if wishes.replicates or wishes.samples is not None:
             try:
-                found = resampled(
-                    self.run, Request(self.held.response), wishes.replicates, wishes.samples,
-                    wishes.seed, wishes.executor,
-                )  # fmt: skip
+                wanted = Request(self.held.response)
+                found = resampled(self.run, wanted, wishes.replicates, wishes.samples, wishes.seed)
             except Refusal as refusal:
                 self.notes.append(f"no optimism is known: {refusal}")
                 return Optimism.of(apparent, [], [])

@@ -11,6 +11,7 @@ import numpy as np
 
 from truerisk.api.road.compute import compute
 from truerisk.api.road.testing_method import testing_method
+from truerisk.api.road.usual_word import usual_word
 from truerisk.api.validating.honest import HonestRun, asking_besides, richest
 from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import Refusal, TrueRiskWarning
@@ -67,7 +68,7 @@ class Resampled:
 
 
 def resampled(
-    run: HonestRun, wanted: Request, replicates: int, samples: Any, seed: int, executor: Any
+    run: HonestRun, wanted: Request, replicates: int, samples: Any, seed: int
 ) -> Resampled:
     """Tune and fit in every sample, and ask each model about all rows.
 
@@ -79,12 +80,10 @@ def resampled(
             "a bootstrap sample draws single rows, and these depend on those before or beside them."
         )
     problem = replace(run.problem, seed=seed, interval=None, scores={})
-    if executor is not None:
-        problem = replace(problem, executor=executor)
     n_samples = replicates if samples is None else max(len(samples), 1)
     method: Any = EveryClass("bootstrap", n_samples, samples)
     if len(problem.family) > 1:
-        method = testing_method(method, run.asked.select_by, "10-fold")
+        method = testing_method(method, run.asked.select_by, usual_word(problem.data))
     _warn_of_hours(run, n_samples)
     with stage("bootstrap"):
         told = compute(asking_besides(problem, wanted), method)

@@ -21,8 +21,7 @@ __all__ = ["Wishes"]
 class Wishes:
     """Event, thresholds, bootstrap samples, subgroups, and how near to 0 and 1 is too near.
 
-    `columns` are the subgroups' levels, None where none were asked for; `executor` is where the
-    fits in samples are made, None for that of the search.
+    `columns` are the subgroups' levels, None where none were asked for.
     """
 
     thresholds: np.ndarray
@@ -30,7 +29,6 @@ class Wishes:
     replicates: int
     samples: Any
     seed: int
-    executor: Any
     positive: Any = None
     columns: tuple[Levels, ...] | None = None
 
@@ -47,7 +45,6 @@ class Wishes:
         clip: Any = None,
         replicates: Any = 0,
         samples: Any = None,
-        executor: Any = None,
     ) -> Wishes:
         """As a user writes them, or a sentence on the one that is wrong."""
         check_count("replicates", replicates, least=0)
@@ -59,7 +56,6 @@ class Wishes:
             replicates=replicates,
             samples=samples,
             seed=seed,
-            executor=executor,
             positive=positive,
             columns=None if subgroups is None else levels_of(subgroups, X, data.n_rows),
         )
