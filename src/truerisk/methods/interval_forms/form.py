@@ -26,6 +26,7 @@ __all__ = [
     "dependence",
     "if_independent",
     "is_none",
+    "word_of_dependence",
 ]
 
 Needs = Mapping[Basis, str]
@@ -73,6 +74,13 @@ def dependence(data: Data) -> str | None:
         f"{given} is given, and rows may depend on those {others} them: what rests on independent "
         f"rows is not justified. A word such as '{word}' has an interval that counts it."
     )
+
+
+def word_of_dependence(loss: Loss, data: Data, in_time: bool) -> str | None:
+    """The interval that counts how losses depend on others: those before them, or those beside."""
+    if in_time:
+        return "hac" if loss.per_row else None
+    return "spatial" if data.block is not None and loss.tells_influences else None
 
 
 def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Sureness]:

@@ -25,7 +25,7 @@ from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.evidence import RowEvidence
-from truerisk.methods.interval_forms.form import OF_A_MEAN, Needs, is_none
+from truerisk.methods.interval_forms.form import OF_A_MEAN, Needs, is_none, word_of_dependence
 
 __all__ = [
     "BENGIO",
@@ -63,10 +63,8 @@ CALIBRATED = (
 
 def calibrated_word(loss: Loss, data: Data) -> str | None:
     """The interval that was calibrated for a loss of such rows, None where none was."""
-    if data.time is not None:
-        return "hac" if loss.per_row else None
-    if data.block is not None:
-        return "spatial" if loss.tells_influences else None
+    if data.time is not None or data.block is not None:
+        return word_of_dependence(loss, data, data.time is not None)
     if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
         return None
     bounded = "beta-cv" if loss.per_row else "logit-cv"

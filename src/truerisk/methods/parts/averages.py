@@ -17,11 +17,9 @@ import numpy as np
 
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Method, Terms
-from truerisk.core.errors import Refusal
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss, check_average
-from truerisk.core.plan.order import ORDERED, is_in_row_order, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
@@ -30,6 +28,7 @@ from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.apart import apart_note
 from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.few_rows import few_rows_note
+from truerisk.methods.parts.interval_of import Choice, interval_of
 from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
 from truerisk.methods.parts.set_risks import (
     mean_by_question,
@@ -104,26 +103,9 @@ def tested_by_average(
     candidate.
     """
     average = loss.averaged(average)
-    if data.block is not None and data.time is None and loss.tells_influences:
-        usual = "spatial"
-    asked = terms.interval if terms.with_errors else None
-    in_time = data.time is not None
-    if terms.with_errors and loss.per_row and is_ordered(answers.plan):
-        in_time = in_time or is_in_row_order(answers.plan)
-        if not in_time or asked not in (None, "hac"):
-            unsure = unsure or ORDERED
-    if in_time and loss.per_row:
-        usual = "hac"
-    if asked is not None and unsure is not None:
-        raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
-    if asked is not None:
-        as_form(asked).check(data, loss)
-    if not isinstance(loss, RowLoss):
-        one_spread = average == "fold" or loss.one_scale  # else one rank of answers that differ
-        if asked is not None and not one_spread:
-            as_form(asked).require({Basis.LOSSES, Basis.SPLITS}, "a score of all folds at once")
-        if not one_spread or not terms.with_errors or not (asked or usual):
-            return _rated(answers, data, loss, average)
+    choice = interval_of(answers.plan, data, loss, terms, unsure, usual)
+    if not isinstance(loss, RowLoss) and not _is_sure(loss, average, terms, choice):
+        return _rated(answers, data, loss, average)
     losses, by_split, values = _losses(answers, data, loss, average)
     weights, total = average_weights(data, answers.plan, average)
     if loss.per_row:
@@ -131,46 +113,61 @@ def tested_by_average(
     if not terms.with_errors:
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
-    sure: list[Sureness] = [(None, None, () if unsure is None else (unsure,)) for _ in values]
-    if unsure is None:
-        form = as_form(asked or usual or ("corrected-t" if repeatedly else "wald"))
-        best = None
-        if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
-            plain = replace(terms, interval=None)  # rules may need the errors
-            best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
-        evidence = RowEvidence(
-            values=values,
-            loss=loss,
-            terms=terms,
-            groups=None if data.clusters is None else data.clusters[rows],
-            data=data,
-            plan=answers.plan,
-            rows=rows,
-            losses=per_row,
-            weights=shares,
-            repeatedly=repeatedly,
-            by_position=losses,
-            split_risks=by_split,
-            best=best,
-            times=_times(data, rows) if in_time else None,
-            shaken=None
-            if shaken is None
-            else Shaken.of(shaken, _losses(shaken, data, loss, average)[0]),
-            one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
-        )
-        sure = form.of_each(evidence)
-        if loss.per_row:
-            few = [few_rows_note(loss, line, shares) for line in per_row]
-            sure = [(*one[:2], one[2] + note) for one, note in zip(sure, few, strict=True)]
-        apart = apart_note(answers.plan, data)
-        sure = [(*one[:2], one[2] + apart) for one in sure]
     told = (per_row, rows) if loss.per_row else ()
+    if choice.unsure is not None:
+        sure: list[Sureness] = [(None, None, (choice.unsure,))] * len(values)
+        return tested_with(sure, answers, values, by_split, *told)
+    form, best = as_form(choice.word or ("corrected-t" if repeatedly else "wald")), None
+    if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
+        plain = replace(terms, interval=None)  # rules may need the errors
+        best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
+    moved = None
+    if shaken is not None:
+        moved = Shaken.of(shaken, _losses(shaken, data, loss, average)[0])
+    evidence = RowEvidence(
+        values=values,
+        loss=loss,
+        terms=terms,
+        groups=None if data.clusters is None else data.clusters[rows],
+        data=data,
+        plan=answers.plan,
+        rows=rows,
+        losses=per_row,
+        weights=shares,
+        repeatedly=repeatedly,
+        by_position=losses,
+        split_risks=by_split,
+        best=best,
+        times=_times(data, rows) if choice.in_time else None,
+        shaken=moved,
+        one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
+    )
+    sure = _with_notes(form.of_each(evidence), evidence)
     found = tested_with(sure, answers, values, by_split, *told)
-    if unsure is not None or not loss.tells_influences or in_time:
+    if choice.in_time or not loss.tells_influences:
         return found
     return [
         replace(one, influences=evidence.influences(c, one.losses)) for c, one in enumerate(found)
     ]
+
+
+def _is_sure(loss: Loss, average: Average, terms: Terms, choice: Choice) -> bool:
+    """Whether a score of whole test sets has an interval: it must have one spread, and a word."""
+    one_spread = average == "fold" or loss.one_scale  # else one rank of answers that differ
+    if terms.with_errors and terms.interval is not None and not one_spread:
+        of_folds = {Basis.LOSSES, Basis.SPLITS}
+        as_form(terms.interval).require(of_folds, "a score of all folds at once")
+    return one_spread and terms.with_errors and choice.word is not None
+
+
+def _with_notes(sure: Sequence[Sureness], evidence: RowEvidence) -> list[Sureness]:
+    """What is to be known of few rows, and of rows that lie apart from those that were seen."""
+    apart = apart_note(evidence.plan, evidence.data)
+    told = []
+    for (error, interval, notes), losses in zip(sure, evidence.losses, strict=True):
+        few = few_rows_note(evidence.loss, losses, evidence.weights)
+        told.append((error, interval, notes + (few if evidence.loss.per_row else ()) + apart))
+    return told
 
 
 def _times(data: Data, rows: np.ndarray) -> np.ndarray:
