@@ -64,3 +64,13 @@ def test_the_learning_curve_of_a_table(call, tmp_path):
     assert [split["n_tuning"] for split in said.content["splits"]][-1] == 299
     alone = call("plan", *options)
     assert alone.out.strip() == str(curve)
+
+
+def test_no_test_of_numbers_is_planned(call, tmp_path):
+    """It is said before anything is fitted: a width is one of a share of errors."""
+    path = tmp_path / "numbers.csv"
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    np.savetxt(path, rows, delimiter=",", header="a,b,y", comments="", fmt="%.6f")
+    said = call("plan", str(path), "--target", "y", "--model", "ridge", "--width", ".1")
+    assert (said.code, said.out) == (3, "")
+    assert "the target holds numbers" in said.err

@@ -11,6 +11,7 @@ from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.searches import folds_for, search_of
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
+from truerisk.core.errors import BadData
 
 __all__ = ["plan"]
 
@@ -91,9 +92,15 @@ def plan(
         found = plan_sample(_given(errors), **asked)  # type: ignore[arg-type]
         click.echo(found.to_json() if as_json else str(found))
         return 0
-    curve = _measured(model, read_source(**where), level, seed, executor_of(jobs, executor))
+    source, planned = read_source(**where), width is not None or rows is not None
+    if planned and source.task != "classification":
+        raise BadData(
+            "--width and --rows plan a test of the share of errors, and the target holds numbers: "
+            "leave them out to see the learning curve alone."
+        )
+    curve = _measured(model, source, level, seed, executor_of(jobs, executor))
     content, parts = {"curve": curve.to_dict()}, [str(curve)]
-    if width is not None or rows is not None:
+    if planned:
         found = plan_sample(curve, **asked)  # type: ignore[arg-type]
         content, parts = {**content, **found.to_dict()}, [*parts, str(found)]
     click.echo(json.dumps(content, allow_nan=False) if as_json else "\n\n".join(parts))

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.api.comparing.pairing import pair
-from truerisk.core.errors import BadData, FitFailedWarning, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, BadData, FitFailedWarning, Refusal, UnknownName
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
 
@@ -162,3 +162,15 @@ def test_sizes_are_numbers():
     """A text is not."""
     with pytest.raises(BadData, match="n_train is a number of rows"):
         tr.compare([0.1, 0.2], [0.2, 0.3], n_train="90", n_test=10)
+
+
+def test_series_of_other_rows_are_refused():
+    """By their index: position would pair the losses of different rows."""
+    import pandas as pd
+
+    one = pd.Series([0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    folds = np.arange(6) % 3
+    other = (1 - one).iloc[::-1]
+    with pytest.raises(BadArgument, match="entry 0 is row 0 of a, and 5 of b"):
+        tr.compare(one, other, folds=folds)
+    tr.compare(one, other.loc[one.index], folds=folds)

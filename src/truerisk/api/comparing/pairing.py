@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.core.arguments import shown
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.influences import Influences
 from truerisk.core.results import RiskEstimate
 
@@ -96,12 +97,28 @@ def pair(
     if kinds == {True, False}:
         raise UnknownName("compare two estimates, or the losses of both, not one of each.")
     if kinds == {False}:
+        _refuse_other_rows(a, b)
         return _of_arrays(a, b, folds, n_train, n_test, basis)
     if not (folds is None and n_train is None and n_test is None):
         raise UnknownName("estimates carry their splits: leave out folds, n_train and n_test.")
     refuse_unlike(a, b)
     of = {"influences": _of_influences, "halves": _of_halves}.get(basis, _of_splits)
     return of(a, b)
+
+
+def _refuse_other_rows(a: Any, b: Any) -> None:
+    """Losses are paired by where they stand: two series whose rows are named say if that is so."""
+    one, other = (getattr(given, "index", None) for given in (a, b))
+    if one is None or other is None or callable(one) or callable(other):  # of a list
+        return
+    names, others = np.asarray(one), np.asarray(other)
+    if len(names) == len(others) and (names != others).any():
+        row = int((names != others).argmax())
+        raise BadArgument(
+            f"the losses are of different rows: entry {row} is row {shown(names.tolist()[row])} of "
+            f"a, and {shown(others.tolist()[row])} of b. Put them in one order, such as "
+            "b.loc[a.index], or give arrays."
+        )
 
 
 def _of_influences(a: RiskEstimate, b: RiskEstimate) -> Pairs:
