@@ -74,7 +74,7 @@ browser: .venv/.lock ## find the chromium that the report is tested in, or insta
 	@$(BIN)/python tests/report/chromium.py
 
 .PHONY: coverage
-coverage: .venv/.package browser ## the suite with branch coverage
+coverage: .venv/.package browser ## the suite with branch coverage, and its floor
 	$(PYTEST) $(PARALLEL) --cov --cov-report=term-missing $(ARGS)
 
 .PHONY: format
