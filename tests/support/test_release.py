@@ -37,8 +37,15 @@ def test_a_version_is_put_everywhere(copy, version):
     days = (copy / "CITATION.cff").read_text("utf-8").count("date-released: 2027-01-02\n")
     assert days == ("dev" not in version)
     for path in release.PLACES:
-        before, after = ((root / path).read_text("utf-8") for root in (ROOT, copy))
-        assert len(after.splitlines()) - len(before.splitlines()) == days * (path[0] == "C")
+        before, after = (
+            [
+                line
+                for line in (root / path).read_text("utf-8").splitlines()
+                if "released" not in line
+            ]
+            for root in (ROOT, copy)
+        )
+        assert len(after) == len(before)
 
 
 def test_a_place_without_its_line_is_refused(copy):
