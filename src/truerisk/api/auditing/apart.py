@@ -118,14 +118,9 @@ def risk_apart(
     assert found is not None
     if found.value is None:
         return " ".join(found.notes)
-    notes = (
-        found.notes
-        if replayed is not None or len(claim.candidates) == 1
-        else (
-            *found.notes,
-            ONE_CHOICE,
-        )
-    )
+    notes = found.notes
+    if replayed is None and len(claim.candidates) > 1:
+        notes = (*notes, ONE_CHOICE)
     return replace(found, loss=scale.word, notes=(*notes, *claim.notes))
 
 
