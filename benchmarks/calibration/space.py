@@ -192,6 +192,7 @@ def _held(lines: Sequence[Line], word: str, truths: Sequence[float | None]) -> l
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.calibration.space")
     parser.add_argument("--seeds", type=int, default=150, help="fields a cell")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first field")
     parser.add_argument("--store", type=Path, default=Path("space.jsonl"))
     parser.add_argument("--minutes", type=float, help="stop after, and print")
     given = parser.parse_args(arguments)
@@ -200,7 +201,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     until = monotonic() + 60 * (given.minutes or 1e6)
     warnings.simplefilter("ignore")
     with given.store.open("a", encoding="utf-8") as file:
-        for seed in range(given.seeds):  # by turns: a run that is stopped has all cells
+        for seed in range(
+            given.first, given.first + given.seeds
+        ):  # by turns: a run that is stopped has all cells
             for cell in CELLS:
                 if (str(cell), seed) not in known and monotonic() < until:
                     file.writelines(json.dumps(line) + "\n" for line in run(cell, seed))

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.core.statistics.spatial_components import MOST_ALIKE_UNBOUNDED, spatial_components
+from truerisk.core.statistics.spatial_components import spatial_components
 
 X, Y = tr.datasets.make_field(120, random_state=4)
 PLACES, FEATURES = X[:, :2], X[:, 2:]
@@ -46,10 +46,10 @@ def test_by_labels_it_is_the_formula():
 
 
 def test_squared_losses_are_taken_on_the_scale_of_one_over_their_root():
-    """And of losses without a bound two places may be more alike."""
+    """Where the logarithm would be too small still."""
     numbers = FEATURES[:, 0] + X[:, 0]
     found = tr.estimate_risk(DummyRegressor(), FEATURES, numbers, block=PLACES)
-    components = spatial_components(PLACES, 0.95, MOST_ALIKE_UNBOUNDED)
+    components = spatial_components(PLACES, 0.95)
     value, error = found.value, components.std_error((found.losses - found.value) / 120)
     half = components.critical * error / 2 / value**1.5
     assert found.std_error == pytest.approx(error)

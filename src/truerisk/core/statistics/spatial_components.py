@@ -10,10 +10,9 @@ import numpy as np
 from truerisk.core.statistics.normal_ratio import exceeds, least_factor, mean_of_chi
 from truerisk.core.table.grid_cells import grid_cells, usual_side
 
-__all__ = ["MOST_ALIKE", "MOST_ALIKE_UNBOUNDED", "SpatialComponents", "spatial_components"]
+__all__ = ["MOST_ALIKE", "SpatialComponents", "spatial_components"]
 
-MOST_ALIKE = 0.1  # the mean correlation of two places that an interval is to stand
-MOST_ALIKE_UNBOUNDED = 0.15  # of losses without a bound, a few of which make much of the variance
+MOST_ALIKE = 0.15  # the mean correlation of two places that an interval is to stand
 MOST_COMPONENTS = 12
 MOST_PLACES = 500  # more are gathered into cells
 STEPS = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])  # from the strongest correlation to none
@@ -25,7 +24,7 @@ class SpatialComponents:
 
     Müller and Watson (2022): the values are taken as a Gaussian process of correlation
     :math:`e^{-c d}`, d the distance of two places. With :math:`c_0` the mean correlation of two of
-    the n places is `most_alike`. The `vectors` :math:`v_1 … v_q` are the eigenvectors of the
+    the n places is `MOST_ALIKE`. The `vectors` :math:`v_1 … v_q` are the eigenvectors of the
     largest eigenvalues of the centred matrix :math:`M Σ(c_0) M`: the ways in which such values vary
     most.
     With shares :math:`φ_i = w_i (ℓ_i - value)`,
@@ -47,9 +46,7 @@ class SpatialComponents:
         return float(np.sqrt(len(sums) * np.square(sums @ self.vectors).mean()))
 
 
-def spatial_components(
-    places: np.ndarray, confidence_level: float, most_alike: float = MOST_ALIKE
-) -> SpatialComponents | None:
+def spatial_components(places: np.ndarray, confidence_level: float) -> SpatialComponents | None:
     """Those of the rows at these places; None where fewer than three lie apart.
 
     >>> line = np.arange(20.0)[:, None]
@@ -58,19 +55,17 @@ def spatial_components(
     ((20, 5), True)
     """
     held = np.ascontiguousarray(places, dtype=np.float64)
-    return _of_places(held.tobytes(), held.shape[1], float(confidence_level), most_alike)
+    return _of_places(held.tobytes(), held.shape[1], float(confidence_level))
 
 
 @lru_cache(maxsize=8)
-def _of_places(
-    content: bytes, n_axes: int, level: float, most_alike: float
-) -> SpatialComponents | None:
+def _of_places(content: bytes, n_axes: int, level: float) -> SpatialComponents | None:
     """The same of hashable places: a search asks it again for each score."""
     centres, member = _gathered(np.frombuffer(content).reshape(-1, n_axes))
     if len(centres) < 3:
         return None
     distances = distances_among(centres)
-    decay = _decay(distances, most_alike)
+    decay = _decay(distances)
     n, most = len(centres), min(MOST_COMPONENTS, len(centres) - 2)
     strongest = np.exp(-decay * distances)
     centred = strongest - strongest.mean(axis=0)
@@ -128,14 +123,14 @@ def _gathered(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return centres, member
 
 
-def _decay(distances: np.ndarray, most_alike: float) -> float:
-    """The c at which the mean of exp(−c d) over all pairs of places is `most_alike`."""
+def _decay(distances: np.ndarray) -> float:
+    """The c at which the mean of exp(−c d) over all pairs of places is `MOST_ALIKE`."""
     n = len(distances)
     low, high = 1e-3 / distances.mean(), 1e4 / distances.mean()
     for _ in range(40):
         middle = np.sqrt(low * high)
         mean = (np.exp(-middle * distances).sum() - n) / (n * (n - 1))
-        low, high = (middle, high) if mean > most_alike else (low, middle)
+        low, high = (middle, high) if mean > MOST_ALIKE else (low, middle)
     return float(high)
 
 

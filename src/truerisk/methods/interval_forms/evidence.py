@@ -14,12 +14,7 @@ from truerisk.core.influences import Influences, Shaken
 from truerisk.core.interval import Basis, Interval
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
-from truerisk.core.statistics.spatial_components import (
-    MOST_ALIKE,
-    MOST_ALIKE_UNBOUNDED,
-    SpatialComponents,
-    spatial_components,
-)
+from truerisk.core.statistics.spatial_components import SpatialComponents, spatial_components
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.instability import instabilities
 from truerisk.methods.interval_forms.shaken import instability_of_pairs
@@ -149,9 +144,7 @@ class RowEvidence(Evidence):
     def components(self) -> SpatialComponents | None:
         """Those of the places of the tested rows; None where they are too few."""
         assert self.data.places is not None
-        level = self.terms.confidence_level
-        alike = MOST_ALIKE_UNBOUNDED if self.loss.upper is None else MOST_ALIKE
-        return spatial_components(self.data.places[self.rows], level, alike)
+        return spatial_components(self.data.places[self.rows], self.terms.confidence_level)
 
     @cached_property
     def instability(self) -> np.ndarray | None:

@@ -39,8 +39,8 @@ class Spatial(IntervalForm[RowEvidence]):
     Of coordinates, :math:`se^2 = n/q \sum_j (\sum_i v_{ji} φ_i)^2` with :math:`φ_i = w_i (ℓ_i -
     value)`, the q weights :math:`v_j` those in which values of exponential correlation vary most
     (`core/statistics/spatial_components.py`), and the factor of se is such that a Gaussian process
-    whose values have a mean correlation of up to .1 is covered, .15 of losses without a bound
-    (Müller and Watson, 2022). Of labels,
+    whose values have a mean correlation of up to .15 is covered (Müller and Watson, 2022). Of
+    labels,
     :math:`se^2 = 1.8 · m/(m−1) \sum_b (\sum_{i∈b} φ_i)^2` over m blocks, which must be independent,
     and t with m − 1 degrees of freedom; 1.8 pays for folds that share training rows, as in
     `beta-cv`. Losses with a bound are taken on the logit scale, others that are never negative on
@@ -59,8 +59,8 @@ class Spatial(IntervalForm[RowEvidence]):
         "90:2901–2935."
     )
     caution: ClassVar[str] = (
-        "stand a mean correlation of .1 (.15 of losses without a bound) between the losses of two "
-        "places, which was calibrated by simulated fields (documentation of truerisk)"
+        "stand a mean correlation of .15 between the losses of two places, which was calibrated by "
+        "simulated fields (documentation of truerisk)"
     )
 
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
