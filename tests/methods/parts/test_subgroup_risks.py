@@ -182,10 +182,17 @@ def test_without_justification_there_is_no_interval():
 
 
 @pytest.mark.filterwarnings("ignore:.*given but method")
-@pytest.mark.parametrize("given", [{"time": np.arange(float(N))}, {"block": X[:, :2]}])
-def test_rows_that_depend_on_each_other_get_no_interval(given):
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        ("5-fold", {"time": np.arange(float(N))}),
+        ("forward-3", {"time": np.arange(float(N))}),
+        ("5-fold", {"block": X[:, :2]}),
+    ],
+)
+def test_rows_that_depend_on_each_other_get_no_interval(method, given):
     """Of times and places: what holds together rests on independent rows."""
-    risks = told("5-fold", **given)[0]["zero-one"]
+    risks = told(method, **given)[0]["zero-one"]
     assert risks.levels[0].value is not None
     assert {one.interval for one in (risks.whole, *risks.levels)} == {None}
     assert {one.shrunken for one in risks.levels} == {None}  # which rests on the variance

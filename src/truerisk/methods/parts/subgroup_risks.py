@@ -84,10 +84,10 @@ def subgroup_risks(
 def _notes(told: _Told, levels: Sequence[SubgroupRisk]) -> Iterator[str]:
     if not told.loss.per_row and any(one.value is not None for one in levels):
         yield POOLED
-    if told.ordered:
-        yield ORDERED
-    elif told.depends:
+    if told.depends:
         yield DEPENDENT
+    elif told.ordered:
+        yield ORDERED
     elif told.word is None:
         yield f"{told.loss.word}: {UNCALIBRATED}"
 
