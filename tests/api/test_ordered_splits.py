@@ -103,3 +103,10 @@ def test_long_series_have_the_interval_of_losses_that_depend_on_each_other():
     timed = tr.estimate_risk(Ridge(), X[order], y[order], method=pairs, time=order)
     assert timed.interval.low == pytest.approx(found.interval.low)
     assert timed.interval.high == pytest.approx(found.interval.high)
+
+
+def test_who_gave_times_is_not_told_to_give_them():
+    """The refusal of an interval names what is known of the rows."""
+    with pytest.raises(Refusal, match="tested in the order of time") as refused:
+        tr.estimate_risk(GaussianNB(), X, Y, method=FORWARD, time=np.arange(80.0), interval="wald")
+    assert "With time=" not in str(refused.value)

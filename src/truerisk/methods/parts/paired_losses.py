@@ -64,10 +64,10 @@ class PairedAnswers:
             raise Refusal(
                 f"'{self.method.word}' gives no mean of losses of rows that were held out: {REMEDY}"
             )
-        if is_ordered(self.answers.plan):
-            raise Refusal(ORDERED)
         if self.data.time is not None or self.method.respects_time:
             raise Refusal(IN_TIME)
+        if is_ordered(self.answers.plan):
+            raise Refusal(ORDERED)
         if not self.loss.tells_influences:
             raise Refusal(f"'{self.loss.word}' does not tell what each row does to it.")
         failed = {failure.candidate for failure in self.answers.failures}
