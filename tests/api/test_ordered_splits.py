@@ -107,6 +107,6 @@ def test_long_series_have_the_interval_of_losses_that_depend_on_each_other():
 
 def test_who_gave_times_is_not_told_to_give_them():
     """The refusal of an interval names what is known of the rows."""
-    with pytest.raises(Refusal, match="tested in the order of time") as refused:
+    with pytest.raises(Refusal, match="time= is given") as refused:
         tr.estimate_risk(GaussianNB(), X, Y, method=FORWARD, time=np.arange(80.0), interval="wald")
     assert "With time=" not in str(refused.value)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.loss import Loss
-from truerisk.core.plan.order import IN_TIME, ORDERED, is_in_row_order, is_ordered
+from truerisk.core.plan.order import ORDERED, is_in_row_order, is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
@@ -37,7 +37,7 @@ def interval_of(
     if terms.with_errors and loss.per_row and is_ordered(plan):
         in_time = in_time or is_in_row_order(plan)
         if not in_time or asked not in (None, "hac"):
-            unsure = unsure or (ORDERED if data.time is None else IN_TIME)
+            unsure = unsure or ORDERED
     if asked is not None:
         if unsure is not None:
             raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
