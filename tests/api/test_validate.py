@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import matplotlib as mpl
 
@@ -20,7 +21,7 @@ from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 
 X, Y, _ = drawn()
 GRID = {"var_smoothing": [1e-9, 1e-1]}
@@ -286,3 +287,22 @@ def test_other_rows_are_refused():
     for samples in (5, [[1, 2], [3]], [[1, 500]]):
         with pytest.raises(BadData, match="samples of shape|outside 0"):
             tr.validate(GaussianNB(), X, Y, samples=samples)
+
+
+def test_the_executor_makes_the_fits_of_the_folds():
+    """Not those of samples alone; a word that is none is refused, whoever would make the fits."""
+
+    class Counting(ThreadPoolExecutor):
+        n_given = 0
+
+        def submit(self, *given, **words):
+            self.n_given += 1
+            return super().submit(*given, **words)
+
+    with Counting(2) as pool:
+        spread = tr.validate(GaussianNB(), X, Y, replicates=0, executor=pool)
+    assert pool.n_given > 0
+    alone = tr.validate(GaussianNB(), X, Y, replicates=0)
+    np.testing.assert_array_equal(spread.held_out.answers, alone.held_out.answers)
+    with pytest.raises(UnknownName, match="executor='x' is unknown"):
+        tr.validate(searched().fit(X, Y), X, Y, replicates=0, executor="x")

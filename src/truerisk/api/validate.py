@@ -109,8 +109,7 @@ def validate(
     seed = as_seed(random_state)
     order = {"time": time, "block": block}
     asked = asked_of(search_or_model, X, y, groups, dict(params), seed, **order)
-    if executor is not None:
-        asked = replace(asked, problem=replace(asked.problem, executor=executor))
+    asked = replace(asked, problem=asked.problem.by(executor))
     data = asked.problem.data
     wishes = Wishes.of(
         X,

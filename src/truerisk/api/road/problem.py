@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_rows_inside
@@ -50,6 +50,11 @@ class Problem:
     def losses(self) -> list[Loss]:
         """The loss and the further ones."""
         return [self.loss, *(score.loss for score in self.scores.values())]
+
+    def by(self, executor: Any) -> Problem:
+        """The same, its fits made by another executor; None keeps its own."""
+        workers_of(executor)  # an unknown one is refused by every engine alike
+        return self if executor is None else replace(self, executor=executor)
 
     def asking(self, **options: Any) -> Asking:
         """The way from a plan to answers for this problem; `options` change it for one pass."""
