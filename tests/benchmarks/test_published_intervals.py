@@ -252,6 +252,22 @@ def test_the_command_runs_a_part_and_prints_a_table(capsys, tmp_path):
     assert capsys.readouterr().out.splitlines() == lines
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--learners", "forestt"], "invalid choice: 'forestt'"),
+        (["--methods", "CV Wald"], "invalid choice: 'CV Wald'"),
+        (["--tables"], "has a result: run a part first"),
+    ],
+)
+def test_nothing_is_done_for_a_wrong_word(capsys, tmp_path, words, said):
+    """Neither is an empty table printed as if it were one."""
+    with pytest.raises(SystemExit) as left:
+        command.main(["--stores", str(tmp_path), *words])
+    assert left.value.code == 2
+    assert said in capsys.readouterr().err
+
+
 def test_the_note_of_a_steep_risk_is_counted(monkeypatch, capsys):
     """A line for ten folds and for five of each cell: often where least squares is nearly full."""
     monkeypatch.setattr(steep, "CELLS", (("bates_regr_20", "linear_of_numbers", 28),))
