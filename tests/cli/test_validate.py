@@ -84,7 +84,9 @@ def test_the_event_is_a_label_as_it_is_written(call, patients):
     assert next(slopes) == pytest.approx(next(slopes))
     refused = call(*words, "--positive", "perhaps")
     assert refused.code == 3
-    assert "--positive perhaps is no class of the target" in refused.err
+    assert "--positive perhaps is no class of the target, which has no, yes." in refused.err
+    numbers = call("validate", "--dataset", "diabetes", "--model", "ridge", "--positive", "3")
+    assert "names a class, and y holds numbers" in numbers.err
 
 
 def test_assess_validates_its_best_learner(call, patients, tmp_path):

@@ -180,9 +180,12 @@ def _bundled(name: str) -> Source:
 
 def label_written(source: Source, positive: str | None) -> Any:
     """The class that is written so, None where none is named."""
-    if positive is None:
-        return None
+    if positive is None or source.task != "classification":
+        return positive  # which numbers refuse
     for label in source.y:
         if str(label) == positive:
             return label
-    raise BadData(f"--positive {positive} is no class of the target.")
+    from truerisk.core.present import clean
+
+    known = clean(", ".join(sorted({str(label) for label in source.y})), 160)
+    raise BadData(f"--positive {clean(positive, 40)} is no class of the target, which has {known}.")
