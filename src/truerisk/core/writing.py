@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
@@ -15,12 +16,12 @@ from truerisk.core.errors import BadArgument, NotWritten
 __all__ = ["Written", "also_written", "place_of", "write_text"]
 
 
-class Written:
+class Written(ABC):
     """A result that can be written down: `to_dict` is what a file of it holds."""
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
-        raise NotImplementedError
 
     def to_json(self, path: Any = None) -> str:
         """One JSON document, also written to `path` where one is given."""
