@@ -26,6 +26,8 @@ CELLS = (
     ("friedman1", "linear_of_numbers", 100),
     ("friedman1", "tree_of_numbers", 100),
     ("bates_classif_20", "linear", 60),
+    ("bates_classif_20", "linear", 100),
+    ("bates_classif_100", "linear", 100),
     ("bates_classif_20", "tree", 100),
     ("bates_classif_100", "ridge", 60),
 )
