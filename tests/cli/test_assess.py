@@ -7,11 +7,11 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.support.cut_off import begun
 
 import truerisk as tr
 from truerisk.api.assess import Interrupted
@@ -241,13 +241,9 @@ def test_ctrl_c_keeps_what_was_done(table, jobs):
     """A real SIGINT while the second learner is tested leaves the first one on stdout."""
     words = [*("assess", table, "--target", "y", "--models", "lda,forest", "--json"), *jobs]
     words += ["--method", "holdout", "--outer", "loo"]
-    with subprocess.Popen(
-        [sys.executable, "-m", "truerisk.cli", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    words = ["-m", "truerisk.cli", *map(str, words)]
+    with begun(*words, **pipes, start_new_session=True) as process:
         remarks = []
         for line in process.stderr:
             remarks.append(line)

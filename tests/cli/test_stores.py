@@ -6,10 +6,10 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 
 import pytest
+from tests.support.cut_off import begun, n_results
 
 TREES = ("--models", "tree,forest", "--target", "y")
 
@@ -19,15 +19,6 @@ def timeless(value):
     if isinstance(value, dict):
         return {name: timeless(v) for name, v in value.items() if name != "seconds"}
     return [timeless(v) for v in value] if isinstance(value, list) else value
-
-
-def n_results(path):
-    """How many fits a store holds now; 0 where it is none yet."""
-    try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
-            return connection.execute("SELECT COUNT(*) FROM result").fetchone()[0]
-    except sqlite3.Error:
-        return 0
 
 
 def test_a_store_changes_nothing_but_a_note(call, table, quick, tmp_path):
@@ -77,11 +68,7 @@ def test_a_terminated_assessment_is_kept(table, tmp_path):
     store = tmp_path / "runs.db"
     words = ["assess", str(table), "--models", "forest", "--target", "y", "--method", "holdout"]
     words += ["--outer", "100x5-fold", "--store", str(store)]
-    with subprocess.Popen(
-        [sys.executable, "-m", "truerisk.cli", *words],
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with begun("-m", "truerisk.cli", *words, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
         while n_results(store) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -7,10 +7,10 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import pytest
+from tests.support.cut_off import begun
 
 SPEC = """
 replicates = 2
@@ -107,15 +107,13 @@ def test_an_interrupted_study_is_kept(spec, tmp_path, sent):
     """Ctrl-C, and what a batch system sends: exit code 130, and how to go on."""
     store = tmp_path / "runs.db"
     spec.write_text(SPEC.replace("replicates = 2", "replicates = 100_000"))
-    words = ["study", "run", str(spec), "--store", str(store)]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "truerisk.cli", *words], stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and done(store) < 5:
-        time.sleep(0.2)
-    os.kill(process.pid, sent)
-    _, err = process.communicate(timeout=30)
+    words = ["-m", "truerisk.cli", "study", "run", str(spec), "--store", str(store)]
+    with begun(*words, stderr=subprocess.PIPE) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and done(store) < 5:
+            time.sleep(0.2)
+        os.kill(process.pid, sent)
+        _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
     assert f"results are kept in {store}. Go on with `truerisk study resume" in err
     assert done(store) >= 5

@@ -7,6 +7,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -20,6 +22,16 @@ def n_results(path) -> int:
             return connection.execute("SELECT COUNT(*) FROM result").fetchone()[0]
     except sqlite3.Error:
         return 0
+
+
+@contextmanager
+def begun(*words: str, **options) -> Iterator[subprocess.Popen]:
+    """Python with these words, ended with the block: a process that hangs fails, and is no wait."""
+    with subprocess.Popen([sys.executable, *words], text=True, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def killed_at(n: int, script: str, path, executor, *, nap: float) -> int:

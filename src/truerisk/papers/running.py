@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +77,15 @@ def draw_replicates(
     done = 0
     tell(0, replicates, experiment.unit)
     # found once for all batches: looking for the BLAS takes milliseconds
-    with one_thread() if executor is None else nullcontext():
-        task = _batch if executor is None else _batch_elsewhere
-        for number, draws in run_batches(executor, task, (experiment, seed), batches):
+    task = _batch if executor is None else _batch_elsewhere
+    coming = closing(run_batches(executor, task, (experiment, seed), batches))
+    with one_thread() if executor is None else nullcontext(), coming as every:
+        for number, draws in every:
             found[number] = draws
             done += len(draws)
             tell(done, replicates, experiment.unit)
-    every = [draw for draws in found for draw in draws]
-    return {name: np.stack([np.asarray(draw[name]) for draw in every]) for name in every[0]}
+    all_draws = [draw for draws in found for draw in draws]
+    return {name: np.stack([np.asarray(draw[name]) for draw in all_draws]) for name in all_draws[0]}
 
 
 def _batches(replicates: int, workers: int | None) -> list[range]:

@@ -12,7 +12,8 @@ import numpy as np
 from truerisk.core.errors import StudyIncomplete
 from truerisk.core.identity import is_a
 from truerisk.engines.workers.dask_cluster import DaskCluster
-from truerisk.study.pool import IN_FLIGHT, Pool
+from truerisk.engines.workers.processes import IN_FLIGHT
+from truerisk.study.pool import Pool
 from truerisk.study.tasks import Batch, Order
 from truerisk.study.work import run_batch
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, TrueRiskError
 from truerisk.core.progress import tell
+from truerisk.engines.workers.interruptions import done_of
 from truerisk.study.pool import Pool
 from truerisk.study.pools import pool_of
 from truerisk.study.queue import Queue
@@ -113,7 +114,7 @@ class _Driver:
         while self.queue or self.flying:
             self._fill()
             if self.flying:
-                done, _ = wait(self.flying, timeout=TICK, return_when=FIRST_COMPLETED)
+                done = done_of(self.flying, TICK)
                 for future in done:
                     if future in self.flying:
                         self._land(future)
@@ -209,7 +210,7 @@ class _Driver:
         """Workers died: with those of one pool all its batches are lost; then new workers."""
         self._store()
         if self.pool.breaks_as_a_whole:
-            done, _ = wait(self.flying, timeout=BREAKING)
+            done = done_of(self.flying, BREAKING, every=True)
             for future, flight in list(self.flying.items()):
                 del self.flying[future]
                 if future in done and not future.cancelled() and future.exception() is None:

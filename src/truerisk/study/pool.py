@@ -13,9 +13,7 @@ import numpy as np
 from truerisk.study.sharing import mapped
 from truerisk.study.tasks import Batch, Order
 
-__all__ = ["IN_FLIGHT", "Pool"]
-
-IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
+__all__ = ["Pool"]
 
 
 class Pool(ABC):

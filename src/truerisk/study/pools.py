@@ -14,9 +14,10 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.engines.workers.dask_cluster import is_address, is_cluster
-from truerisk.engines.workers.executors import reusable_workers, workers_of
+from truerisk.engines.workers.executors import workers_of
+from truerisk.engines.workers.processes import IN_FLIGHT, Processes
 from truerisk.study.limits import end_child, run_limited
-from truerisk.study.pool import IN_FLIGHT, Pool
+from truerisk.study.pool import Pool
 from truerisk.study.sharing import frozen
 from truerisk.study.tasks import Batch, Order, one_thread, run_task
 from truerisk.study.work import run_batch
@@ -61,19 +62,17 @@ class Workers(Pool):
     def __init__(self, n_workers: int) -> None:
         self.workers = n_workers
         self.slots = IN_FLIGHT * n_workers
-        self._pool: Any = None
+        self._processes = Processes(n_workers)
 
     def submit(self, order: Order, batch: Batch) -> Future[Any]:
-        if self._pool is None:
-            self._pool = reusable_workers(self.workers)
-        return self._pool.submit(run_batch, order, batch, *self.arrays)
+        return self._processes.submit(run_batch, order, batch, *self.arrays)
 
     def replace(self) -> None:
-        self._pool = None  # a broken pool is not given out again
+        self._processes.replace()
 
     def close(self, *, kill: bool = False) -> None:
-        if kill and self._pool is not None:
-            self._pool.shutdown(kill_workers=True)
+        if kill:
+            self._processes.end()
 
 
 class UserPool(Pool):

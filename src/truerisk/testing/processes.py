@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from truerisk.core.contracts import Method
-from truerisk.engines.workers.executors import reusable_workers
+from truerisk.engines.workers.processes import reusable_workers
 from truerisk.testing.cases import Case, evaluate, said
 
 __all__ = ["said_elsewhere"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,10 +67,11 @@ class Repeated:
         batches = np.array_split(np.arange(n_permutations), min(size, n_permutations))
         tell(0, n_permutations, "permutations")
         done = 0
-        for number, risks in run_batches(executor, _risks, (self,), batches):
-            found[batches[number]] = risks
-            done += len(risks)
-            tell(done, n_permutations, "permutations")
+        with closing(run_batches(executor, _risks, (self,), batches)) as coming:
+            for number, risks in coming:
+                found[batches[number]] = risks
+                done += len(risks)
+                tell(done, n_permutations, "permutations")
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -70,14 +71,15 @@ def run_jobs(
         tell(collected.n_fits, total, unit)
     batches = partial(_batches, jobs, batch, share)
     found = run_batches(run.executor, task, shared, batches, named=_named)
-    for pieces in _worded(found, run.executor):
-        if kept is not None:
-            kept.keep(pieces)
-        last = pieces[-1]
-        if stop and last.failure is not None:
-            raise error_of(last)
-        collected.add(pieces, run.only)
-        tell(collected.n_fits, total, unit)
+    with closing(found):
+        for pieces in _worded(found, run.executor):
+            if kept is not None:
+                kept.keep(pieces)
+            last = pieces[-1]
+            if stop and last.failure is not None:
+                raise error_of(last)
+            collected.add(pieces, run.only)
+            tell(collected.n_fits, total, unit)
     return collected.answers(engine, total)
 
 

@@ -5,8 +5,6 @@ What all batches share is sent to a crew once, before the first of them.
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -14,19 +12,17 @@ from concurrent.futures import BrokenExecutor, Future
 from copy import copy
 from dataclasses import dataclass, is_dataclass
 from numbers import Integral
-from threading import Thread
 from typing import Any
 
 from truerisk.core.errors import FitFailed
 from truerisk.core.identity import is_a, is_from
 from truerisk.engines.workers.dask_cluster import DaskCluster, is_cluster
-from truerisk.engines.workers.parcels import Parcel, abandoned, run_parcel
+from truerisk.engines.workers.parcels import Parcel, run_parcel
+from truerisk.engines.workers.processes import IN_FLIGHT, Processes
 from truerisk.engines.workers.same_versions import refuse_other_versions, versions
 
-__all__ = ["Crew", "crew_of", "reusable_workers"]
+__all__ = ["Crew", "crew_of"]
 
-IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
-IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
 LOOK_EVERY = 2.0  # seconds
 PATIENCE = 60.0  # seconds that a cluster may lack workers
 PROCESSES = (
@@ -69,7 +65,7 @@ class Crew(ABC):
         return None
 
     def end(self) -> None:
-        """Ctrl-C: end what still runs."""
+        """End what still runs: nobody waits for it."""
         return
 
     def close(self) -> None:
@@ -87,31 +83,27 @@ def crew_of(executor: Any, workers: int) -> Crew:
 
 
 class _Processes(Crew):
-    """Worker processes of our own, which live on for the next run; a broken pool is replaced."""
+    """Worker processes of our own, who map what their batches share."""
 
     def __init__(self, n_workers: int) -> None:
         self.workers = n_workers
         self.slots = IN_FLIGHT * n_workers
         self._parcel: Parcel | None = None
-        self._pool: Any = None
+        self._processes = Processes(n_workers)
 
     def share(self, task: Callable[..., Any], shared: tuple[Any, ...]) -> None:
         self._parcel = Parcel(task, shared)
 
     def submit(self, batch: Any) -> Future[Any]:
         assert self._parcel is not None
-        if self._pool is None:
-            self._pool = reusable_workers(self.workers)
-        future: Future[Any] = self._pool.submit(run_parcel, self._parcel.path, batch)
-        return future
+        return self._processes.submit(run_parcel, self._parcel.path, batch)
 
     def replace(self) -> bool:
-        self._pool = None  # a broken pool is not given out again
+        self._processes.replace()
         return True
 
     def end(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(kill_workers=True)
+        self._processes.end()
 
     def close(self) -> None:
         if self._parcel is not None:
@@ -197,43 +189,6 @@ class _Cluster(Crew):
 def _run_sent(sent: _Sent, batch: Any) -> Any:
     refuse_other_versions(sent.versions, FitFailed)
     return sent.task(*sent.shared, batch)
-
-
-def reusable_workers(n_workers: int) -> Any:
-    """Worker processes that stay for the next run; a pool that broke is not given out again."""
-    from loky import cpu_count, get_reusable_executor
-
-    return get_reusable_executor(
-        max_workers=n_workers,
-        initializer=_depend,
-        initargs=(os.getpid(),),
-        timeout=IDLE,
-        env=_threads(cpu_count() // n_workers),
-    )
-
-
-def _threads(most: int) -> dict[str, str]:
-    """Threads of a model share the cores with the other workers, unless the user says otherwise.
-
-    Those that wait sleep: spinning on the cores of others costs a hundred-fold. Sleeping and
-    waking costs LightGBM, whose loops are short, twice the time of one thread a worker.
-    """
-    ours = {"OMP_WAIT_POLICY": "PASSIVE", "OMP_THREAD_LIMIT": str(max(most, 1))}
-    return {name: os.environ.get(name, value) for name, value in ours.items()}
-
-
-def _depend(parent: int) -> None:
-    """A worker lives as long as its parent, which alone hears Ctrl-C from a terminal."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    """A parent that was killed tells no one."""
-    while os.getppid() == parent:
-        time.sleep(LOOK_EVERY)
-    abandoned()
-    os.kill(os.getpid(), signal.SIGTERM)  # nobody waits for the batch
 
 
 def _apart(part: Any) -> Any:

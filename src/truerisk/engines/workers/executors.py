@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Future
 from numbers import Integral
 from typing import Any
 
 from truerisk.core.errors import FitFailed, UnknownName
-from truerisk.engines.workers.crews import PATIENCE, Crew, crew_of, reusable_workers
+from truerisk.engines.workers.crews import PATIENCE, Crew, crew_of
 from truerisk.engines.workers.dask_cluster import is_address, is_cluster, parts_of
+from truerisk.engines.workers.interruptions import done_of, uninterrupted
 
-__all__ = ["reusable_workers", "run_batches", "workers_of"]
+__all__ = ["run_batches", "workers_of"]
 
 Batches = Sequence[Any] | Callable[[int | None], Sequence[Any]]
 SUSPECT = 2  # deaths of workers during a batch, after which it runs alone
@@ -59,11 +60,11 @@ def run_batches(
     batches: Batches,
     *,
     named: Callable[[Any], str] | None = None,
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any], None, None]:
     """`(number, task(*shared, batch))` of every batch, as each one is done.
 
     `batches` may depend on the number of workers, None in this process. `named` says of a batch
-    that ends its workers what it is.
+    that ends its workers what it is. Whoever may stop listening closes it: what runs is ended.
     """
     workers = workers_of(executor)
     if workers is None:
@@ -100,7 +101,7 @@ class _Run:
         try:
             while self.waiting or self.alone or self.running:
                 self._begin()
-                done, _ = wait(self.running, self.crew.look_every, return_when=FIRST_COMPLETED)
+                done = done_of(self.running, self.crew.look_every)
                 self._lose_patience(bool(done))
                 died = None
                 for future in done:
@@ -116,12 +117,12 @@ class _Run:
                         raise error
                 if died is not None:
                     yield from self._after(died)
-        except KeyboardInterrupt:
-            self.crew.end()  # before futures are cancelled, of which loky's thread would complain
+        except BaseException:  # Ctrl-C and close() as well: nobody waits for what still runs
+            with uninterrupted():
+                self.crew.end()  # before futures are cancelled: loky's thread would complain
+                for future in self.running:
+                    future.cancel()
             raise
-        finally:
-            for future in self.running:
-                future.cancel()
 
     def _begin(self) -> None:
         """Have as many batches in flight as there are slots; a suspect when nothing else is."""
@@ -165,7 +166,7 @@ class _Run:
     def _after(self, error: BaseException) -> Iterator[tuple[int, Any]]:
         """What a death leaves: results that had come, batches lost, and a crew to be replaced."""
         if self.crew.breaks_as_a_whole:
-            wait(self.running)
+            done_of(self.running, every=True)
             for future, number in list(self.running.items()):
                 also = _error_of(future)
                 del self.running[future]

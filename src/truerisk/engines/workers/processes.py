@@ -1,0 +1,83 @@
+"""Worker processes of our own: begun once, kept for the next run, ended with their parent."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
+from typing import Any
+
+from truerisk.engines.workers.interruptions import born_deaf, hears_again, uninterrupted
+from truerisk.engines.workers.parcels import abandoned
+
+__all__ = ["IN_FLIGHT", "Processes", "reusable_workers"]
+
+IDLE = 120  # seconds before a worker without work ends; ending just as work comes breaks the pool
+IN_FLIGHT = 2  # batches per worker: the next one waits where it will run
+LOOK_EVERY = 2.0  # seconds
+
+
+class Processes:
+    """So many of them; they begin with the first batch, and a broken pool is replaced."""
+
+    def __init__(self, n_workers: int) -> None:
+        self.workers = n_workers
+        self._pool: Any = None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        with uninterrupted(), born_deaf():
+            if self._pool is None:
+                self._pool = reusable_workers(self.workers)
+            future: Future[Any] = self._pool.submit(function, *arguments)
+            return future
+
+    def replace(self) -> None:
+        """Another pool takes the next batch; a broken one is not given out again."""
+        self._pool = None
+
+    def end(self) -> None:
+        """With all that still runs."""
+        with uninterrupted():
+            if self._pool is not None:
+                self._pool.shutdown(kill_workers=True)
+
+
+def reusable_workers(n_workers: int) -> Any:
+    """The pool of all runs with so many workers; one that broke is not given out again."""
+    from loky import cpu_count, get_reusable_executor
+
+    return get_reusable_executor(
+        max_workers=n_workers,
+        initializer=_depend,
+        initargs=(os.getpid(),),
+        timeout=IDLE,
+        env=_threads(cpu_count() // n_workers),
+    )
+
+
+def _threads(most: int) -> dict[str, str]:
+    """Threads of a model share the cores with the other workers, unless the user says otherwise.
+
+    Those that wait sleep: spinning on the cores of others costs a hundred-fold. Sleeping and
+    waking costs LightGBM, whose loops are short, twice the time of one thread a worker.
+    """
+    ours = {"OMP_WAIT_POLICY": "PASSIVE", "OMP_THREAD_LIMIT": str(max(most, 1))}
+    return {name: os.environ.get(name, value) for name, value in ours.items()}
+
+
+def _depend(parent: int) -> None:
+    """A worker lives as long as its parent, which alone hears Ctrl-C from a terminal."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    hears_again()
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    """A parent that was killed tells no one."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY)
+    abandoned()
+    os.kill(os.getpid(), signal.SIGTERM)  # nobody waits for the batch

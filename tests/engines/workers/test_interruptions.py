@@ -1,0 +1,151 @@
+"""Ctrl-C at any step leaves no lock taken, no worker alive and nobody waiting."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from truerisk.engines.workers.executors import run_batches
+from truerisk.engines.workers.interruptions import done_of, uninterrupted
+from truerisk.engines.workers.processes import Processes
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+
+def ctrl_c() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_a_block_ends_before_ctrl_c_is_heard() -> None:
+    """Also within another such block, and where the block fails."""
+    steps: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        _two_blocks(steps)
+    assert steps == ["inner", "outer"]
+    with pytest.raises(KeyboardInterrupt) as raised:
+        _a_block_that_fails()
+    assert isinstance(raised.value.__context__, ValueError)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def _two_blocks(steps: list[str]) -> None:
+    with uninterrupted():
+        with uninterrupted():
+            ctrl_c()
+            steps.append("inner")
+        steps.append("outer")
+
+
+def _a_block_that_fails() -> None:
+    with uninterrupted():
+        ctrl_c()
+        raise ValueError("of the block")
+
+
+def test_another_thread_has_no_signals_to_hold() -> None:
+    """There the block is only a block."""
+
+    def inside() -> str:
+        with uninterrupted():
+            return "done"
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(inside).result() == "done"
+
+
+def test_waiting_hears_ctrl_c_and_lets_go_of_the_future() -> None:
+    """Whoever sets its result afterwards is not kept waiting for its lock."""
+    future: Future = Future()
+    threading.Timer(0.3, ctrl_c).start()
+    with pytest.raises(KeyboardInterrupt):
+        done_of([future])
+    setter = threading.Thread(target=future.set_result, args=(1,), daemon=True)
+    setter.start()
+    setter.join(10)
+    assert not setter.is_alive()
+
+
+def test_waiting_is_for_the_first_for_all_or_for_seconds() -> None:
+    """None of no futures; what is done where the seconds are over."""
+    done: Future = Future()
+    done.set_result(1)
+    open_: Future = Future()
+    assert done_of([]) == set()
+    assert done_of([done, open_]) == {done}
+    assert done_of([open_], 0.15) == set()
+    assert done_of([done, open_], 0.15, every=True) == {done}
+    assert done_of([done], every=True) == {done}
+
+
+AT_STEP = """
+import signal, sys, threading, time
+from truerisk.engines.workers.executors import run_batches
+
+step, taken = int(sys.argv[1]), 0
+
+def traced(frame, event, _):
+    global taken
+    if "loky" not in frame.f_code.co_filename and "logging" not in frame.f_code.co_filename:
+        return traced if event == "call" else None
+    if event == "line":
+        taken += 1
+        if taken == step:
+            signal.raise_signal(signal.SIGINT)
+    return traced
+
+import loky
+sys.settrace(traced)
+try:
+    for _ in run_batches(2, time.sleep, (), [0.01] * 3 if step < 0 else [60.0] * 9):
+        pass
+except KeyboardInterrupt:
+    print("interrupted", end="")
+sys.settrace(None)
+if step < 0:
+    print(taken, end="")
+"""
+
+
+def at_step(step: int) -> subprocess.CompletedProcess:
+    words = [sys.executable, "-c", AT_STEP, str(step)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+
+
+@posix
+def test_a_pool_may_be_interrupted_at_any_of_its_steps() -> None:
+    """At several of the hundreds of lines that begin it: the program ends, and says nothing."""
+    steps = int(at_step(-1).stdout)
+    assert steps > 100
+    for step in range(1, steps, steps // 6):
+        done = at_step(step)
+        assert (done.stdout, done.stderr, done.returncode) == ("interrupted", "", 0), step
+
+
+@posix
+def test_a_reader_that_stops_ends_what_still_runs() -> None:
+    """Batches of a minute are not waited for: workers are there for the next run."""
+    started = time.monotonic()
+    coming = run_batches(2, time.sleep, (), [0.5, *[60.0] * 5])
+    assert next(coming) == (0, None)
+    coming.close()
+    assert Processes(2).submit(os.getpid).result(20) != os.getpid()
+    assert time.monotonic() - started < 20
+
+
+@posix
+def test_workers_ignore_ctrl_c_but_do_not_block_it() -> None:
+    """Whatever a fit begins in turn may be interrupted."""
+    found = Processes(2).submit(_dealing_with_ctrl_c).result()
+    assert found == (True, False)
+
+
+def _dealing_with_ctrl_c() -> tuple[bool, bool]:
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN, signal.SIGINT in blocked
