@@ -102,3 +102,15 @@ def test_assess_validates_its_best_learner(call, patients, tmp_path):
         alone = call("assess", patients, "--target", "y", option, value)
         assert alone.code == 2
         assert f"{option} goes with --validate" in alone.err
+
+
+@pytest.mark.parametrize("command", ["validate", "assess"])
+def test_features_have_the_names_of_the_file(call, patients, command):
+    """Not the places of their columns, in the document and on the page."""
+    words = ("--target", "y", "--json")
+    if command == "validate":
+        said = call("validate", patients, *words, "--model", "tree", "--replicates", 0).content
+    else:
+        options = ("--models", "tree", "--method", "3-fold", "--outer", "3-fold", "--validate")
+        said = call("assess", patients, *words, *options).content["validation"]
+    assert said["stability"]["features"]["names"] == ["a", "b"]

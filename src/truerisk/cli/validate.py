@@ -68,7 +68,7 @@ def validate(
             **source.of_rows,
             random_state=seed,
             **reviewed(source, **asked),
-        )
+        ).with_names(source.columns)
     if report is not None:
         found.to_html(report)
         say(f"wrote {report}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from truerisk.core import present
@@ -20,6 +20,12 @@ class ModelStability:
     features: FeatureStability | None = None
     predictions: PredictionStability | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
+
+    def with_names(self, names: tuple[str, ...]) -> ModelStability:
+        """The features by the names of the columns, where X was an array that has none."""
+        if self.features is None or len(self.features.names) != len(names):
+            return self
+        return replace(self, features=replace(self.features, names=names))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

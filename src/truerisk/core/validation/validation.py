@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,6 +66,11 @@ class Validation(Written):
     def parts(self) -> dict[str, Part]:
         """The parts that there are, by name."""
         return {name: part for name in PARTS if (part := getattr(self, name)) is not None}
+
+    def with_names(self, names: tuple[str, ...]) -> Validation:
+        """Where X was an array, which has no names of columns: those of the file it came from."""
+        named = None if self.stability is None else self.stability.with_names(names)
+        return replace(self, stability=named)
 
     @property
     def rows(self) -> dict[str, Any]:
