@@ -10,6 +10,7 @@ from truerisk.api.learning.measured import measure
 from truerisk.api.learning.sizes import checked_sizes, usual_sizes
 from truerisk.api.learning.tested_learner import TestedLearner, testing
 from truerisk.api.road.problem import pose
+from truerisk.api.road.usual_word import USUAL_FOLDS
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.grid_search_words import compared_by, worded
 from truerisk.api.searching.posed import posed
@@ -27,7 +28,6 @@ from truerisk.methods.words import as_method
 
 __all__ = ["UNSAID", "LearningCurve", "as_learner", "learning_curve"]
 
-USUAL = "10-fold"
 UNSAID: Mapping[str, Any] = {
     "loss": None,
     "confidence_level": 0.95,
@@ -162,7 +162,7 @@ def as_learner(
     rows = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
         check_store(store, asked["random_state"])
-        tested_by = testing(USUAL if method is None else method)
+        tested_by = testing(USUAL_FOLDS if method is None else method)
         return TestedLearner(pose(Family.of(model), X, y, **rows, **asked), tested_by, store=store)
     _refuse_words(model, {**asked, "store": store})
     check_store(model.store, model.random_state)
@@ -203,4 +203,4 @@ def _outer(search: HonestSearchCV, select_by: Method, method: Any) -> Averaged:
     folds = select_by if outer.folds is None else as_method(outer.folds)
     if isinstance(folds, Averaged) and folds.has_folds:
         return testing(replace(folds, average=None))  # type: ignore[type-var]
-    return testing(USUAL)
+    return testing(USUAL_FOLDS)

@@ -9,7 +9,7 @@ from typing import Any
 
 from truerisk.api.road.problem import Problem, loss_by
 from truerisk.api.road.testing_method import testing_method
-from truerisk.api.road.usual_word import usual_word
+from truerisk.api.road.usual_word import USUAL_FOLDS, usual_word
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.plan.plan import Plan
@@ -19,7 +19,7 @@ from truerisk.methods.words import as_method
 
 __all__ = ["Schedule", "usual_method"]
 
-FOLDS = ((2_000, "10-fold"), (10_000, "5-fold"))
+FOLDS = ((2_000, USUAL_FOLDS), (10_000, "5-fold"))
 
 
 def usual_method(n_rows: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from truerisk.api.auditing.apart import apart_findings, risk_apart
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.mixed_splits import Kind, Mixed, mixed_splits
-from truerisk.api.auditing.repeat import OUTER, repeated
+from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import Replayed, bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
@@ -106,8 +106,8 @@ def _nested(
     data = problem.data
     if outer is None and mixed is not None:
         outer, data = mixed.method, mixed.data
-    elif outer is None and (data.time is not None or data.block is not None):
-        outer = usual_word(data, OUTER)
+    elif outer is None and data.dependent:
+        outer = usual_word(data)
     return repeated(search, claim, scale, data.X, data.y, outer, {**given, "time": data.time})
 
 

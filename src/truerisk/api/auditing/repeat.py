@@ -11,6 +11,7 @@ from truerisk.api.auditing.on_state import study_given
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.road.compute import compute, curve_of, procedure_of
 from truerisk.api.road.problem import pose
+from truerisk.api.road.usual_word import USUAL_FOLDS
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -20,9 +21,7 @@ from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import Splitter
 from truerisk.methods.words import as_method
 
-__all__ = ["OUTER", "of_clones", "repeated", "with_groups"]
-
-OUTER = "10-fold"
+__all__ = ["of_clones", "repeated", "with_groups"]
 
 
 def repeated(
@@ -60,7 +59,7 @@ def _ours(
 
     known = getattr(search, "risk_", None)
     if known is None or outer is not None:
-        again = clone(search).set_params(outer=outer or OUTER, refit=False)
+        again = clone(search).set_params(outer=outer or USUAL_FOLDS, refit=False)
         if again.select_by is None and again.cv is None:  # whatever is known of the rows by now
             again.set_params(select_by=kept.common.method)
         of_rows = {name: given[name] for name in ("groups", "time", "block")}
@@ -88,7 +87,7 @@ def _by_grid(
     problem = pose(
         Family(claim.estimator, claim.candidates), X, y, loss=_loss(scale, claim), **given
     )
-    found = procedure_of(compute(problem, Nested(outer or OUTER, _inner(claim, y))))
+    found = procedure_of(compute(problem, Nested(outer or USUAL_FOLDS, _inner(claim, y))))
     assert found is not None
     return replace(found, notes=(*found.notes, *claim.notes))
 
@@ -116,7 +115,7 @@ def _by_clones(
     params = with_groups(given.get("fit_params") or {}, given.get("groups"))
     asked = {**given, "fit_params": params, "loss": _loss(scale, claim)}
     problem = pose(Family(clone(search)), X, y, **asked)
-    return of_clones(curve_of(compute(problem, outer or OUTER))[0], claim.search)
+    return of_clones(curve_of(compute(problem, outer or USUAL_FOLDS))[0], claim.search)
 
 
 def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["usual_word"]
+__all__ = ["USUAL_FOLDS", "usual_word"]
+
+USUAL_FOLDS = "10-fold"
 
 
-def usual_word(rows: Any, otherwise: str = "10-fold") -> str:
+def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
     """The word of the usual method for `rows`, anything with a `time` and a `block`.
 
     Where both are given, time decides: a model is used after the rows it learned from.

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names
 
+from truerisk.api.road.usual_word import USUAL_FOLDS
 from truerisk.api.searching.own_score import (
     OwnScore,
     Scorer,
@@ -24,8 +25,6 @@ from truerisk.core.errors import BadArgument, UnknownName, said_by
 from truerisk.core.loss_words import same_as_scorer
 
 __all__ = ["Worded", "compared_by", "worded"]
-
-USUAL = "10-fold"  # what `select_by` is where nobody said anything, and rows have no order
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def _refuse_both(theirs: str, one: Any, ours: str, other: Any) -> None:
         )
 
 
-def compared_by(search: Any, y: Any, usual: str = USUAL) -> Any:
+def compared_by(search: Any, y: Any, usual: str = USUAL_FOLDS) -> Any:
     """How settings are compared; y has been checked, since `cv` looks at what it holds."""
     if search.cv is not None:
         return _splits(search.cv, y, search.estimator)

@@ -42,9 +42,8 @@ def asked_of(
     """
     if not isinstance(given, HonestSearchCV):
         problem = posed_model(given, X, y, groups, params, random_state=seed, **order)
-        usual, data = usual_word(problem.data), problem.data
-        in_order = data.time is not None or data.block is not None
-        in_pairs = not in_order and not tunes_inside(problem.family)
+        usual = usual_word(problem.data)
+        in_pairs = not problem.data.dependent and not tunes_inside(problem.family)
         testing: Procedure = Pairs() if in_pairs else Nested(usual, usual)
         return Asked(problem, as_method(usual), testing)
     if given.outer is None:

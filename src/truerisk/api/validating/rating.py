@@ -69,7 +69,7 @@ class Rating:
         data = self.run.problem.data
         if self.run.risk.ordered:
             self.notes.append(ORDERED if data.time is None else IN_TIME)
-        elif data.time is not None or data.block is not None:
+        elif data.dependent:
             self.notes.append(DEPENDENT)
         return not self.notes
 

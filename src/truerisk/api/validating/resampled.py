@@ -75,7 +75,7 @@ def resampled(
     The samples are drawn with `seed`, groups whole, or given. Refused where the procedure cannot be
     repeated in a sample, and where rows depend on others that a sample would draw apart.
     """
-    if run.problem.data.time is not None or run.problem.data.block is not None:
+    if run.problem.data.dependent:
         raise Refusal(
             "a bootstrap sample draws single rows, and these depend on those before or beside them."
         )

@@ -74,7 +74,7 @@ class Data:
 
     @cached_property
     def fingerprint(self) -> str:
-        beside = () if self.time is None and self.block is None else (self.time, self.block)
+        beside = (self.time, self.block) if self.dependent else ()
         held = self.X, self.y, self.groups, self.sample_weight, *beside
         return digest(*held, sums=self._row_sums)
 
@@ -93,6 +93,11 @@ class Data:
             return self.groups
         cells = grid_cells(self.places, usual_side(self.places))
         return cells if self.groups is None else joined(cells, self.groups)
+
+    @property
+    def dependent(self) -> bool:
+        """Whether rows have times, places or blocks, by which they may depend on each other."""
+        return self.time is not None or self.block is not None
 
     @property
     def places(self) -> np.ndarray | None:

@@ -63,7 +63,7 @@ CALIBRATED = (
 
 def calibrated_word(loss: Loss, data: Data) -> str | None:
     """The interval that was calibrated for a loss of such rows, None where none was."""
-    if data.time is not None or data.block is not None:
+    if data.dependent:
         return word_of_dependence(loss, data, data.time is not None)
     if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
         return None
