@@ -8,12 +8,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import Ridge
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import TimeSeriesSplit
+from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Streams
-from truerisk.core.errors import BadArgument, BadData, Refusal, TimeLeakWarning, UnknownName
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    FitFailed,
+    Refusal,
+    TimeLeakWarning,
+    UnknownName,
+)
 from truerisk.core.table.data import Data
 from truerisk.methods.forward import Forward
 from truerisk.methods.nested import Nested
@@ -203,3 +213,54 @@ def test_times_make_forward_splits_the_usual_ones():
         tr.estimate_risk(Ridge(), X, y, method="5-fold", time=time)
     with pytest.raises(Refusal, match="rows before those that it learned from"):
         tr.HonestSearchCV(Ridge(), grid, outer=tr.methods.Pairs("forward-5")).fit(X, y, time=time)
+
+
+@pytest.mark.parametrize("select_by", ["forward-3", "purged-3", TimeSeriesSplit(3)])
+def test_a_search_that_keeps_to_time_is_tested_in_time(select_by):
+    """Also where the order of the rows is all the time there is: no shuffled folds around it."""
+    X, y = tr.datasets.make_daily_load(200, random_state=1)
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, select_by=select_by)
+    risk = search.fit(X, y).risk_
+    word = as_method(select_by).word
+    assert risk.method == f"nested ({word}, inner {word})"
+    assert risk.interval is None or risk.interval.method == "hac"
+    assert risk.ordered
+    timed = clone(search).fit(X, y, time=np.arange(200)).risk_
+    assert (timed.value, timed.interval) == (risk.value, risk.interval)
+
+
+def test_a_time_series_split_says_what_its_forecasts_are():
+    """As the method by word does: how far ahead, of windows of how many rows."""
+    X, y = tr.datasets.make_daily_load(200, random_state=1)
+    found = [tr.estimate_risk(Ridge(), X, y, method=m) for m in (TimeSeriesSplit(5), "forward-5")]
+    assert found[0].notes == found[1].notes
+    assert "forecasts 1 to 33 rows ahead of windows of 35 to 167 rows" in found[0].notes[0]
+
+
+def test_windows_that_lack_a_class_are_counted():
+    """Their models never say it; one that cannot be fitted so says which class there was."""
+    X = np.random.default_rng(0).normal(size=(120, 2))
+    y = np.where(np.arange(120) % 7 == 0, "yes", "no")
+    y[:50] = "no"
+    tree = DecisionTreeClassifier(random_state=0)
+    notes = tr.estimate_risk(tree, X, y, time=np.arange(120)).notes
+    assert notes[-1].startswith("2 of 5 windows lack a class of y, which their models never say")
+    for model in (LogisticRegression(), LinearDiscriminantAnalysis(solver="eigen")):
+        with pytest.raises(FitFailed, match="its training rows hold class 'no' only"):
+            tr.estimate_risk(model, X, y, time=np.arange(120))
+
+
+@pytest.mark.parametrize("options", [{}, {"methods": ["forward-7"], "outer": "forward-3"}])
+def test_words_of_learners_suit_the_first_windows(options):
+    """No setting asks for more rows than the first forecast inside the first one has."""
+    X, y = tr.datasets.make_difficult(200, random_state=3)
+    found = tr.assess(["knn", "lda", "tree"], X, y, time=np.arange(200), **options)
+    assert found.learners["knn"].risk.value > 0
+
+
+def test_a_conclusion_says_why_there_is_no_interval():
+    """And not how far ahead was tested, which is a note as well."""
+    X, y = tr.datasets.make_difficult(80, random_state=3)
+    found = tr.assess({"tree": DecisionTreeClassifier(random_state=0)}, X, y, time=np.arange(80))
+    said = " ".join(found.conclusion.split())
+    assert "no interval, for rows of 65 different times were tested" in said

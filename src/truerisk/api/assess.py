@@ -170,7 +170,7 @@ def assess(
     }
     problems = {
         name: problem_on(data, family, fit_params=_weights(name, family, sample_weight), **asked)
-        for name, family in families_of(named_learners, data).items()
+        for name, family in families_of(named_learners, data, [*(methods or [None]), outer]).items()
     }
     first = next(iter(problems.values()))
     schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import check_count, check_level, shown
+from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.present import number, text_table
 from truerisk.core.results import RiskEstimate, frame_of
@@ -94,6 +95,10 @@ class RiskOverTime:
                 "n_rows": self.n_rows.tolist(),
             }
         )
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the risk over time and its trend (needs matplotlib)."""
+        return displays.load("risk-over-time")(self, **options)
 
     def __str__(self) -> str:
         rows = [

@@ -76,8 +76,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         "min" or "1-se". Risks within 1e-12 are ties; the first in grid order wins.
     outer : str, int, Method, splitter, iterable or None, default="pairs"
         How the risk of the procedure is estimated: "pairs", the folds of `select_by` left out alone
-        and two at a time (the usual method where it has none), or the outer splits of nested
-        validation, inside which the folds are drawn anew. None leaves `risk_` out.
+        and two at a time (the usual method where it has none, and `select_by` itself where it keeps
+        to the order of time), or the outer splits of nested validation, inside which the folds are
+        drawn anew. None leaves `risk_` out.
     loss : str, Loss, callable or scorer, optional
         Zero-one for classifiers and squared for regressors by default.
     scores : list of such, or dict that names them

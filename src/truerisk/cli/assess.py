@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,7 +107,7 @@ def assess(
     options: dict[str, Any] = {"loss": loss, "rule": rule, "random_state": seed}
     options["executor"] = runs_on
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
-    families = _families(source, models)
+    families = _families(source, models, (*(methods or (None,)), outer))
     curves = _curves(learning_curve)
     _say_plan(source, method, outer)
     if dry_run:
@@ -195,14 +196,16 @@ def _problems(
     return {name: problem_on(data, family, **asked) for name, family in families.items()}
 
 
-def _families(source: Source, models: str | None) -> dict[str, Any]:
+def _families(source: Source, models: str | None, tested_by: Iterable[Any]) -> dict[str, Any]:
     from truerisk.api.assessing.families import word_families
+    from truerisk.api.road.usual_word import parts_of
 
     return word_families(
         listed("--models", models, "learner", "knn,tree"),
         source.task,
         n_classes=source.n_classes,
         n_rows=len(source.y),
+        parts=parts_of(source, tested_by),
         columns=source.layout,
     )
 

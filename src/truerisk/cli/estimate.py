@@ -68,11 +68,12 @@ def read_model(
     word: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
     """The learner of a word, its one setting, and its grid; short names are of its last step."""
+    from truerisk.api.road.usual_word import parts_of
     from truerisk.models.learners import learner
 
-    pipeline, grid = learner(
-        word, source.task, n_rows=len(source.y), n_classes=source.n_classes, **source.layout
-    )
+    size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
+    size["parts"] = parts_of(source, [None])
+    pipeline, grid = learner(word, source.task, **size, **source.layout)
     names = _short_names(pipeline.get_params(), grid)
     params = {}
     for setting in settings:

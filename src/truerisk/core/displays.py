@@ -41,6 +41,9 @@ displays = Registry(
         "learning-curve": Line(
             "truerisk.plots.learning_curve:draw_learning_curve", "risk against training rows"
         ),
+        "risk-over-time": Line(
+            "truerisk.plots.over_time:draw_over_time", "risk in stretches of time, and its trend"
+        ),
         "coefficient-path": Line("truerisk.plots.path:draw_path", "coefficients against λ"),
         "posterior": Line("truerisk.plots.posterior:draw_posterior", "densities of an error"),
         "ladder": Line("truerisk.plots.assessment:draw_ladder", "apparent, selected, honest risks"),

@@ -64,6 +64,13 @@ class Splitter(Averaged):
         return type(self.splitter) is not LeaveOneOut
 
     @property
+    def goes_forward(self) -> bool:
+        """Whether it is scikit-learn's splitter of rows that stand in the order of time."""
+        from sklearn.model_selection import TimeSeriesSplit
+
+        return type(self.splitter) is TimeSeriesSplit
+
+    @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
         """What cross-validation gives only where every row is tested equally often."""
         return OF_CROSS_VALIDATION if _tests_all(self.splitter) else OF_SPLITS

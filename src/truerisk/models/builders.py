@@ -34,6 +34,9 @@ _MANY_ITERATIONS = 5_000
 class Size:
     """What a grid depends on; `n_classes` is 0 for a regression.
 
+    A training set has one of so many `parts` of the rows at least: half of them in 2-fold
+    cross-validation, a sixth where five forecasts follow each other.
+
     `indicators` says whether columns of text become indicators, which sum to 1 for each of them;
     `n_levels` is how many columns of levels come last where they do not.
     """
@@ -43,6 +46,7 @@ class Size:
     n_classes: int
     indicators: bool = False
     n_levels: int = 0
+    parts: int = 2
 
     @property
     def levels(self) -> tuple[int, ...]:
@@ -51,13 +55,13 @@ class Size:
 
     @property
     def smallest_fold(self) -> int:
-        """Rows that a training fold has at least: half of them, as in 2-fold cross-validation."""
-        return max(1, self.n_rows // 2)
+        """Rows that a training set has at least."""
+        return max(1, self.n_rows // self.parts)
 
     @property
     def smallest_inner_fold(self) -> int:
-        """Rows of the least training fold inside another: 2-fold within 2-fold."""
-        return max(1, self.n_rows // 4)
+        """Rows of the least training set inside another."""
+        return max(1, self.n_rows // self.parts**2)
 
 
 Builder = Callable[[Task, Size], tuple[Any, Grid]]

@@ -92,6 +92,7 @@ def learner(
     numeric: Sequence[int] | None = None,
     text: Sequence[int] = (),
     missing: bool = False,
+    parts: int = 2,
 ) -> tuple[Any, Grid]:
     """The pipeline behind a word and its grid, with names such as `model__C`.
 
@@ -106,6 +107,8 @@ def learner(
         Positions of the columns of numbers (by default all that are not text) and of text.
     missing : bool
         Whether cells of the numeric columns may be NaN.
+    parts : int
+        A training set has one of so many parts of the rows at least: K + 1 for "forward-K".
 
     Returns
     -------
@@ -128,10 +131,10 @@ def learner(
         numeric = [j for j in range(n_features) if j not in set(text)]
     preparation: Any
     if entry.levels == "indicators":
-        size = Size(n_rows, n_features, n_classes, indicators=len(text) > 0)
+        size = Size(n_rows, n_features, n_classes, indicators=len(text) > 0, parts=parts)
         preparation = prepare(numeric, text, scale=entry.scale, missing=missing)
     else:
-        size = Size(n_rows, len(numeric) + len(text), n_classes, n_levels=len(text))
+        size = Size(n_rows, len(numeric) + len(text), n_classes, n_levels=len(text), parts=parts)
         preparation = prepare_levels(numeric, text, entry.levels)
     model, grid = entry.build(task, size)
     first = [] if preparation == "passthrough" else [("prepare", preparation)]

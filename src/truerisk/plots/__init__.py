@@ -2,9 +2,11 @@
 
 | file | what it draws |
 |---|---|
+| `axes.py` | the axes that are given, or those of a new figure |
 | `path.py` | the coefficients of a path against λ |
 | `curve.py` | a risk curve with error bars, or several together; the chosen candidates |
 | `learning_curve.py` | risk against training rows, the law and its band |
+| `over_time.py` | the risk in stretches of time, its band and its trend |
 | `calibration.py` | observed shares over the probabilities given |
 | `validation.py` | calibration curves with their band, decision curves |
 | `subgroups.py` | a loss in every subgroup, a forest plot |

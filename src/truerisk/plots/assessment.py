@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, MissingExtra
+from truerisk.core.errors import BadData
 from truerisk.core.present import clean
 from truerisk.core.statistics.five_numbers import five_numbers
+from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_boxes", "draw_ladder", "draw_shares"]
 
@@ -33,7 +34,7 @@ def draw_ladder(
     """
     if not rungs:
         raise BadData("there is no risk to draw.")
-    ax = _axes(ax, len(rungs))
+    ax = axes_of(ax, _size(len(rungs)))
     for y, rung in enumerate(rungs.values()):
         if rung["low"] is not None and rung["high"] is not None:
             ax.plot([rung["low"], rung["high"]], [y, y], "|-", color="C0", linewidth=1.2)
@@ -53,7 +54,7 @@ def draw_boxes(risks: Mapping[str, Sequence[float]], *, ax: Any = None) -> Any:
     """Draw a lying box plot per name, Tukey's whiskers, and return the axes."""
     if not risks:
         raise BadData("there is no risk to draw.")
-    ax = _axes(ax, len(risks))
+    ax = axes_of(ax, _size(len(risks)))
     for y, given in enumerate(risks.values()):
         values = np.asarray(given, dtype=np.float64)
         low, first, middle, third, high = five_numbers(values[np.isfinite(values)])
@@ -72,7 +73,7 @@ def draw_shares(shares: Mapping[str, Sequence[tuple[str, float]]], *, ax: Any = 
     """Draw a bar per name, a part for each (setting, share), the first filled; return the axes."""
     if not shares:
         raise BadData("no learner was tuned: there is no setting whose stability could be drawn.")
-    ax = _axes(ax, len(shares))
+    ax = axes_of(ax, _size(len(shares)))
     for y, parts in enumerate(shares.values()):
         at = 0.0
         for i, (_, share) in enumerate(parts):
@@ -91,11 +92,6 @@ def _rows(ax: Any, names: Mapping[str, Any]) -> None:
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 
-def _axes(ax: Any, n_rows: int) -> Any:
-    """The given axes, or those of a new figure as high as it has rows."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    height = 1.4 + 0.42 * n_rows
-    return plt.subplots(figsize=(6.4, height), layout="constrained")[1] if ax is None else ax
+def _size(n_rows: int) -> tuple[float, float]:
+    """As high as it has rows."""
+    return 6.4, 1.4 + 0.42 * n_rows

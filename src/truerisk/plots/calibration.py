@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from truerisk.core.errors import MissingExtra
 from truerisk.core.present import clean
 from truerisk.core.statistics.calibration import Calibration
+from truerisk.plots.axes import SQUARE, axes_of
 
 __all__ = ["draw_calibration"]
 
@@ -20,7 +20,7 @@ def draw_calibration(
     others: Mapping[str, Calibration] | None = None,
 ) -> Any:
     """Draw the bins with their intervals, and `others` by name, and return the axes."""
-    ax = _axes(ax)
+    ax = axes_of(ax, SQUARE)
     for name, one in {label or found.event: found, **(others or {})}.items():
         bars = None
         if one.low is not None and one.high is not None:
@@ -36,12 +36,3 @@ def draw_calibration(
     ax.set_ylabel("share observed")
     ax.legend(loc="upper left", frameon=False, fontsize="small")
     return ax
-
-
-def _axes(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    return plt.subplots(figsize=(4.8, 4.8), layout="constrained")[1] if ax is None else ax

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import Any
 
-from truerisk.core.errors import MissingExtra
+from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_critical_difference"]
 
@@ -15,14 +15,8 @@ def draw_critical_difference(comparison: Any, *, ax: Any = None) -> Any:
 
     Each method has a line of its own, so names never meet.
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
     ordered, groups = comparison.ordered, comparison.alike
-    if ax is None:
-        height = 1.1 + 0.26 * (len(ordered) + len(groups))
-        ax = plt.subplots(figsize=(6.0, height), layout="constrained")[1]
+    ax = axes_of(ax, (6.0, 1.1 + 0.26 * (len(ordered) + len(groups))))
     place = {name: i for i, (name, _) in enumerate(ordered)}
     for name, rank in ordered:
         ax.plot([0, rank], [place[name]] * 2, color="0.85", linewidth=0.8, zorder=0)

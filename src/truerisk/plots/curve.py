@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, MissingExtra
+from truerisk.core.errors import BadData
 from truerisk.core.present import params_text
 from truerisk.core.results import RiskCurve
+from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_curve", "draw_curves"]
 
@@ -31,7 +32,7 @@ def draw_curve(
     named = dict(others) if isinstance(others, Mapping) else {c.common.method: c for c in others}
     if named:
         return draw_curves({label or curve.common.method: curve, **named}, ax=ax, x=x)
-    ax = _axes(ax)
+    ax = axes_of(ax)
     name, places = _places(curve, x)
     errors = np.nan_to_num(curve.std_errors)
     order = np.argsort(places, kind="stable")
@@ -62,7 +63,7 @@ def draw_curves(curves: Mapping[str, RiskCurve], *, ax: Any = None, x: str | Non
     on the right; the heights of the two do not compare.
     """
     first = _alike(curves)
-    ax = _axes(ax)
+    ax = axes_of(ax)
     name, places = _places(first, x)
     order = np.argsort(places, kind="stable")
     lines = []
@@ -123,15 +124,6 @@ def _chosen(curve: RiskCurve, name: str) -> str:
     """The chosen value on the axis, or the chosen setting."""
     found = [v for n, v in curve.best_params.items() if n.rpartition("__")[2] == name]
     return str(found[0]) if found else params_text(curve.best_params)
-
-
-def _axes(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax
 
 
 def _places(curve: RiskCurve, x: str | None) -> tuple[str, np.ndarray]:

@@ -8,10 +8,11 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method, Streams
-from truerisk.core.errors import BadArgument, BadData, MissingExtra
+from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data, Task
 from truerisk.core.table.rows import n_rows
+from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_fold_map"]
 
@@ -60,12 +61,8 @@ def draw_fold_map(
     >>> tr.methods.Buffered().plot(X[:, :2], y=y, fold=3).get_title()
     'buffered, fold 3'
     """
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
     places, plan = _planned(method, block, y, random_state)
-    ax = plt.subplots(figsize=(5.0, 5.0), layout="constrained")[1] if ax is None else ax
+    ax = axes_of(ax, (5.0, 5.0))
     if fold is None:
         _draw_all(ax, plan, places)
         ax.set_title(method.word, fontsize="medium")

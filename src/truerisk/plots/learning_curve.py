@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadArgument, MissingExtra
+from truerisk.core.errors import BadArgument
 from truerisk.core.learning_curve import FURTHEST, LearningCurve
+from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_learning_curve"]
 
@@ -26,7 +27,7 @@ def draw_learning_curve(
     `to` is the number of training rows up to which the law is carried on, by default twice the
     largest that was measured; that part is dashed. A score is drawn as a score.
     """
-    ax = _axes(ax)
+    ax = axes_of(ax)
     own = [one.own_scale for one in curve.estimates]
     values = np.array([one.value for one in own], dtype=float)
     ends = np.array(
@@ -69,12 +70,3 @@ def _draw_law(ax: Any, curve: LearningCurve, colour: Any, to: float | None) -> N
         ax.plot(grid[part], line[part], style, linewidth=1.2, color=colour)
     low, high = [one.low for one in band], [one.high for one in band]
     ax.fill_between(grid, low, high, color=colour, alpha=0.18, linewidth=0)
-
-
-def _axes(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, MissingExtra
+from truerisk.core.errors import BadData
+from truerisk.plots.axes import pyplot
 
 __all__ = ["draw_path"]
 
@@ -74,13 +75,9 @@ def _names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[
 
 def _axes(ax: Any, n_panels: int) -> list[Any]:
     """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
     if ax is None:
         size = (3.2 * n_panels + 3.2, 4.0)
-        _, drawn = plt.subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)
+        _, drawn = pyplot().subplots(1, n_panels, figsize=size, layout="constrained", squeeze=False)
         return list(drawn[0])
     given = list(np.ravel(ax))
     if len(given) != n_panels:

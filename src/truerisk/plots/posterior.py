@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import MissingExtra
 from truerisk.core.present import clean
 from truerisk.core.statistics.error_posterior import ErrorPosterior
+from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_posterior"]
 
@@ -30,7 +30,7 @@ def draw_posterior(
     `others` are drawn along by name. The mass beyond the bound is shaded; what the posterior is of
     stands in the title where it is not one rule.
     """
-    ax = _axes(ax)
+    ax = axes_of(ax)
     every = {label or _counts(posterior): posterior, **(others or {})}
     grid = _grid(every.values())
     for name, one in every.items():
@@ -61,12 +61,3 @@ def _grid(posteriors: Any) -> np.ndarray:
 
 def _counts(posterior: ErrorPosterior) -> str:
     return f"{posterior.errors:g} errors in {posterior.n:g}"
-
-
-def _axes(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax

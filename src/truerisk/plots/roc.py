@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from truerisk.core.errors import MissingExtra
 from truerisk.core.present import clean
 from truerisk.core.statistics.operating_points import OperatingPoint
 from truerisk.core.statistics.roc import PrecisionRecall, RocCurve
+from truerisk.plots.axes import SQUARE, axes_of
 
 __all__ = ["draw_precision_recall", "draw_roc"]
 
@@ -26,7 +26,7 @@ def draw_roc(
     Rows of equal score pass together, so a tie is a slope. The diagonal ranks nothing. Operating
     `points` are marked on the first curve with their threshold.
     """
-    ax = _axes(ax)
+    ax = axes_of(ax, SQUARE)
     every = {label or curve.method: curve, **(others or {})}
     for name, one in every.items():
         ax.plot(one.fpr, one.tpr, linewidth=1.3, label=f"{clean(name, 40)}: {_area(one)}")
@@ -48,7 +48,7 @@ def draw_precision_recall(
     others: Mapping[str, PrecisionRecall] | None = None,
 ) -> Any:
     """Draw precision against recall in steps, and `others` by name, and return the axes."""
-    ax = _axes(ax)
+    ax = axes_of(ax, SQUARE)
     for name, one in {label or curve.method: curve, **(others or {})}.items():
         named = f"{clean(name, 40)}: {one.average_precision:.3f}"
         ax.plot(
@@ -75,12 +75,3 @@ def _frame(ax: Any, x: str, y: str) -> None:
     ax.set_aspect("equal")
     ax.set_xlabel(x)
     ax.set_ylabel(y)
-
-
-def _axes(ax: Any) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    return plt.subplots(figsize=(4.8, 4.8), layout="constrained")[1] if ax is None else ax

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import MissingExtra
 from truerisk.core.present import clean, number
 from truerisk.core.validation.feature_stability import MOST_SHOWN, FeatureStability
 from truerisk.core.validation.prediction_stability import PredictionStability
+from truerisk.plots.axes import SQUARE, axes_of
 
 __all__ = ["draw_instability", "draw_selected_features"]
 
@@ -19,7 +19,7 @@ def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
 
     Where the plot is narrow around the diagonal, predictions hardly depend on the training rows.
     """
-    ax = _axes(ax, (4.8, 4.8))
+    ax = axes_of(ax, SQUARE)
     given = np.tile(found.given, found.n_models)
     ax.plot(given, found.others.ravel(), ".", color="0.6", markersize=2, alpha=0.4, zorder=0)
     order = np.argsort(found.given, kind="stable")
@@ -42,7 +42,7 @@ def draw_instability(found: PredictionStability, *, ax: Any = None) -> Any:
 def draw_selected_features(found: FeatureStability, *, ax: Any = None) -> Any:
     """A bar for each of the most often selected features; returns the axes."""
     shown = found.order[:MOST_SHOWN]
-    ax = _axes(ax, (6.4, 1.4 + 0.3 * len(shown)))
+    ax = axes_of(ax, (6.4, 1.4 + 0.3 * len(shown)))
     ax.barh(range(len(shown)), found.shares[shown], height=0.6, color="C0")
     ax.set_yticks(range(len(shown)), [clean(found.names[f], 30) for f in shown])
     ax.set_ylim(len(shown) - 0.5, -0.5)
@@ -60,12 +60,3 @@ def _smoothed(values: np.ndarray) -> np.ndarray:
     at = np.arange(len(values))
     low, high = np.maximum(at - half, 0), np.minimum(at + half + 1, len(values))
     return np.asarray((sums[high] - sums[low]) / (high - low))
-
-
-def _axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, MissingExtra, UnknownName
+from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.registry import closest
+from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_study"]
 
@@ -30,11 +31,7 @@ def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
     lines = _lines(results.cells, what, error)
     if not lines:
         raise BadData(f"the study has no {what} to draw: no cell has one.")
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax
+    ax = axes_of(ax)
     for name, points in lines.items():
         sizes, values, errors = (
             np.array(column, dtype=float) for column in zip(*points, strict=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.core.errors import MissingExtra
 from truerisk.core.present import clean
 from truerisk.core.validation.subgroups import SubgroupRisks
+from truerisk.plots.axes import axes_of
 
 __all__ = ["draw_subgroups"]
 
@@ -17,7 +17,7 @@ def draw_subgroups(risks: SubgroupRisks, *, ax: Any = None) -> Any:
     The vertical line is the value of all rows. A level that is too small says so in its place.
     """
     lines = (risks.whole, *risks.levels)
-    ax = _axes(ax, len(lines))
+    ax = axes_of(ax, (6.4, 1.5 + 0.36 * len(lines)))
     whole = risks.whole.own_scale.value
     if whole is not None:
         ax.axvline(whole, linestyle=":", color="0.6", linewidth=0.9)
@@ -54,13 +54,3 @@ def _once(name: str, labels: set[str]) -> str | None:
         return None
     labels.add(name)
     return name
-
-
-def _axes(ax: Any, n_lines: int) -> Any:
-    """The given axes, or those of a new figure as high as it has lines."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    height = 1.5 + 0.36 * n_lines
-    return plt.subplots(figsize=(6.4, height), layout="constrained")[1] if ax is None else ax

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.core.errors import MissingExtra
 from truerisk.core.present import clean
 from truerisk.core.validation.net_benefit import NetBenefit
 from truerisk.core.validation.smooth_calibration import CalibrationCurve
+from truerisk.plots.axes import SQUARE, axes_of
 
 __all__ = ["draw_calibration_curve", "draw_decision_curve"]
 
 
 def draw_calibration_curve(found: CalibrationCurve, *, ax: Any = None) -> Any:
     """Draw the curve of held-out rows with its band, apparent and corrected, return the axes."""
-    ax = _axes(ax, (4.8, 4.8))
+    ax = axes_of(ax, SQUARE)
     line = ax.plot(found.predicted, found.observed, label="held-out rows")[0]
     if found.low is not None and found.high is not None:
         ax.fill_between(found.predicted, found.low, found.high, color=line.get_color(), alpha=0.15)
@@ -38,7 +38,7 @@ def draw_calibration_curve(found: CalibrationCurve, *, ax: Any = None) -> Any:
 
 def draw_decision_curve(found: NetBenefit, *, ax: Any = None) -> Any:
     """Draw the net benefit with its band beside treating all and nobody, return the axes."""
-    ax = _axes(ax, (6.0, 4.0))
+    ax = axes_of(ax, (6.0, 4.0))
     t = found.thresholds
     line = ax.plot(t, found.honest, label=f"held-out rows, {clean(found.event, 40)}")[0]
     if found.low is not None and found.high is not None:
@@ -57,12 +57,3 @@ def draw_decision_curve(found: NetBenefit, *, ax: Any = None) -> Any:
     ax.set_ylabel("net benefit")
     ax.legend(frameon=False, fontsize="small")
     return ax
-
-
-def _axes(ax: Any, size: tuple[float, float]) -> Any:
-    """The given axes, or those of a new figure."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingExtra("a plot needs matplotlib: pip install 'truerisk[plot]'.") from None
-    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax

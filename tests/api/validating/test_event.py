@@ -129,3 +129,14 @@ def test_numbers_have_no_event():
     """A regression has no classes to name."""
     with pytest.raises(Refusal, match="positive=1 names a class, and y holds numbers"):
         tr.validate(Ridge(), X, X[:, 0], positive=1)
+    for given in ({"clip": 0.01}, {"thresholds": [0.5]}):
+        with pytest.raises(Refusal, match=r"speaks of probabilities, and y holds numbers"):
+            tr.validate(Ridge(), X, X[:, 0], **given)
+
+
+def test_given_samples_of_rows_in_time_are_refused():
+    """They would be drawn row by row, and the rows depend on each other."""
+    drawn = [np.arange(len(X))]
+    for where in ({"time": np.arange(len(X))}, {"block": np.arange(len(X)) % 8}):
+        with pytest.raises(Refusal, match="samples= are drawn row by row, and these rows depend"):
+            tr.validate(GaussianNB(), X, NAMES, samples=drawn, **where)

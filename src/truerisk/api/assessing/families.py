@@ -6,13 +6,14 @@ become models afterwards, since their grids depend on the size of the data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from truerisk.api.road.provenance import settings_seed
+from truerisk.api.road.usual_word import parts_of
 from truerisk.core.errors import BadData, UnknownName, named
 from truerisk.core.family import Family
 from truerisk.core.table.columns import (
@@ -78,14 +79,17 @@ def rows_for(named: Named, data: Data) -> Data:
     return data if X is data.X else replace(data, X=X)
 
 
-def families_of(named: Named, data: Data) -> Mapping[str, Family]:
-    """Families by name; words, and None, stand for models with grids for the size of the data."""
+def families_of(named: Named, data: Data, methods: Iterable[Any] = (None,)) -> Mapping[str, Family]:
+    """Families by name; words, and None, stand for models with grids for the size of the data.
+
+    And for the least training set of the `methods` that compare and test them.
+    """
     if isinstance(named, Mapping):
         return named
     columns = n_columns(data.X)
     if columns is None:
         raise BadData("X has no columns to choose learners for; give learners as a dict.")
-    size = {"n_classes": data.n_classes, "n_rows": data.n_rows}
+    size = {"n_classes": data.n_classes, "n_rows": data.n_rows, "parts": parts_of(data, methods)}
     return word_families(named, data.task, columns=_layout(data.X, columns), **size)
 
 
@@ -96,17 +100,20 @@ def word_families(
     n_classes: int,
     n_rows: int,
     columns: Mapping[str, Any],
+    parts: int = 2,
 ) -> dict[str, Family]:
     """Families of the words of `truerisk assess --models`, the default ones for None.
 
-    `columns` says which columns are numbers and which text, as `models.learner` takes it.
+    `columns` says which columns are numbers and which text, as `models.learner` takes it, and
+    `parts` how small training sets are.
     """
     from truerisk.models.learners import default_words, learner
 
     if words is not None:
         _refuse_no_or_equal(words)
+    size: dict[str, Any] = {"n_rows": n_rows, "n_classes": n_classes, "parts": parts}
     return {
-        word: Family.of(*learner(word, task, n_rows=n_rows, n_classes=n_classes, **columns))
+        word: Family.of(*learner(word, task, **size, **columns))
         for word in (default_words(task, n_rows) if words is None else words)
     }
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["USUAL_FOLDS", "usual_word"]
+__all__ = ["USUAL_FOLDS", "parts_of", "usual_word"]
 
 USUAL_FOLDS = "10-fold"
 
@@ -21,3 +22,19 @@ def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
     if rows.time is not None:
         return "forward-5"
     return otherwise if rows.block is None else "blocks-5"
+
+
+def parts_of(rows: Any, methods: Iterable[Any]) -> int:
+    """Into how many parts a method cuts the rows of which its least training set has only one.
+
+    That is K + 1 for K forecasts, and 2 for all others; None among the methods is the usual one.
+
+    >>> from types import SimpleNamespace
+    >>> parts_of(SimpleNamespace(time=None, block=None), [None, "forward-9"])
+    10
+    """
+    from truerisk.methods.forward import Forward
+    from truerisk.methods.words import as_method
+
+    found = [as_method(usual_word(rows) if one is None else one) for one in methods]
+    return max((one.k + 1 for one in found if isinstance(one, Forward)), default=2)

@@ -13,6 +13,7 @@ from truerisk.api.road.compute import compute
 from truerisk.api.road.testing_method import testing_method
 from truerisk.api.road.usual_word import usual_word
 from truerisk.api.validating.honest import HonestRun, asking_besides, richest
+from truerisk.api.validating.wishes import NOT_ROW_BY_ROW
 from truerisk.core.contracts import Request, Streams
 from truerisk.core.errors import Refusal, TrueRiskWarning
 from truerisk.core.plan.plan import Plan
@@ -76,9 +77,7 @@ def resampled(
     repeated in a sample, and where rows depend on others that a sample would draw apart.
     """
     if run.problem.data.dependent:
-        raise Refusal(
-            "a bootstrap sample draws single rows, and these depend on those before or beside them."
-        )
+        raise Refusal(f"a bootstrap sample draws single rows, {NOT_ROW_BY_ROW}")
     problem = replace(run.problem, seed=seed, interval=None, scores={})
     n_samples = replicates if samples is None else max(len(samples), 1)
     method: Any = EveryClass("bootstrap", n_samples, samples)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import check_count, shown
-from truerisk.core.errors import BadArgument
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.table.data import Data
 from truerisk.core.validation.levels import Levels, levels_of
 from truerisk.resampling.samples import given_samples
 
-__all__ = ["Wishes"]
+__all__ = ["NOT_ROW_BY_ROW", "Wishes"]
+
+NOT_ROW_BY_ROW = "and these rows depend on those before or beside them."
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,11 @@ class Wishes:
     ) -> Wishes:
         """As a user writes them, or a sentence on the one that is wrong."""
         check_count("replicates", replicates, least=0)
+        if data.classes is None:
+            _refuse_of_numbers(thresholds=thresholds, clip=clip)
         if samples is not None:
+            if data.dependent:
+                raise Refusal(f"samples= are drawn row by row, {NOT_ROW_BY_ROW}")
             given_samples(samples, data)  # which refuses what is no array of row numbers
         return cls(
             thresholds=_thresholds(thresholds),
@@ -59,6 +65,15 @@ class Wishes:
             positive=positive,
             columns=None if subgroups is None else levels_of(subgroups, X, data.n_rows),
         )
+
+
+def _refuse_of_numbers(**given: Any) -> None:
+    """Refuse what speaks of probabilities, where y holds numbers."""
+    for name, value in given.items():
+        if value is not None:
+            raise Refusal(
+                f"{name}={shown(value)} speaks of probabilities, and y holds numbers: leave it out."
+            )
 
 
 def _thresholds(given: Any) -> np.ndarray:

@@ -319,7 +319,7 @@ def attempt(
         if not is_failure(error):
             raise
         spent = time.perf_counter() - started
-        why, kind = reason_of(model, data, error)
+        why, kind = reason_of(model, data, given.y, error)
         return Piece(fit, candidate, [], spent, 0.0, why, kind, traceback.format_exc())
     spent = time.perf_counter() - fitted
     return Piece(fit, candidate, fit_seconds=fitted - started, answer_seconds=spent, **said)
@@ -355,7 +355,7 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     except BaseException as error:
         if not is_failure(error):
             raise
-        why, kind = reason_of(model, data, error)
+        why, kind = reason_of(model, data, data.y, error)
         sentence = _sentence(family, candidate, "refit", data.n_rows, data, why)
         piece = Piece(0, candidate, [], 0.0, 0.0, sentence, kind, traceback.format_exc())
         raise error_of(piece) from error

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from truerisk.core.errors import BadData, first_line, kind_of, said_by
 from truerisk.core.identity import PIPELINE, is_a
+from truerisk.core.present import clean
 from truerisk.core.table.columns import unreadable
 from truerisk.core.table.data import Data, non_finite
+from truerisk.core.table.targets import as_shown
 
 __all__ = ["reason_of"]
 
 
-def reason_of(model: Any, data: Data, error: BaseException) -> tuple[str, str]:
-    """What a failing fit says, and the kind of its error: of the data where these are at fault."""
+def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
+    """What a failing fit says, and the kind of its error: of the data where these are at fault.
+
+    `y` are the targets of the rows that it was to learn from.
+    """
     why = f"{_step_of(model, error)}{said_by(error)}{_advice(error)}"
     where = non_finite(data.X)
     if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
         return f"{where} ({why})", BadData.__name__
     if _speaks_of_cells(error) and (what := unreadable(data.X)) is not None:
         return f"{what} ({why})", BadData.__name__
+    if data.classes is not None and len(np.unique(y)) == 1:
+        only = clean(repr(as_shown(y[0])), 40)
+        return f"its training rows hold class {only} only ({why})", kind_of(error)
     return why, kind_of(error)
 
 

@@ -8,6 +8,7 @@
 | `set_risks.py` | losses of rows and of whole test sets, from answers |
 | `paired_losses.py` | losses of several candidates on the same rows |
 | `subgroup_risks.py` | the risk in every level of columns |
+| `ahead.py` | what is said of tests in the order of time: how far ahead, of which windows |
 | `apart.py` | how far tested rows lie from training rows |
 | `in_space.py` | what methods share that leave out rows which lie together |
 | `few_rows.py` | whether a mean loss rests on a few rows |

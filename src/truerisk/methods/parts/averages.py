@@ -20,11 +20,13 @@ from truerisk.core.contracts import Method, Terms
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Average, Loss, RowLoss, check_average
+from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
 from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.interval_forms.shaken import Shaken
+from truerisk.methods.parts.ahead import ahead_notes
 from truerisk.methods.parts.apart import apart_note
 from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.few_rows import few_rows_note
@@ -67,7 +69,11 @@ class Averaged(Method):
         """Which mean of a loss."""
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        return tested_by_average(answers, data, loss, terms, self.average_of(loss))
+        found = tested_by_average(answers, data, loss, terms, self.average_of(loss))
+        if not terms.with_errors or not is_ordered(answers.plan):
+            return found
+        notes = ahead_notes(answers.plan, data)  # first: the last note is why there is no interval
+        return [replace(one, notes=(*notes, *one.notes)) for one in found]
 
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, terms: Terms

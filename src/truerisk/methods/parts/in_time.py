@@ -1,4 +1,4 @@
-"""What methods in the order of time share: their lengths, and what is said of their forecasts."""
+"""What methods in the order of time share: their lengths, and that rows have times."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from truerisk.core.errors import BadArgument
 from truerisk.core.evaluation import Tested
 from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
-from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
+from truerisk.methods.parts.ahead import ahead_notes
 from truerisk.methods.parts.averages import Average, Averaged, tested_by_average
 from truerisk.resampling.in_time import times_of
 
-__all__ = ["InTime", "ahead_notes", "check_span", "said_spans"]
+__all__ = ["InTime", "check_span", "said_spans"]
 
 
 def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
@@ -66,41 +66,4 @@ class InTime(Averaged):
         timed = data if data.time is not None else replace(data, time=times_of(data).astype(float))
         found = tested_by_average(answers, timed, loss, terms, self.average_of(loss))
         notes = ahead_notes(answers.plan, data) if terms.with_errors else ()
-        return [replace(one, notes=(*one.notes, *notes)) for one in found]
-
-
-def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
-    """How far ahead of which training windows rows were tested; nothing where later rows train.
-
-    >>> from truerisk.core.plan.builder import split_plan
-    >>> rows = np.arange(6)
-    >>> data = Data.check(rows[:, None], rows / 2, task="regression")
-    >>> plan = split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])])
-    >>> ahead_notes(plan, data)[0][:63]
-    'the risk is that of forecasts 1 to 2 rows ahead of windows of 2'
-    """
-    times = times_of(data)
-    ends = []
-    for q in range(plan.n_questions):
-        last = times[plan.train_rows(int(plan.fit[q]))[0]].max()
-        tested = times[plan.test_rows(q)[0]]
-        if tested.min() <= last:
-            return ()
-        ends += [tested.min() - last, tested.max() - last]
-    least, most = plan.train_sizes.min(), plan.train_sizes.max()
-    sizes = f"{least}" if least == most else f"{least} to {most}"
-    ahead = _range(min(ends), max(ends), data)
-    note = f"the risk is that of forecasts {ahead} ahead of windows of {sizes} rows: it says "
-    return (f"{note}nothing of times further ahead.",)
-
-
-def _range(low: Any, high: Any, data: Data) -> str:
-    if data.time is None:
-        return f"{low} to {high} rows"
-    if data.time.dtype.kind != "M":
-        return f"{low:.4g} to {high:.4g}"
-    units = {"days": "D", "hours": "h", "minutes": "m", "seconds": "s"}
-    reached = (name for name, unit in units.items() if high >= np.timedelta64(1, unit))  # type: ignore[call-overload]
-    name = next(reached, "seconds")
-    unit: Any = np.timedelta64(1, units[name])  # type: ignore[call-overload]
-    return f"{low / unit:.4g} to {high / unit:.4g} {name}"
+        return [replace(one, notes=(*notes, *one.notes)) for one in found]
