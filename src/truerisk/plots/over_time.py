@@ -28,6 +28,18 @@ def draw_over_time(found: Any, *, ax: Any = None, label: str | None = None) -> A
         centre = np.average(found.values, weights=found.n_rows)
         ends = [centre - found.slope / 2, centre + found.slope / 2]
         ax.plot([first, last], ends, "--", linewidth=1.0, color=colour)
+    if found.starts.dtype.kind == "M":
+        _write_dates(ax)
     ax.set_xlabel("time")
     ax.set_ylabel(f"risk ({found.loss})")
     return ax
+
+
+def _write_dates(ax: Any) -> None:
+    """Few and short, so that they never meet."""
+    from matplotlib import dates as untyped
+
+    dates: Any = untyped
+    places = dates.AutoDateLocator(maxticks=7)
+    ax.xaxis.set_major_locator(places)
+    ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(places))
