@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.model_selection import KFold, LeaveOneGroupOut
+from sklearn.linear_model import LogisticRegressionCV
+from sklearn.model_selection import GridSearchCV, KFold, LeaveOneGroupOut, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.api.road.leak_warnings import warn_of_leaks
 from truerisk.core.contracts import Streams
-from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning
+from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning, TimeLeakWarning
 from truerisk.core.table.data import Data
 from truerisk.methods import Nested, as_method
 
@@ -101,3 +104,38 @@ def test_the_apparent_part_of_a_bootstrap_does_not_leak() -> None:
     twins = np.vstack([DISTINCT, DISTINCT[:1]])
     with pytest.warns(DuplicateRowsWarning, match="2 rows of X"):
         tr.estimate_risk(KNeighborsClassifier(1), twins, np.append(y, y[0]), method=".632+")
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}), "GridSearchCV .* cv=None"),
+        (
+            make_pipeline(StandardScaler(), LogisticRegressionCV(Cs=2, cv=KFold(3))),
+            "LogisticRegressionCV .* logisticregressioncv__cv=KFold",
+        ),
+    ],
+)
+def test_splits_inside_a_model_that_ignore_time_are_named(model, said) -> None:
+    """Those that go forward are silent, and so are all where rows have no times."""
+    X, y = tr.datasets.make_difficult(90, random_state=0)
+    time = np.arange(90)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        with pytest.warns(TimeLeakWarning, match=said):
+            tr.estimate_risk(model, X, y, time=time)
+        last = model[-1] if isinstance(model, Pipeline) else model
+        last.set_params(cv=TimeSeriesSplit(2))
+        warnings.simplefilter("error", TimeLeakWarning)
+        tr.estimate_risk(model, X, y, time=time)
+        last.set_params(cv=3)
+        tr.estimate_risk(model, X, y)
+
+
+def test_a_search_of_ours_inside_keeps_to_the_times_it_is_told() -> None:
+    """Nothing is warned of."""
+    X, y = tr.datasets.make_difficult(90, random_state=0)
+    search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, outer=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tr.estimate_risk(search, X, y, time=np.arange(90))

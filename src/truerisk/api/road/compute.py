@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.leak_warnings import warn_of_fitted_parts, warn_of_leaks
+from truerisk.api.road.leak_warnings import (
+    warn_of_fitted_parts,
+    warn_of_inner_splits,
+    warn_of_leaks,
+)
 from truerisk.api.road.problem import Problem, loss_by, method_of
 from truerisk.api.road.provenance import versions
 from truerisk.api.road.scorecard import check_scores
@@ -86,6 +90,7 @@ def compute(
         plan = chosen.plan(data, Streams(problem.seed))
     warn_of_leaks(data, chosen, plan)
     warn_of_fitted_parts(problem.family, chosen)
+    warn_of_inner_splits(problem.family, data)
     asking = problem.asking(keeper=keeper, known=known)
     terms = Terms(
         problem.confidence_level,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import (
     DuplicateRowsWarning,
@@ -23,7 +24,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.warned import warn
 
-__all__ = ["warn_of_fitted_parts", "warn_of_leaks"]
+__all__ = ["warn_of_fitted_parts", "warn_of_inner_splits", "warn_of_leaks"]
 
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
@@ -81,6 +82,32 @@ def warn_of_fitted_parts(family: Family, method: Method) -> None:
             "other rows, ignore this warning.",
             FittedPartWarning,
         )
+
+
+def warn_of_inner_splits(family: Family, data: Data) -> None:
+    """Name the splits inside a model that do not keep to the times of the rows."""
+    if data.time is None:
+        return
+    parts = family.estimator.get_params(deep=True)
+    for name, given in parts.items():
+        place, _, last = name.rpartition("__")
+        owner = parts[place] if place else family.estimator
+        if last == "cv" and hasattr(owner, "fit") and not _keeps_to_time(owner, given):
+            warn(
+                f"time is given but {type(owner).__name__} splits its training rows by "
+                f"{name}={shown(given)}, which ignores it: what it chooses by them was tested by "
+                "models that saw later rows. The risk is that of this choice; cv=TimeSeriesSplit(5)"
+                " makes a better one, where the rows stand in the order of time.",
+                TimeLeakWarning,
+            )
+
+
+def _keeps_to_time(owner: Any, given: Any) -> bool:
+    """Whether the splits go forward, or the model is told the times, as a search of ours is."""
+    from sklearn.model_selection import TimeSeriesSplit
+    from sklearn.utils.validation import has_fit_parameter
+
+    return isinstance(given, TimeSeriesSplit) or has_fit_parameter(owner, "time")
 
 
 def _kept_by_clone(family: Family) -> list[str]:
