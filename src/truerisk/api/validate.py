@@ -65,7 +65,8 @@ def validate(
     time, block : optional
         When and where rows were taken, as in `estimate_risk`: a model is tested on rows after
         those it learned from ("forward-5"), or apart from them ("blocks-5"), unless a search says
-        otherwise. Such rows are no independent tests: there are values, and no bands.
+        otherwise. Such rows are no independent tests: losses of rows, and the AUC of places, have
+        intervals that count it, all else has values alone.
     thresholds : array, optional
         Probabilities from which one treats, for the net benefit; 0.01 to 0.99 by default.
     clip : float, optional
