@@ -11,6 +11,7 @@ from truerisk.api.validating.asked import asked_of
 from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import honest_run
 from truerisk.api.validating.wishes import Wishes
+from truerisk.core.as_typed import as_typed
 from truerisk.core.validation.validation import Validation
 
 __all__ = ["Validation", "validate"]
@@ -124,4 +125,12 @@ def validate(
         samples=samples,
     )
     Event.named(positive, data)  # which is known before anything is fitted
-    return validation_of(honest_run(asked), wishes)
+    typed = as_typed(
+        **{"positive": positive, "subgroups": subgroups, "groups": groups, **order, **params},
+        thresholds=thresholds,
+        clip=clip,
+        replicates=replicates,
+        samples=samples,
+        random_state=seed or None,
+    )
+    return replace(validation_of(honest_run(asked), wishes), given=typed)
