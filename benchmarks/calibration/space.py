@@ -5,6 +5,8 @@
 The `process` risk is the mean of the cross-validated risks over all fields of a cell, which is what
 the folds of such fields estimate without bias. The risk in the `region` is that of the models of
 the folds at as many fresh places of the very field, each tested by the fold of the row next to it.
+`--loss auc` (or another score of whole test sets) asks the same of the classifiers' scores; Wald's
+interval and the region's risk are those of losses of rows, and are left out.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
-from truerisk.core.errors import FitFailed
+from truerisk.core.errors import FitFailed, Refusal
 from truerisk.core.table.grid_cells import grid_cells, usual_side
 from truerisk.datasets.field import FieldProblem
 
@@ -80,8 +82,8 @@ LEARNERS = {
 }
 
 
-def run(cell: Cell, seed: int) -> list[dict[str, Any]]:
-    """What each learner says of one field, of its numbers and of their signs.
+def run(cell: Cell, seed: int, loss: str | None = None) -> list[dict[str, Any]]:
+    """What each learner says of one field, of its numbers and of their signs; a loss asks of signs.
 
     Where the field has one sign in all other blocks, no classifier can be fitted, and none speaks.
     """
@@ -89,40 +91,50 @@ def run(cell: Cell, seed: int) -> list[dict[str, Any]]:
     X, y = problem(2 * cell.n, random_state=np.random.default_rng([seed, cell.n]))
     known, told = {"cell": str(cell), "seed": seed}, []
     for (task, name), learner in LEARNERS.items():
+        if loss is not None and task == "regression":
+            continue
         target = y if task == "regression" else (y > 0).astype(int)
         try:
-            found = _of_learner(learner, X, target, cell.n)
-        except FitFailed:
+            found = _of_learner(learner, X, target, cell.n, loss)
+        except (FitFailed, Refusal):
+            continue  # a score of ranks is refused where a fold of blocks has one sign
+        if found["value"] is None or found["label_value"] is None:
             continue
         told.append({**known, "learner": f"{task} {name}"} | found)
     return told
 
 
-def _of_learner(learner: Learner, X: np.ndarray, y: np.ndarray, n: int) -> dict[str, Any]:
+def _of_learner(
+    learner: Learner, X: np.ndarray, y: np.ndarray, n: int, loss: str | None = None
+) -> dict[str, Any]:
     """The risk, the intervals by places, by labels and Wald's, and the risk in the region."""
     mine = slice(0, n)
     places = X[mine, :2]
     labels = grid_cells(places, usual_side(places))
-    found = _risk(learner, X[mine], y[mine], places)
-    by_label = _risk(learner, X[mine], y[mine], labels)
-    half = 1.96 * np.std(found.losses) / n**0.5
-    return {
+    found = _risk(learner, X[mine], y[mine], places, loss)
+    by_label = _risk(learner, X[mine], y[mine], labels, loss)
+    told = {
         "value": found.value,
-        "region": _in_region(learner, found, X, y, n),
         "label_value": by_label.value,
         "spatial": _ends(found),
         "labels": _ends(by_label),
-        "wald": [found.value - half, found.value + half],
     }
+    if loss is not None:
+        return {**told, "region": None, "wald": None}
+    half = 1.96 * np.std(found.losses) / n**0.5
+    wald = [found.value - half, found.value + half]
+    return {**told, "region": _in_region(learner, found, X, y, n), "wald": wald}
 
 
-def _risk(learner: Learner, X: np.ndarray, y: np.ndarray, block: np.ndarray) -> Any:
+def _risk(
+    learner: Learner, X: np.ndarray, y: np.ndarray, block: np.ndarray, loss: str | None
+) -> Any:
     """The risk over folds of blocks, of the tuned learner where it has a grid."""
     model, columns = learner.model(), X[:, learner.columns]
     method = "blocks-5"
     if learner.grid is None:
-        return tr.estimate_risk(model, columns, y, block=block, method=method)
-    search = tr.HonestSearchCV(model, learner.grid, select_by=method, refit=False)
+        return tr.estimate_risk(model, columns, y, block=block, method=method, loss=loss)
+    search = tr.HonestSearchCV(model, learner.grid, select_by=method, loss=loss, refit=False)
     return search.fit(columns, y, block=block).risk_
 
 
@@ -159,7 +171,8 @@ def table(lines: Sequence[Line]) -> str:
         in_region = [line["region"] for line in mine]
         region = np.mean(_held(mine, "spatial", in_region) or [np.nan])
         given = [line for line in mine if line["spatial"] is not None]
-        wider = [np.ptp(line["spatial"]) / max(np.ptp(line["wald"]), 1e-12) for line in given]
+        beside = [line for line in given if line["wald"] is not None]
+        wider = [np.ptp(line["spatial"]) / max(np.ptp(line["wald"]), 1e-12) for line in beside]
         said.append(
             f"{cell + ', ' + learner:46} {shares[0]:8.3f} {shares[1]:7.3f} {shares[2]:6.3f} "
             f"{region:7.3f} {np.median(wider or [np.nan]):6.2f} {len(mine) - len(given)}"
@@ -200,6 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m benchmarks.calibration.space")
     parser.add_argument("--seeds", type=int, default=150, help="fields a cell")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first field")
+    parser.add_argument("--loss", help="a score of whole test sets, such as auc")
     parser.add_argument("--store", type=Path, default=Path("space.jsonl"))
     parser.add_argument("--minutes", type=float, help="stop after, and print")
     given = parser.parse_args(arguments)
@@ -213,7 +227,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ):  # by turns: a run that is stopped has all cells
             for cell in CELLS:
                 if (str(cell), seed) not in known and monotonic() < until:
-                    file.writelines(json.dumps(line) + "\n" for line in run(cell, seed))
+                    file.writelines(json.dumps(line) + "\n" for line in run(cell, seed, given.loss))
             file.flush()
     print(table([json.loads(line) for line in given.store.read_text("utf-8").splitlines()]))
     return 0

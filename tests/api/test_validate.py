@@ -260,7 +260,22 @@ def test_rows_in_space_have_values_and_no_bands():
     assert "blocks-5" in found.risk.method
     assert found.calibration["slope"].honest is not None
     assert found.calibration["slope"].interval is None
-    assert any("near each other, may depend on each other" in note for note in found.notes)
+    assert any("near each other may depend on each other" in note for note in found.notes)
+
+
+def test_of_scores_in_space_the_auc_alone_has_an_interval():
+    """It was calibrated on fields, as Brier's was; that of average precision holds too rarely."""
+    search = tr.HonestSearchCV(GaussianNB(), GRID, scores=("average-precision",))
+    for model in (GaussianNB(), search):
+        found = tr.validate(model, X, Y, block=X[:, :2], replicates=0)
+        assert found.calibration["brier"].interval.method == "spatial"
+        assert found.discrimination["auc"].interval.method == "spatial"
+        precision = found.discrimination["average-precision"]
+        assert precision.honest is not None
+        assert (precision.interval, precision.std_error) == (None, None)
+        assert "no interval of it was calibrated" in str(found.discrimination)
+        assert found.discrimination.roc.interval is None
+        assert any("losses of rows and the AUC have intervals" in note for note in found.notes)
 
 
 def test_a_search_in_time_is_validated_on_its_times():

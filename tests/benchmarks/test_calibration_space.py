@@ -34,6 +34,16 @@ def test_no_interval_is_held_to_a_truth_that_it_took_part_in(lines):
     assert any(word.startswith("all: ") for word in words)
 
 
+def test_a_score_is_asked_of_the_classifiers_alone():
+    """Its intervals stand beside its values; a width without Wald's is no number."""
+    told = [line for seed in range(3) for line in run(CELL, seed, "auc")]
+    assert {line["learner"].split()[0] for line in told} == {"classification"}
+    for line in told:
+        assert line["spatial"][0] < line["value"] < line["spatial"][1]
+        assert (line["region"], line["wald"]) == (None, None)
+    assert "nan" in table(told)
+
+
 def test_it_goes_on_where_it_ended(tmp_path, monkeypatch, capsys):
     """A second call adds the further seed."""
     monkeypatch.setattr(space, "CELLS", (CELL,))

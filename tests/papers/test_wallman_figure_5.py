@@ -133,3 +133,16 @@ def test_a_panel_for_each_situation(findings):
     for panel in figure.panels:
         assert [series.label for series in panel.series] == ["a1", "a2"]
         assert all(len(s.y) == len(s.error) == len(MEASURES) for s in panel.series)
+
+
+def test_the_measures_are_named_below_their_bars(findings):
+    """A tick for each pair of bars, with its name and no number."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    from truerisk.papers.figures import _draw_panel
+
+    ax = Figure().add_subplot()
+    _draw_panel(ax, findings.figures[0].panels[0])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == list(MEASURES)
+    assert ax.get_xticks().tolist() == [1, 2, 3, 4, 5]

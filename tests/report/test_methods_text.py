@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import re
 
+import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import truerisk as tr
 from truerisk.core.present import number
@@ -99,3 +101,34 @@ def test_the_call_is_the_command_or_the_function(content, found):
     facts = dict(repeat(read_document(content)).facts)
     assert facts["seed"] == "0"
     assert facts["data fingerprint"] == found.risks["knn"].data_fingerprint
+
+
+def test_the_call_run_as_it_is_printed_gives_the_same_numbers():
+    """What belongs to the rows and what was asked besides stand in it, arrays by their names."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + rng.normal(size=80)
+    known = {"time": np.arange(80), "sample_weight": rng.random(80), "half": np.arange(80) % 2}
+    found = tr.assess(
+        {"ridge": Ridge()},
+        X,
+        y,
+        time=known["time"],
+        sample_weight=known["sample_weight"],
+        scores=["absolute"],
+        validate={"subgroups": {"half": known["half"]}},
+    )
+    call = repeat(read_document(found.to_dict())).call
+    assert "scores=['absolute']" in call
+    assert "validate={'subgroups': {'half': half}}" in call
+    typed = call.partition("\n")[2]
+    again = eval(typed, {"tr": tr, "X": X, "y": y, "learners": {"ridge": Ridge()}, **known})
+    assert again.risks["ridge"].value == found.risks["ridge"].value
+    assert again.risks["ridge"].data_fingerprint == found.risks["ridge"].data_fingerprint
+    assert str(again.validation.subgroups) == str(found.validation.subgroups)
+
+
+def test_a_page_of_an_earlier_version_has_the_call_that_it_had(content):
+    """Which says nothing of rows."""
+    older = {name: value for name, value in content.items() if name != "given"}
+    assert "groups" not in repeat(read_document(older)).call

@@ -23,6 +23,7 @@ from truerisk.report.page import page_of_file
 from truerisk.report.validation_document import read_validation
 from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
 from truerisk.report.validation_page import draw_validation
+from truerisk.report.validation_text import validated_again
 
 X, Y, _ = drawn()
 
@@ -64,6 +65,25 @@ def test_the_page_says_every_measure(validated):
     for name in ("Steyerberg", "Cox", "Austin", "Vickers", "Harrell"):
         assert name in page
     assert "tr.validate(search, X, y, replicates=4)" in page
+
+
+def test_the_call_names_what_was_given(content):
+    """Arguments of the rows and of what was asked; older pages say the samples alone."""
+    rows = {"time": np.arange(60), "subgroups": {"half": np.arange(60) % 2}}
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    found = tr.validate(
+        LinearRegression(), X, X[:, 0] + rng.normal(size=60), replicates=0, random_state=3, **rows
+    )
+    call = validated_again(read_validation(found.to_dict())).call
+    assert call == (
+        "tr.validate(search, X, y, replicates=0, subgroups={'half': half}, time=time, "
+        "random_state=3)"
+    )
+    older = {name: value for name, value in content.items() if name != "given"}
+    assert validated_again(read_validation(older)).call == (
+        "tr.validate(search, X, y, replicates=4)"
+    )
 
 
 def test_lines_below_the_axis_are_cut(content):

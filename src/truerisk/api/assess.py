@@ -40,6 +40,7 @@ from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.api.searching.stored_search import check_store
 from truerisk.api.validating.chosen_learner import PlannedValidation
 from truerisk.core.arguments import shown
+from truerisk.core.as_typed import as_typed
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, UnknownName, named
 from truerisk.core.family import Family
@@ -174,6 +175,8 @@ def assess(
     }
     first = next(iter(problems.values()))
     schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
+    given = as_typed(**rows, scores=scores or None, validate=validate or None)
+    schedule = replace(schedule, given=given)
     problems = {
         name: with_default_interval(problem, schedule.nested) for name, problem in problems.items()
     }
@@ -382,6 +385,7 @@ def _concluded(
         missing=tuple(missing),
         order=tuple(order),
         problem=problem,
+        given=schedule.given,
         kept=None if keeper is None else Kept(keeper.n_found, keeper.n_added),
     )
     return replace(found, conclusion=conclude(found))

@@ -11,6 +11,7 @@ from truerisk.api.validating.asked import asked_of
 from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import honest_run
 from truerisk.api.validating.wishes import Wishes
+from truerisk.core.as_typed import as_typed
 from truerisk.core.validation.validation import Validation
 
 __all__ = ["Validation", "validate"]
@@ -65,7 +66,8 @@ def validate(
     time, block : optional
         When and where rows were taken, as in `estimate_risk`: a model is tested on rows after
         those it learned from ("forward-5"), or apart from them ("blocks-5"), unless a search says
-        otherwise. Such rows are no independent tests: there are values, and no bands.
+        otherwise. Such rows are no independent tests: losses of rows, and the AUC of places, have
+        intervals that count it, all else has values alone.
     thresholds : array, optional
         Probabilities from which one treats, for the net benefit; 0.01 to 0.99 by default.
     clip : float, optional
@@ -123,4 +125,12 @@ def validate(
         samples=samples,
     )
     Event.named(positive, data)  # which is known before anything is fitted
-    return validation_of(honest_run(asked), wishes)
+    typed = as_typed(
+        **{"positive": positive, "subgroups": subgroups, "groups": groups, **order, **params},
+        thresholds=thresholds,
+        clip=clip,
+        replicates=replicates,
+        samples=samples,
+        random_state=seed or None,
+    )
+    return replace(validation_of(honest_run(asked), wishes), given=typed)

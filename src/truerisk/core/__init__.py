@@ -24,6 +24,6 @@
 | `ties.py` | what counts as the same risk |
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
 | `registry.py`, `errors.py`, `warned.py`, `progress.py` | words, sentences, who listens |
-| `arguments.py`, `version.py` | checks of arguments; the version |
+| `arguments.py`, `as_typed.py`, `version.py` | checks of arguments; their text; the version |
 | `moved.py` | documented places of modules that have moved |
 """

@@ -50,7 +50,7 @@ class Panel:
     """Lines over one pair of axes.
 
     Or ("counts") how many points fall into each cell of a grid, ("boxes") a box per series, or
-    ("bars") a bar per x, those of several series side by side.
+    ("bars") a bar per x, those of several series side by side. `names` stand at x = 1, 2, ...
     """
 
     title: str
@@ -58,6 +58,7 @@ class Panel:
     y_label: str
     series: tuple[Series, ...]
     kind: Literal["lines", "counts", "boxes", "bars"] = "lines"
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +100,8 @@ def _draw_panel(ax: Any, panel: Panel) -> None:
         ax.set_xticks(range(1, len(labels) + 1), labels, rotation=40, ha="right")
     elif panel.kind == "bars":
         _draw_bars(ax, panel.series)
+    if panel.names:
+        ax.set_xticks(range(1, len(panel.names) + 1), panel.names)
     for series in panel.series if panel.kind in ("lines", "counts") else ():
         if panel.kind == "counts":
             ax.hist2d(series.x, series.y, bins=CELLS, cmap="Greys")

@@ -278,7 +278,7 @@ def _figure(draws: Draws) -> Panels:
             Series(f"a{who}", places, 100 * shares, error=np.array([_error(p, n) for p in shares]))
             for who, shares in enumerate(_shares(draws, situation), start=1)
         )
-        panels.append(Panel(situation.name, ", ".join(MEASURES), "wins in per cent", bars, "bars"))
+        panels.append(Panel(situation.name, "measure", "wins in per cent", bars, "bars", MEASURES))
     return Panels("wallman-figure-5", tuple(panels), columns=3)
 
 

@@ -218,7 +218,7 @@ class Noticed:
 
 @dataclass(frozen=True)
 class Document:
-    """An assessment as it was written."""
+    """An assessment as it was written; pages of earlier versions do not say what was `given`."""
 
     best: LearnerRecord
     learners: tuple[LearnerRecord, ...]
@@ -248,6 +248,7 @@ class Document:
     monte_carlo: Mapping[str, tuple[float, ...]]
     source: str
     command: str
+    given: Mapping[str, str]
     columns: tuple[str, ...]
     classes: tuple[str, ...]
     data_fingerprint: str
@@ -303,6 +304,7 @@ def read_document(content: Any) -> Document:
         },
         source=found["source"].text(),
         command=found["command"].text(),
+        given=found.get("given").maybe(JsonValue.words) or {},
         columns=tuple(found["columns"].texts()),
         classes=tuple(found["classes"].texts()),
         data_fingerprint=risk["data_fingerprint"].text(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from truerisk.methods.interval_forms import IntervalForm, as_form, registry
 from truerisk.report.document import Document
 from truerisk.report.estimates import Estimate
 
-__all__ = ["Repeat", "described", "reference_of", "references", "repeat"]
+__all__ = ["Repeat", "arguments", "described", "reference_of", "references", "repeat"]
 
 REFERENCES = {
     "nested": "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for "
@@ -187,11 +188,17 @@ def _call(document: Document) -> str:
     lines = [
         f"learners = {{...}}  # {words}",
         f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},",
+        *(f"          {argument}," for argument in arguments(document.given)),
         f"          rule={document.rule!r}, loss={document.loss!r},{interval}",
         *([f"          learning_curve={curves!r},"] if curves else []),
         f"          confidence_level={document.level:g}, random_state={document.seed})",
     ]
     return "\n".join(clean(line, 1000) for line in lines)
+
+
+def arguments(given: Mapping[str, str]) -> list[str]:
+    """As they stand in a call; what no call has is left out."""
+    return [f"{name}={text}" for name, text in given.items() if name.isidentifier()]
 
 
 def _grid(n: int) -> str:

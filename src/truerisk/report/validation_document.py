@@ -146,6 +146,7 @@ class ValidationDocument:
     methods_text: str
     missing: Mapping[str, str]
     notes: tuple[str, ...]
+    given: Mapping[str, str]
     seed: int
     fingerprint: str
     versions: Mapping[str, str]
@@ -191,6 +192,7 @@ def validation_in(found: JsonValue) -> ValidationDocument:
         methods_text=clean(found["checklist"].maybe(_methods) or "", 8000),
         missing=found["missing"].words(),
         notes=tuple(found["notes"].texts()),
+        given=found.get("given").maybe(JsonValue.words) or {},
         seed=risk["seed"].whole(),
         fingerprint=risk["data_fingerprint"].text(),
         versions=risk["versions"].words(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truerisk.core.present import clean, number
-from truerisk.report.methods_text import Repeat
+from truerisk.report.methods_text import Repeat, arguments
 from truerisk.report.validation_document import ValidationDocument
 
 __all__ = ["validated_again", "validated_by", "verdict"]
@@ -71,7 +71,8 @@ def validated_by(document: ValidationDocument) -> list[str]:
 
 def validated_again(document: ValidationDocument) -> Repeat:
     """The call, and what it depends on."""
-    call = f"tr.validate(search, X, y, replicates={document.n_samples})"
+    given = {"replicates": str(document.n_samples), **document.given}
+    call = clean(f"tr.validate(search, X, y, {', '.join(arguments(given))})", 1000)
     facts = [
         ("seed", str(document.seed)),
         ("data fingerprint", clean(document.fingerprint, 80)),

@@ -9,9 +9,12 @@ from sklearn.compose import make_column_transformer
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
+from truerisk.core.errors import GroupLeakWarning
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -66,3 +69,110 @@ def test_samples_that_corrected_are_counted():
     found = {item.number: item.answer for item in checklist.items}
     assert "3 bootstrap samples" in found["12e"]
     assert "bootstrap" not in told(LogisticRegression())[0]["12e"]
+
+
+LATER, SIDE = np.arange(120.0), np.random.default_rng(1).random((120, 2))
+NUMBERS = np.random.default_rng(2).normal(size=(120, 3))
+CAME = (NUMBERS[:, 0] + np.random.default_rng(3).logistic(size=120) > 0).astype(int)
+THIRDS = {"third": np.arange(120) % 3}
+
+
+def said_of(model=None, **given):
+    """Answers by number and the paragraph, of rows with times, places or neither."""
+    model = LogisticRegression() if model is None else model
+    found = tr.validate(model, NUMBERS, CAME, replicates=0, **given)
+    checklist = found.checklist
+    return {item.number: item.answer for item in checklist.items}, checklist.methods_text, found
+
+
+@pytest.mark.parametrize("given", [{"time": LATER}, {"block": SIDE}], ids=["time", "block"])
+def test_only_intervals_that_are_there_are_claimed(given):
+    """Of dependent rows no slope, curve, net benefit or subgroup has one, and no sentence does."""
+    items, text, found = said_of(subgroups=THIRDS, **given)
+    assert found.calibration["slope"].interval is None
+    for claim in ("sandwich", "hold simultaneously", "empirical Bayes"):
+        assert claim not in text
+    assert "with 95% intervals of zero-one" in text
+    assert "Brier score alone" in text
+    assert "It was reported by third, without intervals." in text
+    assert "by third, without intervals." in items["14"]
+    assert items["23a"].endswith("by third, without intervals.")
+
+
+def test_the_page_of_an_assessment_claims_no_more():
+    """Its items are those of the same facts."""
+    best = tr.assess(
+        {"a": LogisticRegression()}, NUMBERS, CAME, time=LATER, validate={"subgroups": THIRDS}
+    )
+    assert "without intervals." in best.validation.checklist.methods_text
+    page = best.to_html()
+    assert "Performance was told by third, without intervals." in page
+    assert "simultaneous intervals" not in page
+
+
+def test_independent_rows_have_all_of_it():
+    """Pairs of folds: every interval, and three levels are drawn to their mean, two are not."""
+    _, text, _ = said_of(subgroups=THIRDS)
+    assert "net benefit, with 95% intervals; risk" in text
+    assert "the sandwich estimator and a jackknife over folds" in text
+    assert "intervals that hold simultaneously and empirical Bayes estimates." in text
+    halves = {"half": np.arange(120) % 2}
+    assert "hold simultaneously. " in said_of(subgroups=halves)[1]
+    assert "empirical Bayes estimates by third." in said_of(subgroups={**THIRDS, **halves})[1]
+
+
+def test_rows_that_were_not_tested_are_not_counted_as_tested():
+    """The first sixth of forward-5 serves development alone."""
+    items, text, found = said_of(time=LATER)
+    n = len(np.unique(found.held_out.rows))
+    assert n < 120
+    for number in ("12a", "12g"):
+        assert items[number].startswith(f"{n} of 120 rows were tested by nested (forward-5")
+        assert f"the other {120 - n} served development alone" in items[number]
+    came = int(CAME[found.held_out.rows].sum())
+    assert items["21"].endswith(f"; {n} rows ({n - came} '0', {came} '1') in testing.")
+    assert f"{n} of 120 participants were tested." in text
+
+
+def search(outer):
+    return tr.HonestSearchCV(LogisticRegression(), {"C": [1.0]}, outer=outer, select_by="5-fold")
+
+
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.parametrize(
+    ("model", "given", "kind"),
+    [
+        (None, {}, "Internal validation was by pairs (10-fold) on participants held out."),
+        (None, {"time": LATER}, "Temporal validation was by nested (forward-5"),
+        (None, {"time": LATER[::-1]}, "Temporal validation was by nested (forward-5"),
+        (search("purged-5"), {"time": LATER}, "whose times lie among those"),
+        (search("10-fold"), {"time": LATER}, "whose times lie among those"),
+        (search("forward-5"), {}, "Validation was by nested (forward-5, inner 5-fold) on part"),
+        (None, {"block": SIDE}, "Spatial validation was by nested (blocks-5"),
+        (search("10-fold"), {"block": SIDE}, "most of whom lie next to one"),
+        (None, {"block": np.arange(120) // 10}, "Spatial validation was by nested (blocks-5"),
+    ],
+)
+def test_the_kind_of_validation_is_what_the_splits_did(model, given, kind):
+    """Whatever their word: forward in time, between known times, at places not seen, or any."""
+    assert kind in said_of(model, **given)[1]
+
+
+def test_groups_that_were_cut_are_not_called_whole():
+    """A splitter that ignores groups tests a patient by a model that saw the patient."""
+    groups = np.arange(120) // 2
+    splitter = ShuffleSplit(3, random_state=0)
+    with pytest.warns(GroupLeakWarning):
+        items, text, _ = said_of(search(splitter), groups=groups)
+    assert "rows were tested by models that saw others of their group" in items["12d"]
+    assert "clusters" not in text
+    assert "any of the 60 clusters that it had seen" in said_of(groups=groups)[1]
+
+
+def test_a_calibration_without_line_and_curve_tells_of_neither():
+    """Probabilities of 0 and 1: the errors have values, and no recalibration was done."""
+    items, text, found = said_of(KNeighborsClassifier(1))
+    assert found.calibration["slope"].honest is None
+    assert "recalibration" not in text
+    assert "spline" not in text
+    assert items["4.7"].startswith("in part")

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from truerisk.core.validation.checklist import Checklist
-from truerisk.core.validation.study_facts import StudyFacts
+from truerisk.core.validation.study_facts import Rated, StudyFacts
 
 FACTS = StudyFacts(
     n_rows=200,
@@ -22,7 +22,7 @@ FACTS = StudyFacts(
     tested_by="pairs (10-fold)",
     response="a probability of every class",
     risk="risk 0.2",
-    measures=("zero-one",),
+    measures=(Rated("zero-one", interval="beta-cv"),),
     versions={"truerisk": "1"},
 )
 NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.3", "4.6")
@@ -77,7 +77,9 @@ def test_gaps_are_told(facts, said):
 
 def test_validation_and_tuning_are_told():
     """The kind of validation, whether tuning is inside, and what corrected for optimism."""
-    found = answers(replace(FACTS, corrected=200, calibrated=True, n_groups=30))
+    slope = Rated("slope", "calibration", "sandwich")
+    measures = (*FACTS.measures, slope)
+    found = answers(replace(FACTS, corrected=200, measures=measures, n_groups=30))
     assert "pairs (10-fold)" in found["12a"]
     assert "3 settings compared by 10-fold inside every outer training set" in found["12c"]
     assert "200 bootstrap samples of the whole procedure" in found["12e"]

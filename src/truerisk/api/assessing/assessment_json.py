@@ -50,6 +50,7 @@ def recorded(
         "seed": found.seed,
         "source": found.source,
         "command": found.command,
+        "given": dict(found.given),
         "baseline": found.baseline,
         "baseline_rule": None if found.constant is None else found.constant.rule,
         "not_assessed": list(found.missing),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -33,12 +33,16 @@ def usual_method(n_rows: int) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """The methods that compare settings, the first of which tunes, and the one that tests."""
+    """The methods that compare settings, the first of which tunes, and the one that tests.
+
+    `given` are the further arguments that change the numbers, as they were typed.
+    """
 
     methods: tuple[Method, ...]
     plans: tuple[Plan, ...]
     nested: Procedure
     nested_plan: Plan
+    given: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def draw(

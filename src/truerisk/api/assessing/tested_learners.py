@@ -49,8 +49,9 @@ class TestedLearners:
     features, `baseline` its risk. `testing` is the method that tested them. `missing` names
     learners that an interruption left out; `order` says which comes first of equal ones. `source`,
     `command` and `column_names` say, for a report, what the data and their columns are called and
-    what was typed. `kept` says what a store spared; no number depends on it. `validated` is the
-    validation of the best learner, or why there is none; None where none was asked for.
+    what was typed, `given` which further arguments were. `kept` says what a store spared; no number
+    depends on it. `validated` is the validation of the best learner, or why there is none; None
+    where none was asked for.
     """
 
     best: str
@@ -66,6 +67,7 @@ class TestedLearners:
     conclusion: str = ""
     source: str = ""
     command: str = ""
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
     column_names: tuple[str, ...] = ()
     kept: Kept | None = None
     validated: Validation | str | None = field(default=None, repr=False)

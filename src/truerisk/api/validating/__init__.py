@@ -17,4 +17,6 @@
 | `subgroup_part.py` | every score in every level of given columns |
 | `stability_part.py` | the features that the outer splits selected, and how predictions move |
 | `checklist_part.py` | what is known of the study |
+| `tested_rows.py` | which rows were tested, and how they lie to those of training |
+| `told_measures.py` | which measures are told, and which of them have intervals |
 """

@@ -29,7 +29,7 @@ def validation_of(run: HonestRun, wishes: Wishes) -> Validation:
         event=None if event is None else event.code,
         subgroups=by_level,
         stability=stability,
-        checklist=checklist_of(run, found.parts, by_level, stability, found.samples),
+        checklist=checklist_of(run, held_out, found.parts, by_level, stability, found.samples),
         missing=found.missing,
         notes=found.notes,
         **found.parts,

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.resampled import Resampled
+from truerisk.api.validating.tested_rows import n_cut, tested_counts, tested_on
+from truerisk.api.validating.told_measures import (
+    losses_by_level,
+    shrunken_columns,
+    told_measures,
+)
 from truerisk.core import present
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.core.table.columns import is_missing
 from truerisk.core.table.rows import column_arrays, column_names, n_columns
 from truerisk.core.validation.checklist import Checklist
+from truerisk.core.validation.held_out import HeldOut
 from truerisk.core.validation.stability import ModelStability
 from truerisk.core.validation.study_facts import StudyFacts
 from truerisk.core.validation.subgroups import Subgroups
@@ -26,27 +33,23 @@ RESPONSES = {
     "value": "a number",
     "label": "a class",
 }
-MEASURES = {
-    "discrimination": "discrimination (AUC, average precision)",
-    "calibration": "calibration (slope, intercept, flexible curve)",
-    "net_benefit": "net benefit",
-}
 IMPUTERS = ("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer")
 SHOWN = ("truerisk", "sklearn", "numpy", "python")
 
 
 def checklist_of(
     run: HonestRun,
-    parts: Collection[str],
+    held: HeldOut,
+    parts: Mapping[str, Any],
     subgroups: Subgroups | None,
     stability: ModelStability,
     samples: Resampled | None,
 ) -> Checklist:
-    """Filled in by the run and the parts that there are, by name."""
+    """Filled in by the run, its held-out answers and the parts that there are, by name."""
     problem, risk = run.problem, run.risk
     data, family = problem.data, problem.family
     model = family.make(run.best)
-    gaps = _gaps(data.X)
+    gaps, (n_tested, tested) = _gaps(data.X), tested_counts(held)
     counts = {}
     if data.task == "classification":
         each = np.bincount(data.class_codes, minlength=data.n_classes).tolist()
@@ -61,6 +64,11 @@ def checklist_of(
             imputed=any(_imputes(one) for one in _inside(model)),
             selects=any(hasattr(one, "get_support") for one in _inside(model)),
             n_groups=None if data.groups is None else len(np.unique(data.groups)),
+            n_cut=n_cut(run),
+            dependent=data.dependent,
+            n_tested=n_tested,
+            tested_counts=tested,
+            tested_on=tested_on(run),
             weighted=data.sample_weight is not None,
             steps=_steps(model),
             n_settings=len(family),
@@ -69,14 +77,13 @@ def checklist_of(
             tested_by=run.asked.testing.word,
             response=next(said for one, said in RESPONSES.items() if one in run.told),
             risk=str(risk).splitlines()[0],
-            measures=tuple(
-                dict.fromkeys((problem.loss.word, *(MEASURES[p] for p in MEASURES if p in parts)))
-            ),
+            measures=told_measures(run, parts),
             confidence_level=problem.confidence_level,
             subgroups=() if subgroups is None else subgroups.columns,
+            by_level=losses_by_level(subgroups),
+            shrunken=shrunken_columns(subgroups),
             too_small=() if subgroups is None else subgroups.too_small,
             corrected=0 if samples is None else len(samples.times),
-            calibrated="calibration" in parts,
             stability=_stability(stability),
             seed=problem.seed,
             n_fits=risk.n_fits,

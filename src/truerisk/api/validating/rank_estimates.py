@@ -18,6 +18,11 @@ from truerisk.core.loss_words import as_loss
 
 __all__ = ["ScoreTold", "score_of"]
 
+# Average precision is not among them: in fields that reach far its intervals hold too rarely,
+# since it moves with the share of the event, which differs from field to field.
+CALIBRATED = ("auc",)  # of whole test sets, for rows that may depend on each other
+DEPENDENT = "no interval of it was calibrated for rows that may depend on each other."
+
 
 @dataclass(frozen=True)
 class ScoreTold:
@@ -32,8 +37,19 @@ class ScoreTold:
 def score_of(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     """A score of the held-out answers, averaged over folds as the search averages it.
 
-    That of the search itself where it was asked for, else from the answers, without a fit.
+    That of the search itself where it was asked for, else from the answers, without a fit. Where
+    rows may depend on each other it has an interval if one was calibrated for that.
     """
+    found, data = _told(run, word, event), run.problem.data
+    if not data.dependent or found.reason is not None:
+        return found
+    if found.interval is not None and (as_loss(word, data).per_row or word in CALIBRATED):
+        return found
+    return replace(found, std_error=None, interval=None, reason=DEPENDENT)
+
+
+def _told(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
+    """The score, with the interval that its method gives."""
     for told in (run.risk, *run.risk.scores.values()):
         if told.loss == word and (event is None or event.usual):
             shown = told.own_scale

@@ -17,7 +17,7 @@ from truerisk.core.contracts import Request
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.plan.builder import one_fit
-from truerisk.core.plan.order import IN_TIME, ORDERED
+from truerisk.core.plan.order import ORDERED
 from truerisk.core.validation.calibration_curve import CalibrationFit, grid_of
 from truerisk.core.validation.fold_jackknife import FoldJackknife
 from truerisk.core.validation.held_out import HeldOut
@@ -198,8 +198,12 @@ class Rating:
 
 
 DEPENDENT = (
-    "rows that were taken one after the other, or near each other, may depend on each other: there "
-    "are values, and no intervals or bands."
+    "rows that were taken near each other may depend on each other: losses of rows and the AUC "
+    "have intervals that count it, and nothing else has an interval or a band."
+)
+IN_TIME = (
+    "the rows were tested in the order of time, and a row may depend on those before it: losses of "
+    "rows have intervals that count it, and nothing else has an interval or a band."
 )
 
 

@@ -23,4 +23,5 @@
 | `checklist.py` | `Checklist`: TRIPOD+AI and PROBAST as far as the data tell |
 | `tripod_ai.py`, `probast.py`, `question.py` | their items in our words, and what answers them |
 | `study_facts.py`, `methods_words.py` | what is known of a study; the same as a paragraph |
+| `interval_words.py` | which measures it has, and which of them have intervals, in words |
 """

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from truerisk.core.validation.study_facts import StudyFacts
+from truerisk.core.validation.interval_words import (
+    levels_said,
+    measured_by,
+    shrunken_said,
+    sure_said,
+)
+from truerisk.core.validation.study_facts import CURVE, SLOPE, StudyFacts, TestedOn
 from truerisk.core.validation.tripod_ai import counted
 
 __all__ = ["methods_words"]
@@ -36,9 +42,12 @@ def _building(facts: StudyFacts) -> str:
 
 def _validation(facts: StudyFacts) -> str:
     tuned = ", with all tuning repeated inside," if facts.n_settings > 1 else ""
-    said = f"Internal validation was by {facts.tested_by}{tuned} on participants held out."
-    if facts.n_groups is not None:
-        said += f" The {facts.n_groups} clusters stayed whole."
+    kind, on = KINDS[facts.tested_on]
+    said = f"{kind} was by {facts.tested_by}{tuned} on {on}."
+    if facts.n_untested:
+        said += f" {facts.n_tested} of {facts.n_rows} participants were tested."
+    if facts.n_groups is not None and not facts.n_cut:
+        said += f" No model was tested on any of the {facts.n_groups} clusters that it had seen."
     if facts.corrected:
         said += (
             f" Optimism was also estimated by repeating the whole procedure in {facts.corrected} "
@@ -47,22 +56,47 @@ def _validation(facts: StudyFacts) -> str:
     return said
 
 
+KINDS: dict[TestedOn, tuple[str, str]] = {
+    "": ("Internal validation", "participants held out"),
+    "later": ("Temporal validation", "participants later than all that a model had learned from"),
+    "below": ("Validation", "participants who come in the table after all of a model's own"),
+    "among": (
+        "Internal validation",
+        "participants held out, whose times lie among those that a model had learned from",
+    ),
+    "apart": ("Spatial validation", "participants of places that a model had not seen"),
+    "near": (
+        "Internal validation",
+        "participants held out, most of whom lie next to one that a model had learned from",
+    ),
+}
+"""What the validation was, and on whom, by what models were tested on."""
+
+
 def _performance(facts: StudyFacts) -> str:
-    said = (
-        f"Performance was assessed by {', '.join(facts.measures)} with "
-        f"{facts.confidence_level:.0%} intervals; {facts.risk}."
-    )
-    if facts.calibrated:
-        kind = "logistic" if facts.class_counts else "linear"
-        folds = " and a jackknife over folds" if facts.tested_by.startswith("pairs") else ""
-        said += (
-            f" Slope and intercept are those of the {kind} recalibration of the predictions of "
-            f"participants held out, with intervals by the sandwich estimator{folds}; the flexible "
-            "curve is a restricted cubic spline."
-        )
+    said = f"Performance was assessed by {measured_by(facts)}, {sure_said(facts)}; {facts.risk}."
+    said += _calibration(facts)
     if facts.subgroups:
         said += (
-            f" It was reported by {', '.join(facts.subgroups)}, with intervals that hold "
-            "simultaneously and empirical Bayes estimates."
+            f" It was reported by {', '.join(facts.subgroups)}, "
+            f"{levels_said(facts, 'intervals that hold simultaneously')}{shrunken_said(facts)}."
         )
     return said if facts.stability is None else f"{said} {facts.stability}"
+
+
+def _calibration(facts: StudyFacts) -> str:
+    """What line and curve are, as far as there are any."""
+    known = {one.name: one.interval for one in facts.measures if one.part == "calibration"}
+    said = []
+    if SLOPE in known:
+        kind = "logistic" if facts.class_counts else "linear"
+        folds = " and a jackknife over folds" if known[SLOPE] == "sandwich-pairs" else ""
+        sure = f", with intervals by the sandwich estimator{folds}" if known[SLOPE] else ""
+        said.append(
+            f"slope and intercept are those of the {kind} recalibration of the predictions of "
+            f"participants held out{sure}"
+        )
+    if CURVE in known:
+        said.append("the flexible curve is a restricted cubic spline")
+    told = "; ".join(said)
+    return f" {told[0].upper()}{told[1:]}." if told else ""

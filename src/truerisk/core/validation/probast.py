@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from truerisk.core.validation.interval_words import measured_by
 from truerisk.core.validation.question import Question
 from truerisk.core.validation.study_facts import StudyFacts
 from truerisk.core.validation.tripod_ai import size
@@ -43,8 +44,8 @@ def _univariable(facts: StudyFacts) -> str | None:
 
 def _performance(facts: StudyFacts) -> str:
     if facts.calibrated:
-        return f"yes: {', '.join(facts.measures)}, calibration among them."
-    return f"in part: {', '.join(facts.measures)}; calibration is not among them."
+        return f"yes: {measured_by(facts)}, calibration among them."
+    return f"in part: {measured_by(facts)}; calibration is not among them."
 
 
 def _optimism(facts: StudyFacts) -> str:

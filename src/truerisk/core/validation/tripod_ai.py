@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from truerisk.core.present import number
+from truerisk.core.validation.interval_words import (
+    levels_said,
+    measured_by,
+    sure_said,
+)
 from truerisk.core.validation.question import Question
-from truerisk.core.validation.study_facts import StudyFacts
+from truerisk.core.validation.study_facts import StudyFacts, TestedOn
 
 __all__ = ["TRIPOD_AI", "counted", "size"]
 
 
 def counted(facts: StudyFacts) -> str:
     """Rows, with those of every class."""
-    classes = ", ".join(f"{n} '{name}'" for name, n in facts.class_counts.items())
     groups = "" if facts.n_groups is None else f" in {facts.n_groups} groups"
-    return f"{facts.n_rows} rows{groups}{f' ({classes})' if classes else ''}"
+    return f"{facts.n_rows} rows{groups}{_classes(facts.class_counts)}"
+
+
+def _classes(counts: Mapping[str, int]) -> str:
+    classes = ", ".join(f"{n} '{name}'" for name, n in counts.items())
+    return f" ({classes})" if classes else ""
 
 
 def size(facts: StudyFacts) -> str | None:
@@ -58,10 +69,28 @@ def _gaps(facts: StudyFacts) -> str | None:
 
 
 def _use(facts: StudyFacts) -> str:
-    return (
-        f"All {facts.n_rows} rows served both: {facts.tested_by}, in which a row was tested only "
-        "by models that had not seen it, and the final model was fitted on all rows."
-    )
+    if not facts.n_untested:
+        said = (
+            f"All {facts.n_rows} rows served both: {facts.tested_by}, in which a row was tested "
+            "only by models that had not seen it, and the final model was fitted on all rows."
+        )
+    else:
+        said = (
+            f"{facts.n_tested} of {facts.n_rows} rows were tested by {facts.tested_by}, only by "
+            f"models that had not seen them; the other {facts.n_untested} served development "
+            "alone, and the final model was fitted on all rows."
+        )
+    return said + TESTED_ON[facts.tested_on]
+
+
+TESTED_ON: dict[TestedOn, str] = {
+    "": "",
+    "later": " Tested rows are later than all that their model learned from: temporal validation.",
+    "below": " Tested rows stand in the table below all that their model learned from.",
+    "among": " The times of tested rows lie among those that their model learned from.",
+    "apart": " Tested rows lie at places that their model had not seen.",
+    "near": " Most tested rows lie next to one that their model learned from.",
+}
 
 
 def _building(facts: StudyFacts) -> str:
@@ -76,6 +105,13 @@ def _building(facts: StudyFacts) -> str:
 def _clusters(facts: StudyFacts) -> str | None:
     if facts.n_groups is None:
         return None
+    if facts.n_cut:
+        return (
+            f"{facts.n_groups} groups; {facts.n_cut} rows were tested by models that saw others of "
+            "their group."
+        )
+    if facts.dependent or facts.n_untested:
+        return f"{facts.n_groups} groups; no model was tested on one that it had seen."
     return f"{facts.n_groups} groups stayed whole in every split and in every interval."
 
 
@@ -85,7 +121,7 @@ def _measures(facts: StudyFacts) -> str:
         if facts.corrected
         else ""
     )
-    return f"{', '.join(facts.measures)}, of held-out rows{corrected}."
+    return f"{measured_by(facts)}, of held-out rows{corrected}."
 
 
 def _balance(facts: StudyFacts) -> str | None:
@@ -99,17 +135,19 @@ def _fairness(facts: StudyFacts) -> str | None:
     if not facts.subgroups:
         return None
     return (
-        f"Performance was told by {', '.join(facts.subgroups)}, with simultaneous intervals. What "
-        "was done about differences is yours to say."
+        f"Performance was told by {', '.join(facts.subgroups)}, "
+        f"{levels_said(facts, 'simultaneous intervals')}. What was done about differences is yours "
+        "to say."
     )
 
 
 def _subgroups(facts: StudyFacts) -> str:
-    base = f"{facts.risk}, and intervals at {facts.confidence_level:.0%}"
+    base = f"{facts.risk}; {measured_by(facts)}, {sure_said(facts)}"
     if not facts.subgroups:
         return f"{base}; no subgroups were asked for."
     small = f" (too few rows: {', '.join(facts.too_small)})" if facts.too_small else ""
-    return f"{base}; by {', '.join(facts.subgroups)}{small}."
+    sure = levels_said(facts, "simultaneous intervals")
+    return f"{base}; by {', '.join(facts.subgroups)}{small}, {sure}."
 
 
 def _output(facts: StudyFacts) -> str:
@@ -122,7 +160,10 @@ def _code(facts: StudyFacts) -> str:
 
 
 def _analysed(facts: StudyFacts) -> str:
-    return f"{counted(facts)}, in tuning, fitting and testing alike."
+    if not facts.n_untested:
+        return f"{counted(facts)}, in tuning, fitting and testing alike."
+    tested = f"{facts.n_tested} rows{_classes(facts.tested_counts)}"
+    return f"{counted(facts)}, in tuning and fitting; {tested} in testing."
 
 
 TRIPOD_AI = (

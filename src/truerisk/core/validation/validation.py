@@ -47,7 +47,8 @@ class Validation(Written):
 
     `risk` is the honest risk of the procedure and `held_out` the answers that all parts read.
     `event` is the code of the class that stands against the others, None where there is none. A
-    part that cannot be told is None, and `missing` says why in a sentence.
+    part that cannot be told is None, and `missing` says why in a sentence. `given` are the
+    arguments of the call, as they were typed.
     """
 
     risk: RiskEstimate
@@ -61,6 +62,7 @@ class Validation(Written):
     checklist: Checklist | None = None
     missing: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -97,6 +99,7 @@ class Validation(Written):
             **{name: part.to_dict() for name, part in self.parts.items()},
             "missing": present.plain(self.missing),
             "notes": list(self.notes),
+            "given": dict(self.given),
         }
 
     def to_html(self, path: Any = None) -> str:
