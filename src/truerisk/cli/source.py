@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
@@ -31,6 +31,7 @@ class Source:
     groups: Any = None
     time: Any = None
     block: Any = None
+    dates: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def of_rows(self) -> dict[str, Any]:
@@ -160,6 +161,7 @@ def read_source(
         groups=table.groups,
         time=table.time,
         block=table.block,
+        dates=table.dates,
     )
 
 

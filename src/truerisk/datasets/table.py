@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.table.times import dates_in
 from truerisk.datasets.beside import Beside, place_of
 from truerisk.datasets.cells import cells_of, side_by_side
 from truerisk.datasets.columns import Column, Kind, numbers_rows, read_column
@@ -52,6 +53,8 @@ class Table:
     block : array of text, optional
         The cells of the columns that say where a row was taken: (n_rows,) of one, labels; else
         (n_rows, columns), coordinates. They are no features.
+    dates : dict of arrays (n_rows,) of text
+        The cells of columns of dates that were left out, since every row has one of its own.
     """
 
     X: NDArray[np.float64]
@@ -67,6 +70,7 @@ class Table:
     groups: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
     block: NDArray[Any] | None = None
+    dates: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -201,6 +205,7 @@ def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
         raise BadData(_no_features(target, columns))
+    dates = _dates(columns)
     return Table(
         X=side_by_side([(column.cells, column.of_words) for column in features]),
         y=goal.y,
@@ -211,8 +216,19 @@ def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
         levels=tuple(column.levels for column in features),
         missing=tuple(column.n_missing for column in features),
         left_out=tuple(column.name for column in columns if column.left_out is not None),
-        notes=tuple(_notes(goal, columns, features)),
+        notes=tuple(_notes(goal, columns, features, dates)),
+        dates=dates,
     )
+
+
+def _dates(columns: Sequence[Column]) -> dict[str, NDArray[Any]]:
+    """The cells of columns of dates that are no features."""
+    texts = {
+        column.name: np.array(column.levels)[column.values.astype(np.intp)]
+        for column in columns
+        if column.left_out is not None and len(column.levels) > 1 and not column.n_missing
+    }
+    return {name: cells for name, cells in texts.items() if dates_in(cells) is not None}
 
 
 def _no_features(target: str, columns: Sequence[Column]) -> str:
@@ -223,11 +239,19 @@ def _no_features(target: str, columns: Sequence[Column]) -> str:
     return f"no column is left to learn from ({reasons}{more}): add features that vary."
 
 
-def _notes(goal: Target, columns: Sequence[Column], features: Sequence[Column]) -> list[str]:
+def _notes(
+    goal: Target,
+    columns: Sequence[Column],
+    features: Sequence[Column],
+    dates: Mapping[str, NDArray[Any]],
+) -> list[str]:
     notes = [goal.note]
     for column in columns:
         if column.left_out is not None:
-            notes.append(f"column {quoted(column.name)} {column.left_out} and is left out")
+            said = f"column {quoted(column.name)} {column.left_out} and is left out"
+            if column.name in dates:
+                said += f"; if its dates are the times of the rows: --time {column.name}"
+            notes.append(said)
         elif column.note is not None:
             notes.append(column.note)
     return notes + _preparation_notes(features)
