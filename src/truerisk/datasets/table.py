@@ -20,10 +20,18 @@ from truerisk.datasets.formats import read_columns
 from truerisk.datasets.target import Target, Task, read_target
 from truerisk.datasets.wording import counted, listed, quoted
 
-__all__ = ["MAX_BYTES", "MAX_CELLS", "Table", "read_table"]
+__all__ = ["MAX_BYTES", "MAX_CELLS", "NoFeatures", "Table", "read_table"]
 
 MAX_CELLS = 10_000_000
 MAX_BYTES = 256 * 2**20
+
+
+class NoFeatures(BadData):
+    """No column is left to learn from: `left_out` says why each of them is left out."""
+
+    def __init__(self, sentence: str, left_out: Mapping[str, str]) -> None:
+        super().__init__(sentence)
+        self.left_out = left_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +54,8 @@ class Table:
         Missing cells of each feature.
     left_out : tuple of str
         Columns that carry nothing and are no features.
+    reasons : tuple of str
+        Of each of these, what it is, such as "is constant".
     notes : tuple of str
         What was inferred or left out, one sentence each.
     groups, time : arrays (n_rows,) of text, optional
@@ -70,6 +80,7 @@ class Table:
     groups: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
     block: NDArray[Any] | None = None
+    reasons: tuple[str, ...] = ()
     dates: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
@@ -204,7 +215,7 @@ def _without_numbering(columns: list[Column]) -> list[Column]:
 def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
-        raise BadData(_no_features(target, columns))
+        raise NoFeatures(_no_features(target, columns), _left_out(columns))
     dates = _dates(columns)
     return Table(
         X=side_by_side([(column.cells, column.of_words) for column in features]),
@@ -215,10 +226,16 @@ def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
         kinds=tuple(column.kind for column in features),
         levels=tuple(column.levels for column in features),
         missing=tuple(column.n_missing for column in features),
-        left_out=tuple(column.name for column in columns if column.left_out is not None),
+        left_out=tuple(_left_out(columns)),
+        reasons=tuple(_left_out(columns).values()),
         notes=tuple(_notes(goal, columns, features, dates)),
         dates=dates,
     )
+
+
+def _left_out(columns: Sequence[Column]) -> dict[str, str]:
+    """The reasons by the names of the columns."""
+    return {c.name: c.left_out for c in columns if c.left_out is not None}
 
 
 def _dates(columns: Sequence[Column]) -> dict[str, NDArray[Any]]:

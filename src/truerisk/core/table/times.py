@@ -113,6 +113,11 @@ def _as_duration(given: Any, times: np.ndarray, name: str) -> np.timedelta64:
             f"{name}={shown(given)}: time= holds dates, so give a length of time, such as "
             "numpy.timedelta64(7, 'D')."
         )
+    if np.datetime_data(given.dtype)[0] in ("Y", "M"):
+        raise BadArgument(
+            f"{name}={shown(given)}: months and years are not equally long; give days, such as "
+            "np.timedelta64(30, 'D')."
+        )
     if np.isnat(given) or given < np.timedelta64(0):
         raise BadArgument(f"{name}={shown(given)}: a length of time is not negative.")
     exact = given.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
