@@ -228,3 +228,24 @@ def test_what_does_not_fit_together(change, message) -> None:
         change = {"model": LogisticRegression(), **change}
     with pytest.raises(BadData, match=message):
         estimate(**change)
+
+
+DAYS = pd.date_range("2024-01-01", periods=N)
+
+
+@pytest.mark.parametrize(
+    "dates", [DAYS, DAYS.astype(str), DAYS.date], ids=["dates", "text", "days"]
+)
+@pytest.mark.parametrize("time", ["when", None])
+def test_dates_in_x_are_taken_out(dates, time) -> None:
+    """What to write is said, without the words of NumPy; then it works, by a search, too."""
+    frame = pd.DataFrame(X, columns=list("abc")).assign(when=dates)
+    with pytest.raises(BadData) as caught:
+        tr.estimate_risk(Ridge(), frame, X[:, 0], time=time)
+    told = "X has dates in column 'when': turn them into numbers, such as days since the first; if "
+    assert str(caught.value).endswith(
+        f"{told}they only say when the rows were taken, take them out of X: time=X.pop('when')."
+    )
+    search = tr.HonestSearchCV(Ridge(), {"alpha": [1, 2]}, select_by="forward-2", outer=None)
+    search.fit(frame, X[:, 0], time=frame.pop("when"))
+    assert search.predict(frame).shape == (N,)

@@ -30,6 +30,8 @@ def test_groups_have_no_test_of_a_trend():
     assert (found.std_error, found.p_value) == (None, None)
     assert "may be met again later" in str(found)
     assert tr.risk_over_time(estimate()).p_value is not None
+    placed = tr.risk_over_time(estimate(block=np.arange(N) % 60), np.arange(N))
+    assert "rows come in blocks or groups" in str(placed).replace("\n", " ")
 
 
 def test_the_means_are_those_of_the_rows_in_their_order():
@@ -97,6 +99,11 @@ def test_few_times_have_a_slope_and_no_test():
             "give one time for each of 600",
         ),
         (lambda: tr.risk_over_time(estimate(sample_weight=1 + Y**2)), Refusal, "rows had weights"),
+        (
+            lambda: tr.risk_over_time(estimate(block=RNG.uniform(size=(N, 2)))),
+            Refusal,
+            "have places and no times, and their numbers are no times",
+        ),
         (lambda: tr.risk_over_time(estimate(loss="r2")), Refusal, "has no losses of single rows"),
         (
             lambda: tr.risk_over_time(estimate(), np.arange(N) // 300),
@@ -104,7 +111,7 @@ def test_few_times_have_a_slope_and_no_test():
             "rows of 2 times were tested",
         ),
     ],
-    ids=["estimate", "stretches", "times", "weights", "scores", "two"],
+    ids=["estimate", "stretches", "times", "weights", "places", "scores", "two"],
 )
 def test_what_has_no_course_is_refused(make, error, message):
     """What is wrong, and what to do."""

@@ -208,3 +208,41 @@ def test_a_step_that_fails_in_the_audit_is_one_sentence(audit, tmp_path, level):
         r"step 'moody': LookupError: not today",
         sentence,
     )
+
+
+TREE = """
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.tree import DecisionTreeRegressor
+
+def make():
+    folds = KFold(5, shuffle=True, random_state=0)
+    grid = {"min_samples_leaf": [2, 20]}
+    return GridSearchCV(DecisionTreeRegressor(random_state=0), grid, cv=folds,
+                        scoring="neg_mean_squared_error")
+"""
+
+
+@pytest.mark.parametrize(
+    ("header", "columns", "place"),
+    [("temperature,hours,when", (2, 0, 3), "when"), ("temperature,day", (2, 0), "day")],
+    ids=["dates", "numbers"],
+)
+def test_times_of_the_file_are_found(call, tmp_path, header, columns, place):
+    """Dates that are no feature, and numbers by their name in the file."""
+    import numpy as np
+
+    import truerisk as tr
+
+    load = tr.datasets.make_daily_load
+    X, y = load(800, random_state=4)
+    X[:, 0] += 5  # a column that counts from 0 or 1 is no feature
+    cells = np.column_stack([X.astype(str), load.dates(800).astype(str)])[:, columns]
+    lines = [f"{','.join(row)},{target}" for row, target in zip(cells, y, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join([f"{header},load", *lines]))
+    (tmp_path / "tree.py").write_text(TREE)
+    where = f"{tmp_path / 'tree.py'}:make"
+    said = call("audit", where, tmp_path / "rows.csv", "--target", "load", "--allow-import")
+    assert f"The rows have times (column '{place}')" in said.out.replace("\n  ", " ")
+    assert said.code == 4
+    note = "column 'when' has a different value in every row and is left out; if its dates are"
+    assert (f"{note} the times of the rows: --time when" in said.err) == (place == "when")

@@ -68,3 +68,12 @@ def test_what_is_not_paired_is_refused(call, files):
         said = call("compare", files / "a.json", files / name)
         assert (said.code, message in said.err) == (3, True), said.err
     assert call("compare", files / "a.json").code == 2
+
+
+def test_the_tests_that_files_have_are_named(call, tmp_path):
+    """`paired-cv` needs what no file keeps."""
+    (tmp_path / "a.json").write_text("{}")
+    said = call("compare", tmp_path / "a.json", tmp_path / "a.json", "--test", "foo")
+    assert said.code == 2
+    assert "'mcnemar', '5x2'" in said.err
+    assert "paired-cv" not in said.err

@@ -74,6 +74,7 @@ def test_the_other_class_groups_and_level(call, file):
         (("--score", "first", "--positive", "dead"), 3, "--positive dead is no class"),
         (("--score", "first", "--prevalence", 0.1), 2, "--prevalence goes with --cost"),
         (("--score", "a", "--score", "b", "--score", "c"), 2, "two --score"),
+        (("--score", "first", "--target-type", "regression"), 2, "a ROC curve tells classes"),
         (("--score", "first", "--sensitivity", 2), 3, "no rate between 0 and 1"),
     ],
 )
@@ -91,3 +92,28 @@ def test_a_missing_score_is_refused(call, file):
     said = call("roc", file, "--target", "state", "--score", "first")
     assert said.code == 3
     assert "non-finite scores have no order" in said.err
+
+
+def test_every_threshold_of_every_score_is_told(call, file):
+    """Of two columns each point says whose it is."""
+    words = ("roc", file, "--target", "state", "--score", "first", "--score", "second")
+    words = (*words, "--threshold", 0, "--threshold", 1)
+    other = tr.RocCurve.of(Y, SECOND, method="second")
+    assert call(*words).out.splitlines()[3:7] == [
+        f"first: {ROC.at(0)}", f"first: {ROC.at(1)}",
+        f"second: {other.at(0)}", f"second: {other.at(1)}",
+    ]  # fmt: skip
+    content = call(*words, "--json").content
+    assert content["points"] == [ROC.at(t).to_dict() for t in (0, 1)]
+    assert content["other"]["points"] == [other.at(t).to_dict() for t in (0, 1)]
+
+
+@pytest.mark.parametrize("more", ["", ",age"], ids=["alone", "beside another"])
+def test_a_constant_score_ranks_nothing(call, tmp_path, more):
+    """It was left out of the features, and that is no word for a score."""
+    path = tmp_path / "flat.csv"
+    lines = [f"{'ab'[i % 2]},0.5{more and f',{i % 7}'}" for i in range(20)]
+    path.write_text("\n".join([f"state,flat{more}", *lines]))
+    said = call("roc", path, "--target", "state", "--score", "flat")
+    assert said.code == 3
+    assert "--score flat is constant: it ranks no row before another." in said.err

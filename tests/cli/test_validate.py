@@ -73,6 +73,24 @@ def test_subgroups_are_columns_of_the_file(call, patients):
     assert bundled.code == 2
 
 
+def test_subgroups_that_are_no_features(call, patients):
+    """The groups have their levels; of others it is said why they have none."""
+    header, *lines = patients.read_text().splitlines()
+    rows = [f"{line},s{i % 12},1" for i, line in enumerate(lines)]
+    patients.write_text("\n".join([f"{header},site,p", *rows]))
+    words = ("validate", patients, "--target", "y", "--model", "lda", "--replicates", 0)
+    words = (*words, "--groups", "site", "--json", "--subgroups")
+    levels = call(*words, "site").content["subgroups"]["risks"][0]["levels"]
+    assert len(levels) == 12
+    for name, why in (
+        ("p", "column 'p' is constant and is left out: it has no subgroups."),
+        ("y", "column 'y' is that of --target; name a feature, or --groups."),
+    ):
+        said = call(*words, name)
+        assert said.code == 3
+        assert f"--subgroups: {why}" in said.err
+
+
 def test_the_event_is_a_label_as_it_is_written(call, patients):
     """--positive no: that of Python; a label that is not there is refused."""
     words = ("validate", patients, "--target", "y", "--model", "lda", "--replicates", 0)

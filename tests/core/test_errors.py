@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from truerisk.core.errors import BadData, FitFailed, MissingExtra, Refusal, named
+from truerisk.core.errors import BadData, FitFailed, MissingExtra, Refusal, first_line, named
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,10 @@ def test_other_errors_pass():
     """What truerisk did not word is not touched."""
     with pytest.raises(ZeroDivisionError, match="^division by zero$"), named("knn"):
         _ = 1 / 0
+
+
+def test_what_others_say_is_cut_at_a_word():
+    """A word that is half there may be another one."""
+    said = first_line(ValueError("fold " * 100))
+    assert said == "fold " * 59 + "fold …"
+    assert first_line(ValueError("f" * 400)) == "f" * 300 + " …"

@@ -19,6 +19,7 @@ from truerisk.api.auditing.on_scores import (
     within_one_error,
 )
 from truerisk.api.auditing.on_state import state_findings
+from truerisk.api.auditing.order_of_rows import OrderOfRows
 from truerisk.api.auditing.outcome import Audit, Stated
 from truerisk.api.auditing.reading import given_to, read_claim
 from truerisk.api.auditing.score_scale import ScoreScale, known_by, scale_of
@@ -38,7 +39,7 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 
-__all__ = ["LEVELS", "Audit", "audit"]
+__all__ = ["LEVELS", "Audit", "audit", "audited"]
 
 LEVELS = ("scores", "bbc", "nested")
 
@@ -108,11 +109,35 @@ def audit(
     >>> print(u.conclusion)
     best_score_ 0.9000 is optimistic by 0.0304; honest 0.8696 [0.7059, 1.0000].
     """
+    given = {
+        "groups": groups,
+        "time": time,
+        "block": block,
+        "fit_params": fit_params,
+        "confidence_level": confidence_level,
+        "engine": engine,
+        "executor": executor,
+        "random_state": random_state,
+    }
+    return audited(search, X, y, level, outer, replicates, given)
+
+
+def audited(
+    search: Any,
+    X: Any,
+    y: Any,
+    level: str,
+    outer: Any,
+    replicates: int,
+    given: Mapping[str, Any],
+    order: OrderOfRows | None = None,
+) -> Audit:
+    """`audit` where the caller may know more of the order of rows than X tells."""
     if level not in LEVELS:
         raise UnknownName(
             f"level={level!r} is unknown{closest(level, LEVELS) or '.'} Use {', '.join(LEVELS)}."
         )
-    check_level("confidence_level", confidence_level)
+    check_level("confidence_level", given["confidence_level"])
     if outer is not None and level != "nested":
         raise BadArgument(
             f"outer={shown(outer)}: level='{level}' repeats no search, so there are no outer "
@@ -125,25 +150,17 @@ def audit(
     found = state_findings(search)
     seen = Corrected(None)
     if X is not None:
-        given = {
-            "groups": groups,
-            "time": time,
-            "block": block,
-            "fit_params": fit_params,
-            "confidence_level": confidence_level,
-            "engine": engine,
-            "executor": executor,
-            "random_state": random_state,
-        }
         _refuse_other_columns(search, X)
         usable = claim.usable()
         problem = _problem(usable, scale, X, y, given)
         scale = known_by(scale, problem.data)
         with _leaks_are_findings():
-            seen, more = _look(search, usable, scale, problem, level, outer, replicates, given)
+            seen, more = _look(
+                search, usable, scale, problem, level, outer, replicates, given, order
+            )
         found += more
     found += score_findings(claim, scale, getattr(search, "error_score", None))
-    return _outcome(claim, scale, level, seen, found, confidence_level)
+    return _outcome(claim, scale, level, seen, found, given["confidence_level"])
 
 
 def _look(
@@ -155,6 +172,7 @@ def _look(
     outer: Any,
     replicates: int,
     given: Mapping[str, Any],
+    order: OrderOfRows | None,
 ) -> tuple[Corrected, list[Finding]]:
     """The honest risk by the level, and what rows, columns and splits show."""
     data = problem.data
@@ -164,7 +182,7 @@ def _look(
     plan = _plan(claim, data, level)
     if plan is not None:
         found += split_findings(data, plan)
-    seen = corrected(search, claim, scale, problem, plan, level, outer, replicates, given)
+    seen = corrected(search, claim, scale, problem, plan, level, outer, replicates, given, order)
     found += seen.findings
     if seen.honest is not None:
         claimed = scale.risk(claim.score)

@@ -57,7 +57,7 @@ def estimate_risk(
     time : array or name of a column of X, optional
         When each row was taken: numbers or dates, in any order, ties allowed. Methods such as
         "forward-5" train on the past; of others a warning says which rows they test by later ones.
-        A named column stays in X.
+        A named column stays in X; dates are taken out of it by ``time=X.pop("when")``.
     block : array, frame or names of columns of X, optional
         Where each row was taken: one to three coordinates, or the label of a block.
     interval : str, optional

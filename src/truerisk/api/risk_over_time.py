@@ -21,7 +21,7 @@ SMALL = 0.05  # a p-value that is called a trend
 FEWEST_TIMES = 300  # of fewer, a test at .05 found a trend in 9 of 100 series without one
 
 OF_GROUPS = (
-    "rows come in groups, which may be met again later: losses far apart depend on each other, so "
+    "rows come in {met}, which may be met again later: losses far apart depend on each other, so "
     "a trend has no test."
 )
 
@@ -175,7 +175,9 @@ def risk_over_time(
     means = np.bincount(member, losses) / counts
     slope, error, p_value, notes = trend_of(distinct, means)
     if estimate.n_groups is not None:
-        error, p_value, notes = None, None, (OF_GROUPS,)
+        placed = estimate.answered is not None and estimate.answered.placed
+        met = "blocks or groups" if placed else "groups"
+        error, p_value, notes = None, None, (OF_GROUPS.format(met=met),)
     parts = np.array_split(np.arange(len(distinct)), min(n_stretches, len(distinct)))
     sizes = np.array([len(part) for part in parts])
     stretch = np.repeat(np.arange(len(parts)), sizes)[member]
@@ -204,6 +206,10 @@ def _kept(estimate: RiskEstimate) -> np.ndarray:
     if estimate.answered is None and estimate.ordered:
         raise Refusal("an estimate read from a file keeps no times of rows: give time=.")
     kept = None if estimate.answered is None else estimate.answered.times
+    if kept is None and estimate.answered is not None and estimate.answered.placed:
+        raise Refusal(
+            "the rows have places and no times, and their numbers are no times: give time=."
+        )
     return np.arange(estimate.n_rows) if kept is None else kept
 
 

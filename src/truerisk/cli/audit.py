@@ -17,6 +17,7 @@ from truerisk.cli.workers import executor_of, worker_options
 __all__ = ["REFUTED", "audit"]
 
 REFUTED = 4
+REPLICATES = 1000
 WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
 """Options that no number depends on."""
 
@@ -68,14 +69,10 @@ def audit(
     _say_notes(source)
     found = _audited(
         factory,
-        source.X,
-        source.y,
-        source.of_rows,
+        source,
+        {"confidence_level": confidence, "random_state": seed, "executor": runs_on},
         level=level,
         outer=outer,
-        confidence_level=confidence,
-        random_state=seed,
-        executor=runs_on,
     )
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command)
@@ -89,12 +86,26 @@ def audit(
     return REFUTED if found.refuted else 0
 
 
-def _audited(factory: Any, X: Any, y: Any, of_rows: dict[str, Any], **options: Any) -> Any:
-    from truerisk.api.audit import audit as audit_search
+def _audited(
+    factory: Any, source: Source, options: dict[str, Any], *, level: str, outer: str | None
+) -> Any:
+    from truerisk.api.audit import audited
 
+    X, y, of_rows = source.X, source.y, source.of_rows
+    given = {"fit_params": None, "engine": "auto", **of_rows, **options}
     with worded_warnings(), shown_progress():
         search = _fitted(call_factory(factory, X, y), X, y, of_rows)
-        return audit_search(search, X, y, **of_rows, **options)
+        return audited(search, X, y, level, outer, REPLICATES, given, _order(source))
+
+
+def _order(source: Source) -> Any:
+    """What the columns of the file tell of the order of its rows, by their names there."""
+    from truerisk.api.auditing.order_of_rows import order_of_columns
+    from truerisk.core.present import clean
+
+    columns = {**source.dates, **{name: source.column(name) for name in source.columns}}
+    named = ((f"column {clean(name, 40)!r}", cells) for name, cells in columns.items())
+    return order_of_columns(named, source.y)
 
 
 def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any]) -> Any:

@@ -22,6 +22,7 @@ __all__ = ["compare"]
     "--test",
     default="nadeau-bengio",
     show_default=True,
+    type=click.Choice(["nadeau-bengio", "bayes", "sharp", "mcnemar", "5x2"]),
     metavar="WORD",
     help="nadeau-bengio, bayes, sharp, mcnemar or 5x2.",
 )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.core.errors import BadData
+
 if TYPE_CHECKING:
     from truerisk.core.statistics.error_posterior import ErrorPosterior
 
@@ -47,8 +49,13 @@ def posterior(
     """  # noqa: D301 - \b is for click
     from truerisk.core.statistics.error_posterior import ErrorPosterior
 
-    found = ErrorPosterior(errors, rows, prior)
-    click.echo(json.dumps(_content(found, level)) if as_json else _text(found, level))
+    try:
+        found = ErrorPosterior(errors, rows, prior)
+    except BadData as error:  # there is no data here, only options
+        raise click.UsageError(str(error)) from None
+    click.echo(
+        json.dumps(_content(found, level), allow_nan=False) if as_json else _text(found, level)
+    )
     return 0
 
 

@@ -59,17 +59,32 @@ def reviewed(
 
 
 def _columns(source: Source, asked: str) -> dict[str, Any]:
-    """The named columns of a file, which the model sees, too."""
-    from truerisk.core.present import clean
-
+    """The named columns of a file: those that the model sees, too, and that of the groups."""
     if not source.columns:
         raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
     found = {}
     for name in (part.strip() for part in asked.split(",")):
-        if name not in source.columns:
-            raise BadData(
-                f"--subgroups: the file has no column {clean(name, 40)!r}; it has "
-                f"{clean(', '.join(source.columns), 160)}."
-            )
-        found[name] = source.column(name)
+        if source.named.get(name) == "--groups":
+            found[name] = source.groups
+        elif name in source.columns:
+            found[name] = source.column(name)
+        else:
+            raise BadData(_no_subgroups(source, name))
     return found
+
+
+def _no_subgroups(source: Source, name: str) -> str:
+    """Why a column has no subgroups: it is left out, named by an option, or not there."""
+    from truerisk.core.present import clean
+
+    column = f"column {clean(name, 40)!r}"
+    if name in source.left_out:
+        return (
+            f"--subgroups: {column} {source.left_out[name]} and is left out: it has no subgroups."
+        )
+    if name in source.named:
+        return (
+            f"--subgroups: {column} is that of {source.named[name]}; name a feature, or --groups."
+        )
+    known = clean(", ".join(source.columns), 160)
+    return f"--subgroups: the file has no {column}; it has {known}."

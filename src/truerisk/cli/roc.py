@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,7 +32,14 @@ RATES = ("sensitivity", "specificity", "precision")
     help="The column of scores; a second one is compared with it.",
 )
 @click.option("--positive", metavar="LABEL", help="The class that scores speak for.")
-@click.option("--threshold", type=float, metavar="T", help="Call rows positive from T on.")
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=float,
+    metavar="T",
+    multiple=True,
+    help="Call rows positive from T on; may be given several times.",
+)
 @click.option("--cost", type=(float, float), metavar="FP FN", help="Costs of the two errors.")
 @click.option("--prevalence", type=float, help="With --cost: the share of positives in use.")
 @click.option("--sensitivity", type=float, help="Demand it.")
@@ -42,7 +50,7 @@ RATES = ("sensitivity", "specificity", "precision")
 def roc(
     columns: tuple[str, ...],
     positive: str | None,
-    threshold: float | None,
+    thresholds: tuple[float, ...],
     cost: tuple[float, float] | None,
     prevalence: float | None,
     level: float,
@@ -62,20 +70,41 @@ def roc(
         raise click.UsageError("two --score are compared at most.")
     if prevalence is not None and cost is None:
         raise click.UsageError("--prevalence goes with --cost FP FN.")
+    if where["target_type"] == "regression":
+        raise click.UsageError("--target-type regression: a ROC curve tells classes apart.")
     demanded = dict(zip(RATES, (sensitivity, specificity, precision), strict=True))
-    source = read_source(**where)
+    source = _read(columns, where)
     for note in source.notes:
         if note.startswith("target"):  # the others are of features, and nothing is fitted here
             say(f"note: {note}")
     curves = [_curve(source, column, positive, level) for column in columns]
-    points = _points(curves[0], threshold, cost, prevalence, demanded)
+    points = [_points(curve, thresholds, cost, prevalence, demanded) for curve in curves]
     click.echo(_json(curves, points, level) if as_json else _text(columns, curves, points, level))
     return 0
+
+
+def _read(columns: tuple[str, ...], where: dict[str, Any]) -> Source:
+    """The file, which may have no column that varies: then no score ranks a row."""
+    from truerisk.datasets.table import NoFeatures
+
+    try:
+        return read_source(**where)
+    except NoFeatures as error:
+        for column in columns:
+            if column in error.left_out:
+                raise BadData(_idle(column, error.left_out)) from None
+        raise
+
+
+def _idle(column: str, left_out: Mapping[str, str]) -> str:
+    return f"--score {column} {left_out[column]}: it ranks no row before another."
 
 
 def _curve(source: Source, column: str, positive: str | None, level: float) -> RocCurve:
     from truerisk.core.statistics.roc import RocCurve
 
+    if column in source.left_out:
+        raise BadData(_idle(column, source.left_out))
     if column not in source.columns:
         known = ", ".join(source.columns)
         raise BadData(f"--score {column} is no column beside the target; there are {known}.")
@@ -90,36 +119,42 @@ def _curve(source: Source, column: str, positive: str | None, level: float) -> R
 
 def _points(
     curve: RocCurve,
-    threshold: float | None,
+    thresholds: tuple[float, ...],
     cost: tuple[float, float] | None,
     prevalence: float | None,
     demanded: dict[str, float | None],
 ) -> list[OperatingPoint]:
-    found = [] if threshold is None else [curve.at(threshold)]
+    found = [curve.at(threshold) for threshold in thresholds]
     if cost is not None:
         found.append(curve.at_cost(*cost, prevalence=prevalence))
     return [*found, *(curve.at_rate(**{n: r}) for n, r in demanded.items() if r is not None)]
 
 
 def _text(
-    columns: tuple[str, ...], curves: list[RocCurve], points: list[OperatingPoint], level: float
+    columns: tuple[str, ...],
+    curves: list[RocCurve],
+    points: list[list[OperatingPoint]],
+    level: float,
 ) -> str:
     first = curves[0]
     lines = [f"positive: {first.positive}"]
     lines += [str(curve) for curve in curves]
-    lines += [str(point) for point in points]
+    for column, told in zip(columns, points, strict=True):
+        whose = f"{column}: " if len(columns) == 2 else ""
+        lines += [f"{whose}{point}" for point in told]
     if len(curves) == 2:
         lines.append(f"{columns[0]} − {columns[1]}: {first.minus(curves[1], level)}")
     lines += [f"note: {note}" for curve in curves for note in curve.notes]
     return "\n".join(lines)
 
 
-def _json(curves: list[RocCurve], points: list[OperatingPoint], level: float) -> str:
+def _json(curves: list[RocCurve], points: list[list[OperatingPoint]], level: float) -> str:
     from truerisk.core.present import plain
 
     content = curves[0].to_dict()
-    content["points"] = [point.to_dict() for point in points]
+    content["points"] = [point.to_dict() for point in points[0]]
     if len(curves) == 2:
-        content["other"] = curves[1].to_dict()
+        others = [point.to_dict() for point in points[1]]
+        content["other"] = {**curves[1].to_dict(), "points": others}
         content["difference"] = plain(curves[0].minus(curves[1], level))
     return json.dumps(content, allow_nan=False)

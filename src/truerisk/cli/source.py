@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
@@ -17,7 +17,11 @@ __all__ = ["Source", "label_written", "order_options", "read_source", "source_op
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a command works on; `name` is that of the file, without its folders."""
+    """What a command works on; `name` is that of the file, without its folders.
+
+    `left_out` says why columns are no features, and `named` which option each other one is named
+    by, such as {"site": "--groups"}.
+    """
 
     name: str
     X: Any
@@ -31,6 +35,9 @@ class Source:
     groups: Any = None
     time: Any = None
     block: Any = None
+    dates: Mapping[str, Any] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def of_rows(self) -> dict[str, Any]:
@@ -160,7 +167,17 @@ def read_source(
         groups=table.groups,
         time=table.time,
         block=table.block,
+        dates=table.dates,
+        left_out=dict(zip(table.left_out, table.reasons, strict=True)),
+        named=_named(table.target, groups, time, given["block"]),
     )
+
+
+def _named(target: str, groups: str | None, time: str | None, block: Any) -> dict[str, str]:
+    """The columns that options name, and that are no features for that."""
+    options = {"--groups": groups, "--time": time, "--target": target}
+    named = {name.strip(): option for option, name in options.items() if name is not None}
+    return {**named, **{name.strip(): "--block" for name in block}}
 
 
 def _bundled(name: str) -> Source:

@@ -22,7 +22,7 @@ class AnsweredRows:
 
     `told` are the answers and those that were asked for besides; `truth` is y, and `classes` are
     its labels in the order of their codes, None for numbers. `times` are those of all rows, if they
-    had any.
+    had any; `placed` says whether they had places.
     """
 
     told: tuple[Answers, ...]
@@ -30,6 +30,7 @@ class AnsweredRows:
     classes: np.ndarray | None
     candidate: int = 0
     times: np.ndarray | None = None
+    placed: bool = False
 
     @classmethod
     def of(cls, answers: Answers | None, data: Data) -> AnsweredRows | None:
@@ -39,7 +40,10 @@ class AnsweredRows:
         known = {one.response: one for one in (*answers.also, answers)}
         told = tuple(known[response] for response in OF_ROWS if response in known)
         truth = data.y if data.classes is None else data.classes[data.codes]
-        return cls(told, np.asarray(truth), data.classes, times=data.time) if told else None
+        if not told:
+            return None
+        placed = data.block is not None
+        return cls(told, np.asarray(truth), data.classes, times=data.time, placed=placed)
 
     @property
     def n_lines(self) -> int:

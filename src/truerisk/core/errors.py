@@ -39,6 +39,9 @@ __all__ = [
 ]
 
 
+LONGEST = 300  # characters of what an error of others says
+
+
 class TrueRiskError(Exception):
     """Any failure that truerisk words itself; the command line prints it as one sentence."""
 
@@ -174,7 +177,11 @@ def first_line(error: BaseException) -> str:
         text = str(error).strip()
     except Exception:  # noqa: BLE001  even this is their code
         text = ""
-    return text.splitlines()[0][:300] if text else "no message"
+    line = text.splitlines()[0] if text else "no message"
+    if len(line) <= LONGEST:
+        return line
+    head, _, last = line[:LONGEST].rpartition(" ")
+    return f"{head or last} …"
 
 
 def said_by(error: BaseException) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, BadData
+from truerisk.core.table.times import dates_in
 from truerisk.datasets.beside import Beside, place_of
 from truerisk.datasets.cells import cells_of, side_by_side
 from truerisk.datasets.columns import Column, Kind, numbers_rows, read_column
@@ -19,10 +20,18 @@ from truerisk.datasets.formats import read_columns
 from truerisk.datasets.target import Target, Task, read_target
 from truerisk.datasets.wording import counted, listed, quoted
 
-__all__ = ["MAX_BYTES", "MAX_CELLS", "Table", "read_table"]
+__all__ = ["MAX_BYTES", "MAX_CELLS", "NoFeatures", "Table", "read_table"]
 
 MAX_CELLS = 10_000_000
 MAX_BYTES = 256 * 2**20
+
+
+class NoFeatures(BadData):
+    """No column is left to learn from: `left_out` says why each of them is left out."""
+
+    def __init__(self, sentence: str, left_out: Mapping[str, str]) -> None:
+        super().__init__(sentence)
+        self.left_out = left_out
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +54,8 @@ class Table:
         Missing cells of each feature.
     left_out : tuple of str
         Columns that carry nothing and are no features.
+    reasons : tuple of str
+        Of each of these, what it is, such as "is constant".
     notes : tuple of str
         What was inferred or left out, one sentence each.
     groups, time : arrays (n_rows,) of text, optional
@@ -52,6 +63,8 @@ class Table:
     block : array of text, optional
         The cells of the columns that say where a row was taken: (n_rows,) of one, labels; else
         (n_rows, columns), coordinates. They are no features.
+    dates : dict of arrays (n_rows,) of text
+        The cells of columns of dates that were left out, since every row has one of its own.
     """
 
     X: NDArray[np.float64]
@@ -67,6 +80,8 @@ class Table:
     groups: NDArray[Any] | None = None
     time: NDArray[Any] | None = None
     block: NDArray[Any] | None = None
+    reasons: tuple[str, ...] = ()
+    dates: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -200,7 +215,8 @@ def _without_numbering(columns: list[Column]) -> list[Column]:
 def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
     features = [column for column in columns if column.left_out is None]
     if not features:
-        raise BadData(_no_features(target, columns))
+        raise NoFeatures(_no_features(target, columns), _left_out(columns))
+    dates = _dates(columns)
     return Table(
         X=side_by_side([(column.cells, column.of_words) for column in features]),
         y=goal.y,
@@ -210,9 +226,26 @@ def _table(target: str, goal: Target, columns: Sequence[Column]) -> Table:
         kinds=tuple(column.kind for column in features),
         levels=tuple(column.levels for column in features),
         missing=tuple(column.n_missing for column in features),
-        left_out=tuple(column.name for column in columns if column.left_out is not None),
-        notes=tuple(_notes(goal, columns, features)),
+        left_out=tuple(_left_out(columns)),
+        reasons=tuple(_left_out(columns).values()),
+        notes=tuple(_notes(goal, columns, features, dates)),
+        dates=dates,
     )
+
+
+def _left_out(columns: Sequence[Column]) -> dict[str, str]:
+    """The reasons by the names of the columns."""
+    return {c.name: c.left_out for c in columns if c.left_out is not None}
+
+
+def _dates(columns: Sequence[Column]) -> dict[str, NDArray[Any]]:
+    """The cells of columns of dates that are no features."""
+    texts = {
+        column.name: np.array(column.levels)[column.values.astype(np.intp)]
+        for column in columns
+        if column.left_out is not None and len(column.levels) > 1 and not column.n_missing
+    }
+    return {name: cells for name, cells in texts.items() if dates_in(cells) is not None}
 
 
 def _no_features(target: str, columns: Sequence[Column]) -> str:
@@ -223,11 +256,19 @@ def _no_features(target: str, columns: Sequence[Column]) -> str:
     return f"no column is left to learn from ({reasons}{more}): add features that vary."
 
 
-def _notes(goal: Target, columns: Sequence[Column], features: Sequence[Column]) -> list[str]:
+def _notes(
+    goal: Target,
+    columns: Sequence[Column],
+    features: Sequence[Column],
+    dates: Mapping[str, NDArray[Any]],
+) -> list[str]:
     notes = [goal.note]
     for column in columns:
         if column.left_out is not None:
-            notes.append(f"column {quoted(column.name)} {column.left_out} and is left out")
+            said = f"column {quoted(column.name)} {column.left_out} and is left out"
+            if column.name in dates:
+                said += f"; if its dates are the times of the rows: --time {column.name}"
+            notes.append(said)
         elif column.note is not None:
             notes.append(column.note)
     return notes + _preparation_notes(features)

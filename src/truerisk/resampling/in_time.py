@@ -128,9 +128,10 @@ def _nothing_before(data: Data, fold: int, n_before: int) -> str:
             f"split {fold} has no training rows: all rows before what it tests have the time of "
             "its first row. Use fewer splits."
         )
-    groups = "" if data.groups is None else ", or are of groups that are tested"
+    kind = "groups" if data.block is None else "blocks"
+    groups = "" if data.groups is None else f", or are of {kind} that are tested"
     return (
         f"split {fold} has no training rows: the {n_before} rows before what it tests lie in the "
         f"gap, or before the window{groups}. Use a shorter gap, a longer window or fewer splits"
-        f"{groups and ', or leave groups out where known groups are to be predicted'}."
+        f"{groups and f', or leave {kind} out where known {kind} are to be predicted'}."
     )

@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit
@@ -15,7 +14,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
 from truerisk.api.auditing.apart import ChosenWithout
-from truerisk.api.auditing.mixed_splits import times_of_table
 from truerisk.core.errors import BadData
 from truerisk.datasets import DailyLoadProblem
 
@@ -74,18 +72,6 @@ def test_rows_that_do_not_depend_on_each_other_may_be_shuffled():
     """Dates alone are no fault: the risk must collapse."""
     X, y = DailyLoadProblem(memory=0.0)(N, random_state=2)
     assert not said(audited(pd.DataFrame(X, columns=NAMES, index=FRAME.index), y))
-
-
-def test_times_are_the_sorted_dates_of_a_frame():
-    """The index first, then columns; numbers, unsorted or missing dates are none."""
-    column = pd.DataFrame({"x": X[:, 0], "when": DATES})
-    assert times_of_table(column)[1] == "column 'when'"
-    assert times_of_table(pl.DataFrame({"x": X[:, 0], "when": DATES}))[1] == "column 'when'"
-    assert times_of_table(FRAME)[1] == "the index"
-    for none in (X, FRAME[::-1], FRAME.reset_index(drop=True), column[::-1]):
-        assert times_of_table(none)[0] is None
-    column.loc[3, "when"] = pd.NaT
-    assert times_of_table(column)[0] is None
 
 
 # ---------------------------------------------------------------- the headline

@@ -75,6 +75,8 @@ def test_nothing_tested_is_the_prior() -> None:
         (6, 5, (1, 1), "6 errors in 5 test rows"),
         (np.nan, 5, (1, 1), "between 0 and n"),
         (1, np.inf, (1, 1), "between 0 and n"),
+        (6, 10**23, (1, 1), "test rows are more than 1,000,000,000,000,000"),
+        (1, 5, (1e308, 1e308), "is worth more than 1,000,000,000,000,000 rows"),
         (1, 5, (0, 1), "no Beta prior"),
         (1, 5, (1, np.nan), "no Beta prior"),
         (1, 5, 1, "prior 1 is no Beta prior"),

@@ -66,6 +66,8 @@ def test_holes_are_those_of_numbers(table, holes) -> None:
         (pd.DataFrame({"a": [1], "t": ["u\nv"]}), "X has text in column 't', such as 'u\\x0av':"),
         (np.array([[1, None], [2, "w"]], dtype=object), "X has text in column 1, such as 'w':"),
         (pd.DataFrame({"when": DAYS}), "X has dates in column 'when': turn them into numbers"),
+        (pd.DataFrame({"when": ["2024-05-01"]}), "X has dates in column 'when': turn them into"),
+        (np.array([[1, "2024-05-01"]], dtype=object), "X has dates in column 1: turn them into"),
     ],
 )
 def test_what_models_cannot_read_is_named(table, sentence) -> None:

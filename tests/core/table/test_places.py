@@ -42,6 +42,10 @@ def test_names_are_columns_of_the_frame(frame) -> None:
     assert checked_places(["p", "q", "p"], X, 3).tolist() == [0, 1, 0]
     with pytest.raises(BadData, match="block='z': X has no such column"):
         checked_places("z", X, 3)
+    with pytest.raises(BadData, match="block='yy': X has no such column; did you mean 'y'"):
+        checked_places(["x", "yy"], X, 3)
+    with pytest.raises(BadData, match="block has shape"):
+        checked_places(["p"] * 4, X, 3)
 
 
 @pytest.mark.parametrize(

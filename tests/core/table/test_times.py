@@ -152,6 +152,8 @@ def test_lengths_of_time_have_the_unit_of_the_times() -> None:
         (7, DATES, "time= holds dates, so give a length of time"),
         (np.timedelta64(-1, "D"), DATES, "not negative"),
         (np.timedelta64("NaT"), DATES, "not negative"),
+        (np.timedelta64(1, "M"), DATES, "months and years are not equally long; give days"),
+        (np.timedelta64(1, "Y"), DATES, "months and years are not equally long"),
     ],
 )
 def test_lengths_in_another_unit_are_refused(given, times, message) -> None:

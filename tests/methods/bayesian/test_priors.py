@@ -244,3 +244,9 @@ def test_methods_with_arrays_compare():
     assert hash(one) == hash(other)
     assert one.word == "bee (scale, mean)"
     assert BayesianError("flat", kappa=3).word == "bee (flat prior, kappa=3)"
+
+
+def test_one_number_for_each_class_is_a_mapping():
+    """A list does not say which class is meant."""
+    with pytest.raises(BadArgument, match=r"from the labels of y, such as kappa=\{0: 7, 1: 8\}"):
+        BayesianError(kappa=[7, 8])

@@ -10,6 +10,7 @@ from sklearn.linear_model import LinearRegression
 import truerisk as tr
 from truerisk.core.errors import Refusal, TimeLeakWarning
 from truerisk.core.statistics.long_run import long_run
+from truerisk.methods.interval_forms.hac import HAC
 
 RNG = np.random.default_rng(0)
 N = 600
@@ -118,3 +119,26 @@ def test_no_order_no_interval():
         tr.estimate_risk(LinearRegression(), X, Y, interval="hac")
     with pytest.raises(Refusal, match="interval 'wald' needs rows that do not depend on each"):
         estimate(interval="wald")
+
+
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
+@pytest.mark.parametrize(
+    ("given", "met"),
+    [
+        ({"block": np.random.default_rng(0).uniform(size=(N, 2))}, "places"),
+        ({"block": np.arange(N) % 400}, "blocks"),
+    ],
+    ids=["coordinates", "labels"],
+)
+def test_places_are_not_called_groups(given, met):
+    """What is met again is said in the words of what was given."""
+    found = estimate(**given)
+    assert found.interval is None
+    assert found.notes[0].startswith(f"{met} are met again later")
+
+
+def test_both_sources_are_cited():
+    """Whoever had the idea of the factor, too."""
+    reference = HAC.reference
+    assert "Lazarus" in reference
+    assert "Müller UK, Watson MW (2022)" in reference

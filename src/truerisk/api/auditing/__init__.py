@@ -11,6 +11,7 @@ Findings and the checks of tables and splits are in `api/findings`.
 | `replay.py` | the same splits again: out-of-fold losses of every candidate |
 | `ranked.py` | the bootstrap for AUC, which rows do not add up to |
 | `repeat.py` | the whole search inside outer folds |
+| `order_of_rows.py` | what a table tells of the order of its rows: dates, or a count |
 | `mixed_splits.py` | which splits mix past and future, neighbours, or groups |
 | `apart.py` | the choice tested where these are kept apart |
 | `correcting.py` | the honest risk by the level, from all of these |

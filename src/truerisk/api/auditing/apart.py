@@ -32,6 +32,7 @@ __all__ = ["apart_findings", "risk_apart"]
 
 SHARE = 0.1  # of the risk of rows kept apart; less is no collapse
 ERRORS = 2.0  # standard errors of the mean of the parts
+UNTOLD = 4.0  # of them, where nobody gave the times and y of neighbours is not alike
 
 ONE_CHOICE = (
     "tested is the setting that the search chose on all rows: the choice is not corrected for. "
@@ -129,21 +130,29 @@ def apart_findings(mixed: Mixed, found: RiskEstimate, claimed: float) -> Iterato
 
     By more than a tenth and two standard errors of the mean of the parts: then the rows depend on
     those near them, and the search rated how well it remembers the neighbours of a row. Cut groups
-    are a finding whatever the risk (`findings/on_splits.py`).
+    are a finding whatever the risk (`findings/on_splits.py`). Of numbers that no name calls times
+    it is only known that the table is sorted by them.
     """
     risks, value = found.split_risks, found.value
     if mixed.kind == "groups" or risks is None or value is None:
         return
     error, lost = float(risks.std(ddof=1) / np.sqrt(len(risks))), value - claimed
-    if lost <= max(SHARE * value, ERRORS * error):
+    if lost <= max(SHARE * value, (ERRORS if mixed.alike else UNTOLD) * error):
         return
-    when, saw = ("times", "later ones") if mixed.kind == "time" else ("places", "the rows beside")
+    saw = "later ones" if mixed.kind == "time" else "the rows beside"
+    have = f"have {'times' if mixed.kind == 'time' else 'places'} ({mixed.place})"
+    if not mixed.sure:
+        have = f"are sorted by {mixed.place}, which counts them"
     said = (
-        f"The rows have {when} ({mixed.place}), and {mixed.n_rows} of {mixed.data.n_rows} were "
-        f"tested by models that saw {saw}. The search claims a risk of "
+        f"The rows {have}, and {mixed.n_rows} of {mixed.data.n_rows} were tested by models that "
+        f"saw {saw}. The search claims a risk of "
         f"{number(claimed)} for its choice; in {len(risks)} {mixed.parts}, each left out whole, it "
         f"is {number(value)}: the claim shrinks by {number(lost)}."
     )
+    if not mixed.sure:
+        remedy = "If that is a time, give it as time=. If not, ask why rows in a row are alike."
+        yield Finding("order-matters", said, remedy)
+        return
     if mixed.kind == "time":
         forward = "cv=TimeSeriesSplit(), or HonestSearchCV and fit(X, y, time=...)"
         yield Finding("time-shuffled", said, f"Search in the order of time: {forward}.")

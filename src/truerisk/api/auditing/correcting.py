@@ -9,6 +9,7 @@ from typing import Any
 from truerisk.api.auditing.apart import apart_findings, risk_apart
 from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.mixed_splits import Kind, Mixed, mixed_splits
+from truerisk.api.auditing.order_of_rows import OrderOfRows
 from truerisk.api.auditing.repeat import repeated
 from truerisk.api.auditing.replay import Replayed, bias_corrected, replay, replay_findings
 from truerisk.api.auditing.score_scale import ScoreScale
@@ -49,11 +50,13 @@ def corrected(
     outer: Any,
     replicates: int,
     given: Mapping[str, Any],
+    order: OrderOfRows | None = None,
 ) -> Corrected:
     """The risk by a level; that of rows kept apart where the splits mix what belongs together.
 
     What the user has said of the rows (times, places, groups) is kept apart in any case; dates that
-    a frame is sorted by only where the risk collapses.
+    a frame is sorted by only where the risk collapses. Numbers that may be no times are a finding
+    then, and change no risk.
     """
     chosen, replayed, seen = None, None, []
     if level == "bbc" and plan is not None:
@@ -61,9 +64,9 @@ def corrected(
         other = replace(problem, seed=problem.seed + 1)
         seen = replay_findings(claim, scale, replayed, lambda: replay(claim, scale, other, plan))
         chosen = bias_corrected(claim, replayed, problem, replicates)
-    mixed = None if plan is None else mixed_splits(problem.data, plan)
+    mixed = None if plan is None else mixed_splits(problem.data, plan, order)
     apart, found = _apart(mixed, claim, scale, replayed, given)
-    if mixed is not None and not mixed.given and not found:
+    if mixed is not None and not mixed.given and not (found and mixed.sure):
         mixed = None
     seen += found
     if level == "nested":

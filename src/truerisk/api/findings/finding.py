@@ -33,6 +33,10 @@ CODES: Mapping[str, tuple[Severity, str]] = {
     "many-candidates": ("warning", "more settings were tried than half the rows"),
     "few-rows-per-fold": ("warning", "test sets of fewer than ten rows"),
     "groups-suspected": ("warning", "a column looks like the number of a group of rows"),
+    "order-matters": (
+        "warning",
+        "the table is sorted by a count of its rows, and the risk of stretches is larger",
+    ),
     "near-copies": ("warning", "many rows have a near copy: measured twice?"),
     "rotated-outside": ("warning", "the columns are principal components of all rows"),
     "random-model": ("warning", "the models draw at random and their seed was not kept"),

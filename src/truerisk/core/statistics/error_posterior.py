@@ -18,6 +18,7 @@ from truerisk.core.results import RiskEstimate
 
 __all__ = ["ErrorPosterior", "Measures"]
 
+MOST = 10**15  # rows that are told apart as floats; what is more was mistyped
 ONE_RULE = "one fitted rule"
 
 
@@ -81,9 +82,15 @@ class ErrorPosterior:
                 f"errors={self.errors!r}, n={self.n!r}: give two numbers, how many errors in how "
                 "many test rows."
             )
+        if MOST < self.n < np.inf:
+            raise BadData(f"n={shown(self.n)} test rows are more than {MOST:,}, which nothing has.")
         if not (np.isfinite(self.n) and np.isfinite(self.errors) and 0 <= self.errors <= self.n):
             raise BadData(
                 f"{self.errors} errors in {self.n} test rows: errors must lie between 0 and n."
+            )
+        if _is_beta(self.prior) and max(self.prior) > MOST:
+            raise BadData(
+                f"prior {self.prior} is worth more than {MOST:,} rows, which nothing has."
             )
         if not _is_beta(self.prior):
             raise BadData(f"prior {self.prior} is no Beta prior: both parameters must be positive.")

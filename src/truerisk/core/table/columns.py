@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core.present import clean
 from truerisk.core.table.rows import column_arrays, column_names
+from truerisk.core.table.times import dates_in
 
 __all__ = [
     "Kind",
@@ -41,8 +42,8 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
         return why
     for j, kind in enumerate(kinds_of_columns(table) or ()):
         where = f"column {clean(names[j], 40)!r}" if names else f"column {j}"
-        if kind == "date":
-            return f"X has dates in {where}: turn them into numbers, such as days since the first."
+        if kind == "date" or (kind == "text" and not text and _are_dates(_columns(table)[j])):
+            return f"X has dates in {where}: {_without_dates(table, names, j)}"
         if kind == "text" and not text:
             return (
                 f"X has text in {where}, such as '{_example(_columns(table)[j])}': encode it "
@@ -50,6 +51,20 @@ def unreadable(table: Any, *, text: bool = False) -> str | None:
                 "handle_unknown='ignore'), columns), remainder='passthrough'), model))."
             )
     return None
+
+
+def _are_dates(column: np.ndarray) -> bool:
+    return dates_in(column) is not None
+
+
+def _without_dates(table: Any, names: list[str] | None, j: int) -> str:
+    """What to write where a model is to have numbers of dates, or none of them."""
+    numbers = "turn them into numbers, such as days since the first"
+    if names is None:
+        return f"{numbers}."
+    name = repr(clean(names[j], 40))
+    apart = f"time=X.pop({name})" if hasattr(table, "iloc") else f"time=X[{name}], X.drop({name})"
+    return f"{numbers}; if they only say when the rows were taken, take them out of X: {apart}."
 
 
 def unreadable_names(table: Any) -> str | None:

@@ -30,7 +30,7 @@ def checked_places(block: Any, X: Any, n: int) -> np.ndarray | None:
     """
     if block is None:
         return None
-    array = _array(_looked_up(block, X))
+    array = _array(_looked_up(block, X, n))
     if array.ndim not in (1, 2) or len(array) != n:
         raise BadData(
             f"block has shape {array.shape}; give a label, or coordinates, for each of {n} rows."
@@ -38,17 +38,20 @@ def checked_places(block: Any, X: Any, n: int) -> np.ndarray | None:
     return _coordinates(array) if array.ndim == 2 or array.dtype.kind == "f" else _labels(array)
 
 
-def _looked_up(block: Any, X: Any) -> Any:
+def _looked_up(block: Any, X: Any, n: int) -> Any:
     if isinstance(block, str):
         return column_of(X, block, "block")
     names = column_names(X) or ()
-    if isinstance(block, list | tuple) and block and all(_is_name(one, names) for one in block):
+    if isinstance(block, list | tuple) and _are_names(block, names, n):
         return np.column_stack([np.asarray(column_of(X, name, "block")) for name in block])
     return block
 
 
-def _is_name(given: Any, names: Sequence[str]) -> bool:
-    return isinstance(given, str) and given in names
+def _are_names(given: Sequence[Any], names: Sequence[str], n: int) -> bool:
+    """Whether these texts are columns: known ones, or too few to be a label of each row."""
+    if not given or not names or not all(isinstance(one, str) for one in given):
+        return False
+    return set(given) <= set(names) or (len(given) != n and len(given) <= MOST_AXES)
 
 
 def _array(block: Any) -> np.ndarray:

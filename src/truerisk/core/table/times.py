@@ -14,7 +14,7 @@ from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.registry import closest
 from truerisk.core.table.rows import column_names
 
-__all__ = ["as_span", "checked_times", "column_of"]
+__all__ = ["as_span", "checked_times", "column_of", "dates_in"]
 
 UNIT = "datetime64[us]"
 MISSING = "a row without a time is neither before nor after another; give it one or leave it out."
@@ -46,6 +46,28 @@ def checked_times(time: Any, X: Any, n: int) -> np.ndarray | None:
     if (times == times[0]).all():
         raise BadData("time is the same in all rows: no row comes after another.")
     return times
+
+
+def dates_in(column: Any) -> np.ndarray | None:
+    """The dates that a column holds, however they are written; None where a row has none.
+
+    >>> dates_in(["20240531", "20240601"])
+    array(['2024-05-31T00:00:00.000000', '2024-06-01T00:00:00.000000'],
+          dtype='datetime64[us]')
+    >>> dates_in([1.5, 2.5])
+    """
+    try:
+        array = _array(column)
+        if array.ndim != 1 or not len(array) or array.dtype.kind not in "iufMOU":
+            return None
+        if array.dtype.kind in "iuf":
+            return _numbered_dates(array)
+        if array.dtype.kind != "M":
+            _read(array[:1])  # which spares most texts that are no dates
+            array = _read(array)
+    except BadData:
+        return None
+    return array if array.dtype.kind == "M" and not np.isnat(array).any() else None
 
 
 def column_of(X: Any, name: str, what: str) -> Any:
@@ -90,6 +112,11 @@ def _as_duration(given: Any, times: np.ndarray, name: str) -> np.timedelta64:
         raise BadArgument(
             f"{name}={shown(given)}: time= holds dates, so give a length of time, such as "
             "numpy.timedelta64(7, 'D')."
+        )
+    if np.datetime_data(given.dtype)[0] in ("Y", "M"):
+        raise BadArgument(
+            f"{name}={shown(given)}: months and years are not equally long; give days, such as "
+            "np.timedelta64(30, 'D')."
         )
     if np.isnat(given) or given < np.timedelta64(0):
         raise BadArgument(f"{name}={shown(given)}: a length of time is not negative.")
@@ -192,11 +219,16 @@ def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
     return np.array(days, dtype=UNIT)
 
 
+def _numbered_dates(numbers: np.ndarray) -> np.ndarray | None:
+    """Dates that are written as numbers, such as 20240531; None where some are other numbers."""
+    if not (numbers.min() >= 19e6 and numbers.max() < 21e6) or (numbers % 1 != 0).any():
+        return None
+    return _basic_dates(f"{number:.0f}" for number in numbers)
+
+
 def _refuse_dates(numbers: np.ndarray) -> None:
     """Refuse numbers such as 20240531, whose differences are no lengths of time."""
-    if numbers.min() < 19e6 or numbers.max() >= 21e6 or (numbers % 1 != 0).any():
-        return
-    if _basic_dates(f"{number:.0f}" for number in numbers) is not None:
+    if _numbered_dates(numbers) is not None:
         raise BadData(
             f"time[0] is {numbers[0]:.0f}, and all of time are dates written as numbers: from one "
             "month to the next such numbers leap. Give them as texts, or as dates."

@@ -132,7 +132,10 @@ def _check(name: str, value: Any) -> None:
     if name in ("kappa", "nu"):
         if not is_number(value) or not np.isfinite(value) or (name == "nu" and value < 0):
             what = "a number" if name == "kappa" else "a number of rows, 0 or more"
-            raise BadArgument(f"{name}={shown(value)} is not {what}, nor one for each class.")
+            raise BadArgument(
+                f"{name}={shown(value)} is not {what}; one for each class is a mapping from the "
+                f"labels of y, such as {name}={{0: 7, 1: 8}}."
+            )
         return
     try:
         array = np.asarray(value, dtype=np.float64)

@@ -8,6 +8,7 @@ import numpy as np
 
 from truerisk.core.interval import Basis
 from truerisk.core.statistics.long_run import FEWEST_TIMES, long_run
+from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.evidence import RowEvidence
 from truerisk.methods.interval_forms.form import (
     NO_SPREAD,
@@ -22,7 +23,7 @@ from truerisk.methods.interval_forms.form import (
 __all__ = ["HAC"]
 
 OF_GROUPS = (
-    "groups are met again later, so that losses far apart in time depend on each other: no "
+    "{met} are met again later, so that losses far apart in time depend on each other: no "
     "standard error is justified."
 )
 
@@ -50,7 +51,9 @@ class HAC(IntervalForm[RowEvidence]):
     }
     reference: ClassVar[str] = (
         "Lazarus E, Lewis DJ, Stock JH, Watson MW (2018). HAR inference: recommendations for "
-        "practice. Journal of Business & Economic Statistics 36:541–559."
+        "practice. Journal of Business & Economic Statistics 36:541–559. The idea of the factor: "
+        "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica "
+        "90:2901–2935."
     )
     caution: ClassVar[str] = (
         "take the losses for a stationary series; how much longer than it looks their memory is "
@@ -60,7 +63,7 @@ class HAC(IntervalForm[RowEvidence]):
     def of(self, evidence: RowEvidence, c: int) -> Sureness:
         assert evidence.times is not None
         if evidence.groups is not None and _met_again(evidence.groups, evidence.times):
-            return None, None, (OF_GROUPS,)
+            return None, None, (OF_GROUPS.format(met=_kept_together(evidence.data)),)
         value = float(evidence.values[c])
         member = np.unique(evidence.times, return_inverse=True)[1].ravel()
         sums = np.bincount(member, evidence.weights * (evidence.losses[c] - value))
@@ -76,6 +79,15 @@ class HAC(IntervalForm[RowEvidence]):
         half = found.factor(evidence.terms.confidence_level) * error
         interval = evidence.skewed(value, half, self.word)
         return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
+
+
+def _kept_together(data: Data) -> str:
+    """What rows of one cluster share, in the words of what was given."""
+    if data.block is None:
+        return "groups"
+    if data.places is None:
+        return "blocks"
+    return "places" if data.groups is None else "places and groups"
 
 
 def _met_again(groups: np.ndarray, times: np.ndarray) -> bool:

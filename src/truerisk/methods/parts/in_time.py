@@ -27,7 +27,7 @@ def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
     """Refuse what is no length of time in any unit; None stands for none at all."""
     if given is None and not may_be_0:
         return
-    wanted = "a number or a length of time is wanted, "
+    wanted = "a number or a length of time is wanted, such as np.timedelta64(7, 'D'), "
     wanted += "not negative" if may_be_0 else "more than 0"
     try:
         fits = is_number(given) or isinstance(given, timedelta | np.timedelta64)
