@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import truerisk as tr
@@ -77,3 +78,21 @@ def test_the_model_is_needed(call, table):
     said = call("permute", table, "--target", "y")
     assert said.code == 2
     assert "--model" in said.err
+
+
+def test_rows_with_times_are_taken_on_in_time(call, tmp_path):
+    """As in Python; forecasts tune and test where no method is named."""
+    X, y = tr.datasets.make_daily_load(200, random_state=2)
+    names = ",".join([*(f"x{j}" for j in range(X.shape[1])), "load", "when"])
+    cells = np.column_stack([X, y, np.arange(200)])
+    path = tmp_path / "load.csv"
+    np.savetxt(path, cells, "%.17g", ",", header=names, comments="")
+    words = ("permute", path, "--target", "load", "--time", "when", "--model", "ridge")
+    said = call(*words, "--permutations", 19, "--json").content
+    read = tr.datasets.read_table(path, "load")
+    seen = read.X[:, [name != "when" for name in read.feature_names]]
+    grid = learner("ridge", "regression", n_rows=200, n_features=seen.shape[1])
+    search = tr.HonestSearchCV(*grid, random_state=0)
+    same = tr.permutation_test(search, seen, y, time=np.arange(200), n_permutations=19).to_dict()
+    assert said["method"] == "nested (forward-5, inner forward-5)"
+    assert (said["p_value"], said["observed"]) == (same["p_value"], same["observed"])

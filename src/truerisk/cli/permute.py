@@ -8,7 +8,7 @@ import click
 
 from truerisk.cli.output import say, shown_progress, worded_warnings
 from truerisk.cli.searches import folds_for, search_of
-from truerisk.cli.source import read_source, source_options
+from truerisk.cli.source import read_source, source_options, time_option
 from truerisk.cli.workers import executor_of, worker_options
 
 __all__ = ["permute"]
@@ -16,6 +16,7 @@ __all__ = ["permute"]
 
 @click.command()
 @source_options
+@time_option
 @click.option("--model", required=True, metavar="WORD", help="knn, lda, logistic, tree, …: tuned.")
 @click.option(
     "--permutations",
@@ -27,7 +28,7 @@ __all__ = ["permute"]
 )
 @click.option(
     "--method",
-    help="How settings are tuned.  [default: 10-fold; 5-fold above 2,000 rows]",
+    help="How settings are tuned.  [default: 10-fold; 5-fold above 2,000 rows; forward-5 in time]",
 )
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option(
@@ -64,9 +65,12 @@ def permute(
         say(f"note: {note}")
     from truerisk.api.permutation_test import permutation_test
 
-    select_by = folds_for(len(source.y)) if method is None else method
+    select_by = method
+    if method is None and source.time is None:
+        select_by = folds_for(len(source.y))
     search = search_of(model, source, select_by=select_by, loss=loss, random_state=seed)
+    rows = {"groups": source.groups, "time": source.time}
     asked = {"n_permutations": permutations, "executor": runs_on, "random_state": seed}
     with worded_warnings(), shown_progress():
-        found = permutation_test(search, source.X, source.y, groups=source.groups, **asked)
+        found = permutation_test(search, source.X, source.y, **rows, **asked)
     click.echo(found.to_json() if as_json else str(found))

@@ -12,7 +12,14 @@ import click
 from truerisk.cli.output import listed
 from truerisk.core.errors import BadData, UnknownName
 
-__all__ = ["Source", "label_written", "order_options", "read_source", "source_options"]
+__all__ = [
+    "Source",
+    "label_written",
+    "order_options",
+    "read_source",
+    "source_options",
+    "time_option",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,21 +87,19 @@ _OPTIONS = [
 ]
 
 
-_ORDER = [
-    click.option("--time", metavar="COL", help="The column of times or dates; no feature."),
-    click.option(
-        "--block",
-        metavar="COLS",
-        help="The columns of coordinates, with commas, or of labels of blocks; no features.",
-    ),
-]
+time_option = click.option(
+    "--time", metavar="COL", help="The column of times or dates; no feature."
+)
+_block_option = click.option(
+    "--block",
+    metavar="COLS",
+    help="The columns of coordinates, with commas, or of labels of blocks; no features.",
+)
 
 
 def order_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """When and where rows were taken, for commands that split rows."""
-    for option in reversed(_ORDER):
-        command = option(command)
-    return command
+    return time_option(_block_option(command))
 
 
 def source_options(command: Callable[..., Any]) -> Callable[..., Any]:
