@@ -53,6 +53,7 @@ class Loss(ABC):
     usual_average: Average = "fold"  # how the test sets of a repetition are averaged
     tells_influences: bool = False
     grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
+    holds_in_space: bool = False  # whether an interval of a score kept its promise on fields
     notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
 
     @abstractmethod

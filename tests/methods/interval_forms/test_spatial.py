@@ -157,3 +157,18 @@ def test_groups_that_lie_at_several_places_have_no_interval():
     met = tr.estimate_risk(MODEL, FEATURES, Y, block=at, groups=groups)
     assert met.interval is None
     assert any("rows of one group lie at several places" in note for note in met.notes)
+
+
+@pytest.mark.parametrize("score", ["average_precision", "f1"])
+def test_scores_that_were_not_calibrated_on_fields_have_none(score):
+    """Those of average precision hold too rarely where fields reach far; others were not tried."""
+    rng = np.random.default_rng(0)
+    places = rng.random((120, 2))
+    X = np.column_stack([np.sin(4 * places[:, 0]), rng.normal(size=120)])
+    y = X[:, 0] + rng.normal(size=120) > 0.3
+    model = KNeighborsClassifier(9)
+    for block in (places, (10 * places[:, 0]).astype(int)):
+        found = tr.estimate_risk(model, X, y, block=block, loss=score, scores=["auc"])
+        assert found.interval is None
+        assert "no standard error is justified" in found.notes[-1]
+        assert found.scores["auc"].interval.method == "spatial"

@@ -85,6 +85,7 @@ class AUC(_Ranked):
     """
 
     word = "auc"
+    holds_in_space = True
 
     @staticmethod
     def _loss(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:

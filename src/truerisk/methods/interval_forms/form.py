@@ -80,7 +80,8 @@ def word_of_dependence(loss: Loss, data: Data, in_time: bool) -> str | None:
     """The interval that counts how losses depend on others: those before them, or those beside."""
     if in_time:
         return "hac" if loss.per_row else None
-    return "spatial" if data.block is not None and loss.tells_influences else None
+    calibrated = loss.per_row or loss.holds_in_space
+    return "spatial" if data.block is not None and loss.tells_influences and calibrated else None
 
 
 def if_independent(form: IntervalForm[E], evidence: E, data: Data) -> list[Sureness]:
