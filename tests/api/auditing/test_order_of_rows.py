@@ -144,6 +144,7 @@ def test_the_audit_finds_what_the_time_was_worth(table):
     """The claim of .87 is worth 1.32 in stretches, and that is the headline."""
     found = audited(table, names=NUMBERS)
     assert "time-shuffled" in found.codes
+    assert "order-matters" not in found.codes
     assert found.mixes == "time"
     assert found.honest.value > 1.3 * found.claimed.value
 
@@ -151,6 +152,7 @@ def test_the_audit_finds_what_the_time_was_worth(table):
 def test_a_count_that_nobody_calls_time_is_a_warning():
     """Whether it is a time is not known, so the honest risk stays that of its level."""
     found = audited(FRAME.rename(columns={"day": "no"}))
+    assert "order-matters" in found.codes
     (said,) = (f for f in found.findings if f.code == "order-matters")
     assert "The rows are sorted by column 'no', which counts them" in said.sentence
     assert "in 5 stretches of rows" in said.sentence

@@ -171,7 +171,7 @@ def test_months_and_years_are_days(unit) -> None:
     assert (times == months).all()
     X = np.random.default_rng(0).normal(size=(120, 2))
     found = tr.estimate_risk(Ridge(), X, X[:, 0], time=months)
-    assert "days ahead" in found.notes[-1]
+    assert "days ahead" in found.notes[0]
 
 
 @pytest.mark.parametrize(

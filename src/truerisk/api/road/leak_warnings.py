@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from truerisk.api.road.inner_rows import SEARCH
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import (
@@ -14,6 +15,7 @@ from truerisk.core.errors import (
     TimeLeakWarning,
 )
 from truerisk.core.family import Family
+from truerisk.core.identity import is_a
 from truerisk.core.plan.leaks import (
     cut_groups,
     leaks_in_time,
@@ -105,9 +107,8 @@ def warn_of_inner_splits(family: Family, data: Data) -> None:
 def _keeps_to_time(owner: Any, given: Any) -> bool:
     """Whether the splits go forward, or the model is told the times, as a search of ours is."""
     from sklearn.model_selection import TimeSeriesSplit
-    from sklearn.utils.validation import has_fit_parameter
 
-    return isinstance(given, TimeSeriesSplit) or has_fit_parameter(owner, "time")
+    return isinstance(given, TimeSeriesSplit) or is_a(owner, SEARCH)
 
 
 def _kept_by_clone(family: Family) -> list[str]:

@@ -25,9 +25,10 @@ def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tu
     where = non_finite(data.X)
     if where is not None and _speaks_of_missing(error):  # a pipeline may impute them
         return f"{where} ({why})", BadData.__name__
-    if _speaks_of_cells(error) and (what := unreadable(data.X)) is not None:
-        if what.startswith("X has dates"):  # the words of NumPy on this are long, and tell less
-            return f"{_step_of(model, error)}{what}", BadData.__name__
+    what = unreadable(data.X) if _speaks_of_cells(error) or "float() argument" in why else None
+    if what is not None and what.startswith("X has dates"):  # NumPy's words are long and tell less
+        return f"{_step_of(model, error)}{what}", BadData.__name__
+    if what is not None and _speaks_of_cells(error):
         return f"{what} ({why})", BadData.__name__
     if data.classes is not None and len(np.unique(y)) == 1:
         only = clean(repr(as_shown(y[0])), 40)
@@ -63,9 +64,7 @@ def _advice(error: BaseException) -> str:
 def _speaks_of_cells(error: BaseException) -> bool:
     """Whether the complaint is that text, dates or equal names were read as columns of numbers."""
     said = f"{type(error).__name__} {first_line(error)}".lower()
-    return any(
-        word in said for word in ("to float", "float() argument", "dtype", "unique column names")
-    )
+    return any(word in said for word in ("to float", "dtype", "unique column names"))
 
 
 def _speaks_of_missing(error: BaseException) -> bool:

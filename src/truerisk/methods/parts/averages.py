@@ -172,7 +172,9 @@ def _with_notes(sure: Sequence[Sureness], evidence: RowEvidence) -> list[Surenes
     told = []
     for (error, interval, notes), losses in zip(sure, evidence.losses, strict=True):
         few = few_rows_note(evidence.loss, losses, evidence.weights)
-        told.append((error, interval, notes + (few if evidence.loss.per_row else ()) + apart))
+        more = (few if evidence.loss.per_row else ()) + apart
+        # the last note is why there is no interval
+        told.append((error, interval, more + notes if interval is None else notes + more))
     return told
 
 
