@@ -55,3 +55,13 @@ def test_without_a_test_there_is_no_line():
     ax = course.plot()
     assert len(ax.lines) == 1
     plt.close("all")
+
+
+def test_four_years_of_dates_have_ticks_without_a_warning():
+    """Matplotlib warns where it finds no distance that suits; few ticks are enough."""
+    time = LOAD.dates(730).astype("datetime64[D]")
+    wide = time[0] + 2 * (time - time[0])
+    ax = found(wide).plot()
+    ax.figure.canvas.draw()
+    assert 2 <= len(ax.get_xticks()) <= 9
+    plt.close("all")

@@ -52,6 +52,7 @@ from truerisk.engines.running.shared_steps import beginning_alike
 from truerisk.engines.running.trie import Tries
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.words import as_method
 
 __all__ = ["Assessment", "Interrupted", "assess"]
 
@@ -149,6 +150,8 @@ def assess(
             f"methods={shown(methods)}: give a list of methods, of which the first one tunes, such "
             "as ['10-fold']."
         )
+    methods = None if methods is None else [as_method(one) for one in methods]
+    outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
     if mixed_versions and store is None:
         raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
     check_store(store, random_state)

@@ -40,6 +40,6 @@ def _write_dates(ax: Any) -> None:
     from matplotlib import dates as untyped
 
     dates: Any = untyped
-    places = dates.AutoDateLocator(maxticks=7)
+    places = dates.AutoDateLocator(minticks=3, maxticks=7)
     ax.xaxis.set_major_locator(places)
     ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(places))

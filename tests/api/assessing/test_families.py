@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from tests.support.families import families_on
 
+import truerisk as tr
 from truerisk.api.assessing.families import families_of, rows_for, word_families
+from truerisk.api.road.usual_word import parts_of
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.table.data import Data
@@ -150,3 +155,28 @@ def test_models_of_the_user_are_given_the_gaps_of_the_user():
         np.array([["u"], [None]] * 5, dtype=object), [0, 1] * 5, task="classification"
     )
     assert rows_for({"bayes": Family.of(GaussianNB())}, data) is data
+
+
+@pytest.mark.parametrize(
+    ("methods", "parts"),
+    [
+        ([None], 2),
+        (["10-fold", "forward-9"], 10),
+        ([TimeSeriesSplit(5), None], 6),
+        ([tr.methods.Nested("forward-3", "forward-7")], 8),
+        (["pairs", "racing"], 2),
+    ],
+)
+def test_grids_are_made_for_the_least_training_set(methods, parts):
+    """One part of K + 1 where K forecasts follow each other."""
+    assert parts_of(SimpleNamespace(time=None, block=None), methods) == parts
+
+
+def test_an_iterable_of_splits_is_read_once():
+    """Also where words stand for the learners, whose grids depend on the splits."""
+    X, y = tr.datasets.make_difficult(60, random_state=0)
+    for given in (
+        {"methods": ["3-fold"], "outer": KFold(3).split(X)},
+        {"methods": [KFold(3).split(X)], "outer": "3-fold"},
+    ):
+        assert tr.assess(["lda"], X, y, **given).risks["lda"].value < 0.5

@@ -181,3 +181,13 @@ def test_sorted_rows_that_do_not_depend_on_each_other_are_no_finding():
             codes = tr.audit(search, one, target, level="scores").codes
             found.append({"time-shuffled", "order-matters"} & set(codes))
     assert sum(map(bool, found)) <= 1
+
+
+@pytest.mark.parametrize("kind", [str, object])
+def test_words_of_classes_are_alike_as_their_codes_are(kind):
+    """Frames hold words as objects."""
+    codes = np.arange(300) // 15 % 2
+    words = np.where(codes == 1, "ill", "well").astype(kind)
+    assert neighbours_alike(codes)
+    assert neighbours_alike(words)
+    assert not neighbours_alike(words[np.random.default_rng(0).permutation(300)])

@@ -9,16 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier
 from sklearn.linear_model import LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, KFold, LeaveOneGroupOut, TimeSeriesSplit
+from sklearn.multioutput import ClassifierChain
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.api.road.leak_warnings import warn_of_leaks
+from truerisk.api.road.leak_warnings import warn_of_inner_splits, warn_of_leaks
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import DuplicateRowsWarning, GroupLeakWarning, TimeLeakWarning
+from truerisk.core.family import Family
 from truerisk.core.table.data import Data
 from truerisk.methods import Nested, as_method
 
@@ -29,6 +34,8 @@ DISTINCT = RNG.normal(size=(N, 2))
 Y = np.arange(N) % 2
 GROUPS = np.arange(N) // 3
 NESTED = Nested("5-fold", "4-fold")
+
+X_OF_TIME, Y_OF_TIME = tr.datasets.make_difficult(30, random_state=0)
 
 
 def leaking(plan, same) -> list[int]:
@@ -139,3 +146,34 @@ def test_a_search_of_ours_inside_keeps_to_the_times_it_is_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tr.estimate_risk(search, X, y, time=np.arange(90))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ClassifierChain(KNeighborsClassifier()),
+        StackingClassifier([("knn", KNeighborsClassifier())], cv=3),
+        CalibratedClassifierCV(KNeighborsClassifier(), cv=3),
+    ],
+)
+def test_models_that_choose_nothing_by_their_splits_are_not_named(model) -> None:
+    """What they do with rows inside is their own; TimeSeriesSplit would not even work there."""
+    data = Data.check(X_OF_TIME, Y_OF_TIME, time=np.arange(30), task="classification")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_inner_splits(Family.of(model), data)
+
+
+def test_splits_that_the_grid_sets_or_a_user_wrote_are_not_named() -> None:
+    """The ones are not used as they stand, and the others may go forward."""
+    data = Data.check(X_OF_TIME, Y_OF_TIME, time=np.arange(30), task="classification")
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
+
+    class Own:
+        def split(self, X, y=None, groups=None):
+            return TimeSeriesSplit(2).split(X)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_inner_splits(Family.of(search, {"cv": [TimeSeriesSplit(2)]}), data)
+        warn_of_inner_splits(Family.of(clone(search).set_params(cv=Own())), data)

@@ -149,3 +149,22 @@ def test_workers_ignore_ctrl_c_but_do_not_block_it() -> None:
 def _dealing_with_ctrl_c() -> tuple[bool, bool]:
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN, signal.SIGINT in blocked
+
+
+def test_every_signal_is_heard_with_its_frame() -> None:
+    """Also where the handler of the first one raises, as that of Ctrl-C does."""
+    lines = []
+    before = signal.signal(signal.SIGTERM, lambda _, frame: lines.append(frame.f_lineno))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _both_signals()
+    finally:
+        heard = signal.signal(signal.SIGTERM, before)
+    assert len(lines) == 1
+    assert callable(heard)
+
+
+def _both_signals() -> None:
+    with uninterrupted():
+        ctrl_c()
+        signal.raise_signal(signal.SIGTERM)

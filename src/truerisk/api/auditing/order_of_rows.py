@@ -97,6 +97,8 @@ def neighbours_alike(y: np.ndarray) -> bool:
     By more than three standard errors: of the lag one correlation of ranks, or of the number of
     neighbours of one class. Of several targets one is enough.
     """
+    if y.dtype.kind == "O":  # labels, as frames hold words
+        y = np.array(list(map(str, y.ravel()))).reshape(y.shape)
     if y.ndim == 2:
         return any(neighbours_alike(column) for column in y.T)
     if len(y) < FEWEST or y.dtype.kind not in "iufbUS":
@@ -123,7 +125,9 @@ def _of_array(X: Any) -> Iterator[tuple[str, Any]]:
 
 def _is_default(index: Any) -> bool:
     """Whether it is the one that frames have of themselves: 0 to n - 1, without a name."""
-    return index.name is None and np.array_equal(np.asarray(index), np.arange(len(index)))
+    values = np.asarray(index)
+    counts = values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
+    return index.name is None and counts
 
 
 def _name(place: str, given: Any) -> str:

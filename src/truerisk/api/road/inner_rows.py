@@ -17,7 +17,7 @@ from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_arrays
 from truerisk.core.warned import warn
 
-__all__ = ["SEARCH", "refuse_known_rows", "warn_of_cut_groups", "with_rows_inside"]
+__all__ = ["refuse_known_rows", "warn_of_cut_groups", "with_rows_inside"]
 
 ASKED = ("eval_set", "eval_X", "X_val")  # fit parameters that hold rows which end the fit
 STOPPER = "truerisk.models.early_stopping:EarlyStopping"

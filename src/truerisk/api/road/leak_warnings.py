@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
-from truerisk.api.road.inner_rows import SEARCH
 from truerisk.core.arguments import shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import (
@@ -15,7 +15,7 @@ from truerisk.core.errors import (
     TimeLeakWarning,
 )
 from truerisk.core.family import Family
-from truerisk.core.identity import is_a
+from truerisk.core.identity import is_a, is_from
 from truerisk.core.plan.leaks import (
     cut_groups,
     leaks_in_time,
@@ -27,6 +27,26 @@ from truerisk.core.table.data import Data
 from truerisk.core.warned import warn
 
 __all__ = ["warn_of_fitted_parts", "warn_of_inner_splits", "warn_of_leaks"]
+
+CHOOSERS = (
+    *(
+        f"sklearn.model_selection:{name}"
+        for name in (
+            "GridSearchCV",
+            "RandomizedSearchCV",
+            "HalvingGridSearchCV",
+            "HalvingRandomSearchCV",
+        )
+    ),
+    *(
+        f"sklearn.linear_model:{name}"
+        for name in ("LogisticRegressionCV", "LassoCV", "ElasticNetCV", "RidgeCV")
+    ),
+    "sklearn.linear_model:RidgeClassifierCV",
+    "sklearn.feature_selection:RFECV",
+    "sklearn.feature_selection:SequentialFeatureSelector",
+)
+"""Models that choose by what splits of their training rows say."""
 
 
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
@@ -90,11 +110,12 @@ def warn_of_inner_splits(family: Family, data: Data) -> None:
     """Name the splits inside a model that do not keep to the times of the rows."""
     if data.time is None:
         return
-    parts = family.estimator.get_params(deep=True)
+    parts = {"": family.estimator, **family.estimator.get_params(deep=True)}
+    tried = {name for given in family.candidates for name in given}
     for name, given in parts.items():
         place, _, last = name.rpartition("__")
-        owner = parts[place] if place else family.estimator
-        if last == "cv" and hasattr(owner, "fit") and not _keeps_to_time(owner, given):
+        owner = parts.get(place)
+        if last == "cv" and name not in tried and is_a(owner, *CHOOSERS) and _ignores_time(given):
             warn(
                 f"time is given but {type(owner).__name__} splits its training rows by "
                 f"{name}={shown(given)}, which ignores it: what it chooses by them was tested by "
@@ -104,11 +125,12 @@ def warn_of_inner_splits(family: Family, data: Data) -> None:
             )
 
 
-def _keeps_to_time(owner: Any, given: Any) -> bool:
-    """Whether the splits go forward, or the model is told the times, as a search of ours is."""
+def _ignores_time(given: Any) -> bool:
+    """Whether these are folds of scikit-learn; what splits of others do is theirs to know."""
     from sklearn.model_selection import TimeSeriesSplit
 
-    return isinstance(given, TimeSeriesSplit) or is_a(owner, SEARCH)
+    folds = given is None or isinstance(given, Integral) or is_from(given, "sklearn")
+    return folds and not isinstance(given, TimeSeriesSplit)
 
 
 def _kept_by_clone(family: Family) -> list[str]:

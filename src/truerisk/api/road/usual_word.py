@@ -27,14 +27,27 @@ def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
 def parts_of(rows: Any, methods: Iterable[Any]) -> int:
     """Into how many parts a method cuts the rows of which its least training set has only one.
 
-    That is K + 1 for K forecasts, and 2 for all others; None among the methods is the usual one.
+    That is K + 1 for K forecasts; 2 is taken for others, as folds have it. None among the methods
+    is the usual one.
 
     >>> from types import SimpleNamespace
     >>> parts_of(SimpleNamespace(time=None, block=None), [None, "forward-9"])
     10
     """
-    from truerisk.methods.forward import Forward
     from truerisk.methods.words import as_method
 
-    found = [as_method(usual_word(rows) if one is None else one) for one in methods]
-    return max((one.k + 1 for one in found if isinstance(one, Forward)), default=2)
+    return max(_parts(as_method(usual_word(rows) if one is None else one)) for one in methods)
+
+
+def _parts(method: Any) -> int:
+    from truerisk.methods.forward import Forward
+    from truerisk.methods.nested import Nested
+    from truerisk.methods.splitter import Splitter
+
+    if isinstance(method, Forward):
+        return method.k + 1
+    if isinstance(method, Splitter) and method.goes_forward:
+        return int(method.splitter.n_splits) + 1
+    if isinstance(method, Nested):
+        return max(_parts(method.outer_method), _parts(method.inner_method))
+    return 2

@@ -82,7 +82,7 @@ class ErrorPosterior:
                 f"errors={self.errors!r}, n={self.n!r}: give two numbers, how many errors in how "
                 "many test rows."
             )
-        if MOST < self.n < np.inf:
+        if MOST < max(self.n, self.errors) < np.inf:
             raise BadData(f"n={shown(self.n)} test rows are more than {MOST:,}, which nothing has.")
         if not (np.isfinite(self.n) and np.isfinite(self.errors) and 0 <= self.errors <= self.n):
             raise BadData(
@@ -209,7 +209,7 @@ class ErrorPosterior:
 def _is_beta(prior: Any) -> bool:
     """Two finite positive numbers."""
     pair = tuple(prior) if np.iterable(prior) else ()
-    return len(pair) == 2 and all(isinstance(p, Real) and 0 < float(p) < np.inf for p in pair)
+    return len(pair) == 2 and all(isinstance(p, Real) and not p <= 0 and p < np.inf for p in pair)
 
 
 def _rates(given: Any) -> np.ndarray:

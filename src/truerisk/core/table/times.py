@@ -65,7 +65,7 @@ def dates_in(column: Any) -> np.ndarray | None:
         if array.dtype.kind != "M":
             _read(array[:1])  # which spares most texts that are no dates
             array = _read(array)
-    except BadData:
+    except (BadData, OverflowError):
         return None
     return array if array.dtype.kind == "M" and not np.isnat(array).any() else None
 

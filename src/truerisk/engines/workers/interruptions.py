@@ -25,12 +25,12 @@ TICK = 0.1  # seconds after which Ctrl-C is heard
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """What happens in the block happens whole; signals that came meanwhile are heard at its end."""
-    came: list[int] = []
+    came: list[tuple[int, FrameType | None]] = []
 
-    def note(number: int, _: FrameType | None) -> None:
-        came.append(number)
+    def note(number: int, frame: FrameType | None) -> None:
+        came.append((number, frame))
 
-    heard: dict[signal.Signals, Any] = {}
+    heard: dict[int, Any] = {}
     try:
         if threading.current_thread() is threading.main_thread():  # no other one is interrupted
             for one in SIGNALS:
@@ -39,10 +39,28 @@ def uninterrupted() -> Iterator[None]:
                     signal.signal(one, note)
         yield
     finally:
-        for one, handler in heard.items():
-            signal.signal(one, handler)
-        for number in came:
-            heard[signal.Signals(number)](number, None)
+        _restore(list(heard.items()))
+        _hear(heard, came)
+
+
+def _restore(handlers: list[tuple[int, Any]]) -> None:
+    """All of them, also where a signal that comes meanwhile is heard by one that is back."""
+    if handlers:
+        (number, handler), *others = handlers
+        try:
+            _restore(others)
+        finally:
+            signal.signal(number, handler)
+
+
+def _hear(handlers: dict[int, Any], came: list[tuple[int, FrameType | None]]) -> None:
+    """Each signal by its handler, the next one also where that raises."""
+    if came:
+        (number, frame), *others = came
+        try:
+            handlers[number](number, frame)
+        finally:
+            _hear(handlers, others)
 
 
 def done_of(

@@ -28,10 +28,11 @@ class Processes:
         self._pool: Any = None
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        with uninterrupted(), born_deaf():
+        with uninterrupted():
             if self._pool is None:
                 self._pool = reusable_workers(self.workers)
-            future: Future[Any] = self._pool.submit(function, *arguments)
+            with born_deaf():  # after what loky begins for itself, which would end the deafness
+                future: Future[Any] = self._pool.submit(function, *arguments)
             return future
 
     def replace(self) -> None:
