@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.arguments import check_level, shown
+from truerisk.core.arguments import as_array, check_level, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.linear_rules import LinearRules
@@ -159,8 +159,8 @@ def _given(coef: Any, intercept: Any, data: Data) -> LinearRules:
 
 def _numbers(name: str, given: Any, ndmin: int) -> np.ndarray:
     try:
-        return np.array(given, dtype=np.float64, ndmin=ndmin)
-    except (TypeError, ValueError):
+        return np.array(as_array(given, np.float64), ndmin=ndmin)
+    except ValueError:
         raise BadArgument(
             f"{name}={shown(given)} holds no numbers: give those of a fitted linear rule, "
             f"model.{name}_."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.errors import BadArgument, UnknownName
+from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import is_exactly
 
 if TYPE_CHECKING:
@@ -18,9 +20,11 @@ __all__ = [
     "check_level",
     "check_number",
     "check_share",
+    "even_array",
     "generator_of",
     "is_count",
     "is_number",
+    "path_of",
     "refuse_class",
     "shown",
 ]
@@ -34,12 +38,19 @@ def shown(given: Any) -> str:
     >>> shown("ten"), shown(list(range(100)))
     ("'ten'", '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, …')
     """
-    text = " ".join(repr(given).split())
+    try:
+        text = " ".join(repr(given).split())
+    except Exception:  # noqa: BLE001  their code, or an integer of more digits than are printed
+        text = f"<{type(given).__name__}>"
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def as_array(given: Any) -> np.ndarray:
-    """As NumPy reads it; lists that are not equally long are a ValueError in old releases, too."""
+def as_array(given: Any, dtype: Any = None) -> np.ndarray:
+    """As NumPy reads it; whatever it cannot read is a ValueError.
+
+    Lists that are not equally long were none in old releases, text among numbers can be a
+    TypeError, an integer of 400 digits is an OverflowError, and an object may raise anything.
+    """
     import warnings
 
     import numpy as np
@@ -47,9 +58,19 @@ def as_array(given: Any) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "Creating an ndarray from ragged")
         try:
-            return np.asarray(given)
-        except Warning as warning:
-            raise ValueError(str(warning)) from None
+            return np.asarray(given, dtype)
+        except Exception as error:
+            raise ValueError(first_line(error)) from error
+
+
+def even_array(name: str, given: Any, wanted: str) -> np.ndarray:
+    """The same of what has an entry for each row; `wanted` says what such an entry is."""
+    try:
+        return as_array(given)
+    except ValueError as error:
+        listed = isinstance(given, list | tuple)
+        why = "a list of rows that are not equally long" if listed else f"no array ({error})"
+        raise BadData(f"{name} is {why}: {wanted}.") from None
 
 
 def is_count(given: Any) -> bool:
@@ -121,6 +142,19 @@ def check_flag(name: str, given: Any) -> None:
     """
     if not isinstance(given, bool) and not is_exactly(given, "numpy:bool_"):
         raise BadArgument(f"{name}={shown(given)}: use True or False.")
+
+
+def path_of(name: str, given: Any, example: str) -> Path:
+    """The path of a file.
+
+    >>> path_of("store", None, "runs.db")
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: store=None: name a file, such as 'runs.db'.
+    """
+    path = os.fsdecode(given) if isinstance(given, str | bytes | os.PathLike) else ""
+    if not path or "\0" in path:
+        raise BadArgument(f"{name}={shown(given)}: name a file, such as {example!r}.")
+    return Path(path)
 
 
 def refuse_class(name: str, given: Any) -> None:

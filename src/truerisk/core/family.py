@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.drawn_settings import drawn_settings, is_distribution
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.identity import PIPELINE, is_a, is_from
@@ -222,13 +223,41 @@ def drawn_states(seed: Sequence[int], n: int) -> list[int]:
 
 
 def refuse_no_estimator(estimator: Any) -> None:
-    """Refuse a class, a word, or None, before scikit-learn asks it for its tags."""
+    """Refuse a class, a word, or None, before scikit-learn asks it for its tags; also as a step."""
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
-        shown = clean(" ".join(repr(estimator).split()), 80)
+        text = clean(" ".join(repr(estimator).split()), 80)
         raise UnknownName(
-            f"{shown} is not an estimator instance; give one, such as "
+            f"{text} is not an estimator instance; give one, such as "
             "KNeighborsClassifier(), not its class or its name."
         )
+    if is_a(estimator, PIPELINE) and not (
+        _is_list(estimator.steps) and all(map(_is_named, estimator.steps))
+    ):
+        raise BadArgument(
+            f"{type(estimator).__name__} has steps={shown(estimator.steps)}: give a list of "
+            "(name, object) pairs."
+        )
+    _refuse_classes_in(estimator)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _is_named(value: Any) -> bool:
+    """Whether it is (name, object), or these two and more."""
+    return _is_list(value) and len(value) > 1 and isinstance(value[0], str)
+
+
+def _refuse_classes_in(model: Any) -> None:
+    """Refuse a class where a model lists objects by name: scikit-learn calls it as an object."""
+    for parameter, value in parameters_of(model).items():
+        pairs = [pair[:2] for pair in value if _is_named(pair)] if _is_list(value) else []
+        for name, part in ((parameter, value), *pairs):
+            if not isinstance(part, type) and hasattr(part, "get_params"):
+                refuse_no_estimator(part)
+            elif part is not value and hasattr(part, "fit"):
+                refuse_class(name, part)
 
 
 def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import as_array, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.loss import Loss, RowLoss
 from truerisk.core.scores.confusion import (
@@ -68,8 +68,8 @@ class Cost(RowLoss):
 
     def __init__(self, matrix: Any) -> None:
         try:
-            self.matrix = np.asarray(matrix, dtype=np.float64)
-        except (TypeError, ValueError):
+            self.matrix = as_array(matrix, np.float64)
+        except ValueError:
             raise BadArgument(
                 f"matrix={shown(matrix)} holds no costs: give a square matrix of numbers, "
                 "true classes in rows, such as [[0, 1], [5, 0]]."

@@ -10,8 +10,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from truerisk.core.arguments import shown
-from truerisk.core.errors import BadArgument, NotWritten
+from truerisk.core.arguments import path_of
+from truerisk.core.errors import NotWritten
 
 __all__ = ["Written", "also_written", "place_of", "write_text"]
 
@@ -30,9 +30,7 @@ class Written(ABC):
 
 def place_of(path: Any) -> Path:
     """The path of a file that can be written, as far as that shows before it is tried."""
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
-        raise BadArgument(f"path={shown(path)}: name a file, such as 'report.html'.")
-    place = Path(os.fsdecode(path))
+    place = path_of("path", path, "report.html")
     if place.is_dir():
         raise NotWritten(f"{place} is a folder; name a file in it, such as report.html.")
     folder = place.absolute().parent

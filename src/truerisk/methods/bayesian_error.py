@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.arguments import check_flag, shown
+from truerisk.core.arguments import as_array, check_flag, shown
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.evaluation import Tested
@@ -278,8 +278,8 @@ def check_gamma(gamma: float | Sequence[float] | None) -> None:
 
 def _are_shares(gamma: Any) -> bool:
     try:
-        given = np.atleast_1d(np.asarray(gamma, dtype=np.float64))
-    except (TypeError, ValueError):
+        given = np.atleast_1d(as_array(gamma, np.float64))
+    except ValueError:
         return False
     if given.ndim != 1 or isinstance(gamma, bool | str) or not (given >= 0).all():
         return False

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from truerisk.core.answers import Answers
-from truerisk.core.arguments import check_count, check_flag
+from truerisk.core.arguments import as_array, check_count, check_flag
 from truerisk.core.contracts import Method, Streams, Target, Terms
 from truerisk.core.errors import BadData
 from truerisk.core.evaluation import Tested
@@ -121,8 +121,8 @@ def _numbers(data: Data) -> np.ndarray:
             f"{type(given).__name__}: give X.toarray(), or use '10-fold'."
         )
     try:
-        X = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        X = as_array(given, np.float64)
+    except ValueError as error:
         raise BadData(f"points are drawn around rows of numbers: {error}.") from error
     if X.ndim != 2 or not np.isfinite(X).all():
         raise BadData("points are drawn around rows of finite numbers: impute or leave rows out.")

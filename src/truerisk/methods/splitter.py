@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import as_array, shown
 from truerisk.core.contracts import Streams, Target
 from truerisk.core.errors import BadArgument, BadData, said_by
 from truerisk.core.interval import Basis
@@ -176,7 +176,7 @@ def _said(splitter: Any) -> str:
 def _pair(number: int, given: Any) -> tuple[Any, Any]:
     try:
         train, test = given
-        _ = len(train), len(test)  # single numbers are no rows
+        _ = [len(as_array(part)) for part in given]  # single numbers and words are no rows
     except (TypeError, ValueError):
         raise BadArgument(
             f"split {number} is no (train, test) pair of row numbers: {shown(given)}."
@@ -212,7 +212,8 @@ def _checked(pairs: list[tuple[Any, Any]], n: int, word: str) -> list[tuple[Any,
         for name, rows in (("training", train), ("test", test)):
             if not len(rows):
                 raise BadData(f"split {number} of {word} has no {name} rows.")
-            if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n:
+            numbers = rows.ndim == 1 and rows.dtype.kind in "iu"
+            if not numbers or rows.min() < 0 or rows.max() >= n:
                 raise BadData(
                     f"split {number} of {word}: its {name} rows are not row numbers 0 … {n - 1}."
                 )

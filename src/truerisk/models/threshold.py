@@ -18,6 +18,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
+from truerisk.core.arguments import shown
 from truerisk.core.statistics.operating_points import RATES, Sweep, check_cost, check_rate
 from truerisk.models.around import Around
 
@@ -216,9 +217,9 @@ def _cost(given: Any) -> tuple[float, float]:
     try:
         false_positive, false_negative = given
         return float(false_positive), float(false_negative)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"cost={given!r}: give two numbers, of a false positive and of a false negative."
+            f"cost={shown(given)}: give two numbers, of a false positive and of a false negative."
         ) from None
 
 

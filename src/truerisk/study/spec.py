@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from truerisk.core.arguments import path_of
 from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.registry import closest
 from truerisk.study.lines import line_of
@@ -71,7 +72,7 @@ def read_spec(given: Any, *, allow_import: bool = False) -> Spec:
         except (TypeError, ValueError) as error:
             raise BadData(f"the specification is no plain data ({error}).") from None
         return parse_spec(text, allow_import=allow_import)
-    path = Path(given)
+    path = path_of("spec", given, "spec.toml")
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

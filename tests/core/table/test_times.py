@@ -102,7 +102,7 @@ def test_a_name_of_two_columns_is_none() -> None:
         ([True, False, True], "that is no time|others are of another kind"),
         ([1j, 2j, 3j], "that is no time"),
         (pd.period_range("2024-01", periods=3, freq="M"), "that is no time"),
-        ([[1], [2, 3], [4]], "no list of times"),
+        ([[1], [2, 3], [4]], "not equally long"),
         (np.array([2**60, 2**60 + 1, 2**60 + 2]), "beyond 2..53"),
         ([datetime(2024, 5, 1), datetime(2024, 5, 2, tzinfo=UTC)] * 2, "with a zone"),
     ],

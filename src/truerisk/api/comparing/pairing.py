@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import as_array, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.influences import Influences
 from truerisk.core.results import RiskEstimate
@@ -358,8 +358,8 @@ def _scale(a: np.ndarray, b: np.ndarray) -> float:
 
 def _numbers(values: Any, name: str) -> np.ndarray:
     try:
-        found = np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
+        found = as_array(values, np.float64)
+    except ValueError as error:
         raise BadData(f"{name} is no array of losses: {error}") from None
     if not found.size or not np.isfinite(found).all():
         raise BadData(f"{name} holds no losses, or some that are not finite.")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.findings.finding import Finding
+from truerisk.core.arguments import as_array
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import column_names, n_columns, n_rows
@@ -66,8 +67,8 @@ def columns_of(X: Any) -> ColumnView | None:
 def _floats(array: np.ndarray) -> np.ndarray | None:
     """Finite numbers that vary, or None."""
     try:
-        values = array.astype(np.float64)
-    except (TypeError, ValueError):
+        values = as_array(array, np.float64)
+    except ValueError:
         return None
     return values if np.isfinite(values).all() and values.min() < values.max() else None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.api.road.problem import Problem
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import path_of
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, TrueRiskWarning
 from truerisk.core.family import Family
@@ -67,9 +67,7 @@ def check_store(store: Any, random_state: Any) -> None:
     """Refuse what is no place for a file, and a search that would never find its fits again."""
     if store is None:
         return
-    if not isinstance(store, str | os.PathLike) or not os.fspath(store):
-        raise BadArgument(f"store={shown(store)}: give the path of a file, such as 'search.db'.")
-    place = Path(store)
+    place = path_of("store", store, "search.db")
     if place.is_dir():
         raise BadArgument(f"store={str(place)!r} is a folder: name a file, such as 'search.db'.")
     if not place.parent.is_dir():

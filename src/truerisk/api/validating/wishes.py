@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import check_count, shown
+from truerisk.core.arguments import as_array, check_count, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.table.data import Data
 from truerisk.core.validation.levels import Levels, levels_of
@@ -81,8 +81,8 @@ def _thresholds(given: Any) -> np.ndarray:
     if given is None:
         return np.arange(1, 100) / 100
     try:
-        found = np.unique(np.asarray(given, dtype=np.float64))
-    except (TypeError, ValueError):
+        found = np.unique(as_array(given, np.float64))
+    except ValueError:
         found = np.empty(0)
     if found.ndim != 1 or not len(found) or not ((found >= 0) & (found < 1)).all():
         raise BadArgument(

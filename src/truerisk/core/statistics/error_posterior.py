@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.arguments import check_level, is_number, shown
+from truerisk.core.arguments import as_array, check_level, is_number, shown
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
@@ -215,8 +215,8 @@ def _is_beta(prior: Any) -> bool:
 def _rates(given: Any) -> np.ndarray:
     """Error rates as numbers."""
     try:
-        rates = np.asarray(given, dtype=float)
-    except (TypeError, ValueError):
+        rates = as_array(given, float)
+    except ValueError:
         raise BadArgument(f"e={shown(given)}: give an error rate, or several.") from None
     if np.isnan(rates).any():
         raise BadArgument("e holds NaN: give an error rate, or several.")

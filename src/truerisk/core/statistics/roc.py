@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.arguments import check_level
+from truerisk.core.arguments import as_array, check_level
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
@@ -276,8 +276,8 @@ def _checked(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray
     """Finite scores, the classes in order, and which rows are positive."""
     labels = np.asarray(y)
     try:
-        given = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        given = as_array(scores, np.float64)
+    except ValueError as error:
         raise BadData(f"scores are no numbers: {error}.") from None
     if labels.ndim != 1 or given.shape != labels.shape:
         raise BadData(

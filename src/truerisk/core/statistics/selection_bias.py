@@ -216,8 +216,8 @@ class SelectionBias:
 
 def _matrix(name: str, given: Any) -> np.ndarray:
     try:
-        risks = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+        risks = as_array(given, np.float64)
+    except ValueError:
         risks = np.empty(0)
     if risks.ndim != 2 or not risks.size:
         raise BadArgument(

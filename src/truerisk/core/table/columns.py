@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from truerisk.core.arguments import as_array
 from truerisk.core.present import clean
 from truerisk.core.table.rows import column_arrays, column_names
 from truerisk.core.table.times import dates_in
@@ -91,8 +92,8 @@ def number_columns_have_holes(table: Any) -> bool:
         columns = zip(_columns(table), kinds, strict=True)
         return any(kind == "number" and _has_hole(column) for column, kind in columns)
     try:
-        return bool(np.isnan(np.asarray(table, dtype=np.float64)).any())
-    except (TypeError, ValueError):  # a sparse table: the learner says what it needs
+        return bool(np.isnan(as_array(table, np.float64)).any())
+    except ValueError:  # a sparse table: the learner says what it needs
         return False
 
 
@@ -145,7 +146,7 @@ def _is_numeric(cell: Any) -> bool:
     """Whether it becomes a number, as scikit-learn makes one of '1.5', too."""
     try:
         float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -194,8 +195,8 @@ def _numbers(X: Any) -> np.ndarray | None:
     """X as numbers, also of a pandas frame that says NA; None where it holds others."""
     array: np.ndarray
     try:
-        array = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = as_array(X, np.float64)
+    except ValueError:
         try:
             array = X.to_numpy(dtype=np.float64, na_value=np.nan)
         except (AttributeError, TypeError, ValueError):

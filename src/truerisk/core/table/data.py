@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.columns import non_finite
 from truerisk.core.table.grid_cells import grid_cells, joined, usual_side
@@ -274,6 +274,7 @@ def _table(X: Any) -> Any:
             "tr.datasets.read_table(path, target)."
         )
     if hasattr(X, "tocsr"):
+        _refuse_contradictions(X)
         X = X.tocsr()
     elif not hasattr(X, "shape"):
         X = np.asarray(X) if hasattr(X, "__array__") else _listed(X)
@@ -287,19 +288,26 @@ def _table(X: Any) -> Any:
     return X
 
 
+def _refuse_contradictions(X: Any) -> None:
+    """Refuse a compressed sparse table whose numbers lead out of it: SciPy does not look at them.
+
+    It reads and writes wherever they lead, so this comes before anything is asked of the table.
+    """
+    try:
+        getattr(X, "check_format", lambda **_: None)(full_check=True)
+    except ValueError as error:
+        raise BadData(
+            f"X is a sparse table that contradicts itself ({error}): make it anew, such as by "
+            "scipy.sparse.csr_matrix((values, (rows, columns)), shape)."
+        ) from None
+
+
 def _listed(X: Any) -> np.ndarray:
     """An array of a list of rows; a list of texts stays one text per row."""
     n_rows(X)
-    if len({len(row) if hasattr(row, "__len__") else -1 for row in X if not _is_text(row)}) > 1:
-        raise BadData(
-            "X is a list of rows that are not equally long: give every row the same number of "
-            "cells, or use a frame."
-        )
-    return np.asarray(X, dtype=object if _has_text(X) else None)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str | bytes)
+    wanted = "give every row the same number of cells, or use a frame"
+    array = even_array("X", X, wanted)
+    return np.asarray(X, dtype=object) if _has_text(X) else array
 
 
 def _has_text(X: Any) -> bool:
@@ -310,7 +318,7 @@ def _has_text(X: Any) -> bool:
 def _groups(groups: Any, n: int) -> np.ndarray | None:
     if groups is None:
         return None
-    labels = np.asarray(groups)
+    labels = even_array("groups", groups, "give every row one label")
     if labels.shape != (n,):
         raise BadData(
             f"groups has shape {labels.shape}; give one group label for each of {n} rows."
@@ -348,8 +356,8 @@ def _weights(weights: Any, n: int) -> np.ndarray | None:
     if weights is None:
         return None
     try:
-        values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
+        values = as_array(weights, np.float64)
+    except ValueError:
         raise BadData(
             f"sample_weight={shown(weights)} holds what is no number: give one number for each row."
         ) from None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, shown
+from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.rows import column_arrays, column_names
 from truerisk.core.table.times import column_of
@@ -15,6 +15,7 @@ from truerisk.core.table.times import column_of
 __all__ = ["checked_places"]
 
 MOST_AXES = 3
+TINIEST, HUGEST = 1e-100, 1e100  # extents whose squares and products are numbers
 
 
 def checked_places(block: Any, X: Any, n: int) -> np.ndarray | None:
@@ -57,13 +58,7 @@ def _are_names(given: Sequence[Any], names: Sequence[str], n: int) -> bool:
 def _array(block: Any) -> np.ndarray:
     if column_names(block) is not None:
         return np.column_stack(column_arrays(block))
-    try:
-        return as_array(block)
-    except ValueError:
-        raise BadData(
-            "block is a list of rows that are not equally long: give every row a label, or the "
-            "same number of coordinates."
-        ) from None
+    return even_array("block", block, "give every row a label, or the same number of coordinates")
 
 
 def _coordinates(array: np.ndarray) -> np.ndarray:
@@ -73,8 +68,8 @@ def _coordinates(array: np.ndarray) -> np.ndarray:
             f"block has {array.shape[1]} columns: give one to {MOST_AXES} coordinates, or a label."
         )
     try:
-        places = array.astype(np.float64)
-    except (TypeError, ValueError):
+        places = as_array(array, np.float64)
+    except ValueError:
         raise BadData(
             "block has several columns and not all of them are numbers: give coordinates, or one "
             "label for each row."
@@ -87,6 +82,13 @@ def _coordinates(array: np.ndarray) -> np.ndarray:
         )
     if (places == places[0]).all():
         raise BadData("block is one place only: no row lies apart from another.")
+    with np.errstate(over="ignore"):
+        extent = np.ptp(places, axis=0).max()
+    if not TINIEST < extent < HUGEST:
+        raise BadData(
+            f"block reaches over {extent:.3g}, and the squares of such distances are no numbers: "
+            "give the coordinates in another unit."
+        )
     return places
 
 

@@ -71,6 +71,8 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
         return table.take(rows)
     if _is_frame(table) or hasattr(table, "__array_namespace__"):
         return table[rows]
+    if hasattr(table, "shape"):  # a Series of polars, a memoryview, a tensor
+        return np.asarray(table)[rows]
     return [table[i] for i in rows]
 
 

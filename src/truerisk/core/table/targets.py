@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import as_array, even_array, shown
 from truerisk.core.errors import BadData
 from truerisk.core.table.columns import is_missing
 from truerisk.core.warned import warn
@@ -22,6 +23,8 @@ __all__ = [
 
 Form = tuple[np.dtype[Any], bool]
 """The type of y as it was given, and whether it was a column."""
+
+ONE_EACH = "give one value per row"
 
 
 def as_shown(value: Any) -> Any:
@@ -44,13 +47,15 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
     """One value or several for each of n rows, none missing; of a column is warned, or not."""
     if y is None:
         raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
-    target = np.asarray(y, dtype=object if _mixes_text(y) else None)
+    target = np.array(y, dtype=object) if _mixes_text(y) else even_array("y", y, ONE_EACH)
     if target.ndim == 2 and target.shape[1] == 1:
         if not as_given:
             _warn_of_column()
         target = target.ravel()
     if target.ndim not in (1, 2):
-        raise BadData(f"y has {target.ndim} dimensions; give one value per row.")
+        raise BadData(f"y has {target.ndim} dimensions; {ONE_EACH}.")
+    if target.shape[1:] == (0,):
+        raise BadData(f"y has no columns: {ONE_EACH}.")
     if len(target) != n:
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
     if target.dtype.kind in "mM":
@@ -73,7 +78,7 @@ def _warn_of_column() -> None:
 
 def any_target(y: Any, n: int) -> np.ndarray:
     """A target that nobody compares with predictions; without one, a table without columns."""
-    target = np.empty((n, 0)) if y is None else np.asarray(y)
+    target = np.empty((n, 0)) if y is None else even_array("y", y, ONE_EACH)
     if target.shape[:1] != (n,):
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
     return target
@@ -148,11 +153,11 @@ def numbers_in(target: np.ndarray) -> np.ndarray:
     if target.dtype.kind == "c":
         raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
     try:
-        return target.astype(np.float64)
-    except (TypeError, ValueError):
+        return as_array(target, np.float64)
+    except ValueError:
         first = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
         raise BadData(
-            f"y[{first}] is {as_shown(target.ravel()[first])!r}, not a number: "
+            f"y[{first}] is {shown(as_shown(target.ravel()[first]))}, not a number: "
             "a regressor needs numbers; use a classifier for labels."
         ) from None
 
@@ -160,6 +165,6 @@ def numbers_in(target: np.ndarray) -> np.ndarray:
 def _is_number(value: Any) -> bool:
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True

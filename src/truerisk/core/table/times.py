@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, shown
+from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.registry import closest
 from truerisk.core.table.rows import column_names
@@ -131,10 +131,7 @@ def _array(given: Any) -> np.ndarray:
         raise BadData(f"time[{row}] is masked: {MISSING}")
     if str(getattr(given, "dtype", "")).startswith("datetime64") and hasattr(given, "to_numpy"):
         return given.to_numpy(dtype="datetime64[ns]")
-    try:
-        array = as_array(given)
-    except ValueError:
-        raise BadData("time is no list of times: give one number or date for each row.") from None
+    array = even_array("time", given, "give one number or date for each row")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in ("Y", "M"):
         return array.astype("datetime64[D]")  # years and months are no lengths of time
     return array.astype(np.float64) if array.dtype.kind == "f" else array
@@ -142,21 +139,18 @@ def _array(given: Any) -> np.ndarray:
 
 def _read(array: np.ndarray) -> np.ndarray:
     """Whole numbers, texts and objects as floats or dates."""
-    kind = array.dtype.kind
-    if kind in "iu":
-        if np.abs(array).max() > EXACT:
+    kind, cells = array.dtype.kind, array.tolist()
+    if kind in "iu" or (kind == "O" and all(isinstance(cell, int | float) for cell in cells)):
+        if any(isinstance(cell, int) and abs(cell) > EXACT for cell in cells):
             raise BadData(
                 "time holds whole numbers beyond 2**53, which floats do not tell apart: give "
                 "dates, such as array.astype('datetime64[ns]')."
             )
         return array.astype(np.float64)
-    cells = array.tolist()
     if kind == "U" or (kind == "O" and all(isinstance(cell, str) for cell in cells)):
         return _of_texts([str(cell) for cell in cells])
     if kind == "O" and all(isinstance(cell, date) for cell in cells):
         return _of_dates(cells)
-    if kind == "O" and all(isinstance(cell, int | float) for cell in cells):
-        return np.array(cells, dtype=np.float64)
     row = next((i for i, c in enumerate(cells) if not isinstance(c, date)), 0)
     raise BadData(
         f"time[{row}] is {shown(cells[row])}, and {_among(cells, row)}: give numbers, or dates "

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import as_array
 from truerisk.engines.discriminants.scatter import (
     FLAT,
     Classes,
@@ -236,8 +237,8 @@ def priors_refusal(priors: Any) -> str | None:
     if priors is None:
         return None
     try:
-        given = np.asarray(priors, dtype=np.float64)
-    except (TypeError, ValueError):
+        given = as_array(priors, np.float64)
+    except ValueError:
         return f"priors={priors!r} are no numbers."
     if given.ndim != 1 or not (given > 0).all() or not abs(given.sum() - 1) <= 1e-5:
         return "the priors are not positive shares that sum to 1."

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from truerisk.core.arguments import is_number, shown
+from truerisk.core.arguments import as_array, is_number, shown
 from truerisk.core.errors import BadArgument, BadData, Refusal
 
 __all__ = [
@@ -138,8 +138,8 @@ def _check(name: str, value: Any) -> None:
             )
         return
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = as_array(value, np.float64)
+    except ValueError:
         array = np.array(np.nan)
     most = 2 if name == "scale" else 1
     sound = np.isfinite(array).all() and array.ndim in (0, most) and not isinstance(value, bool)

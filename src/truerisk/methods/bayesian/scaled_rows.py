@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.answers import Answers
+from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.linear_rules import LinearRules
 from truerisk.core.table.data import Data
@@ -104,8 +105,8 @@ def scaled_rows(
     if X is None:
         X = data.X if whole else data.rows(rows)
     try:
-        table = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        table = X.tocsr() if hasattr(X, "tocsr") else as_array(X, np.float64)
+    except ValueError as error:
         raise BadData(f"'{word}' needs rows of numbers: {error}.") from error
     if table.shape[1] != rules.coefficients.shape[2]:
         raise BadData(

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import as_array, shown
 from truerisk.core.errors import BadData, Refusal
 
 __all__ = ["MOST_METHODS", "MOST_SETS", "Scores", "read_scores"]
@@ -119,8 +119,8 @@ def _cells(given: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Sequence[
     if isinstance(given, Mapping):
         return _of_mapping(given)
     try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = as_array(given, np.float64)
+    except ValueError:
         raise BadData(f"scores={shown(given)} is no table of numbers: {WAYS}.") from None
     if array.ndim not in (2, 3):
         raise BadData(f"scores has shape {array.shape}: {WAYS}.")
@@ -167,8 +167,8 @@ def _named(given: Any, known: Sequence[Any] | None, n: int, what: str) -> tuple[
 def _cell(given: Any, data_set: str, method: str) -> np.ndarray:
     """The results of a cell: of one number, of splits, or empty where something is missing."""
     try:
-        found = np.atleast_1d(np.asarray(np.nan if given is None else given, dtype=np.float64))
-    except (TypeError, ValueError):
+        found = np.atleast_1d(as_array(np.nan if given is None else given, np.float64))
+    except ValueError:
         found = np.array([np.inf])
     if found.ndim > 1 or np.isinf(found).any():
         raise BadData(
@@ -194,8 +194,8 @@ def _correlations(given: Any, n: int) -> tuple[float | None, ...]:
     if given is None:
         return (None,) * n
     try:
-        found = np.broadcast_to(np.asarray(given, dtype=np.float64), (n,))
-    except (TypeError, ValueError):
+        found = np.broadcast_to(as_array(given, np.float64), (n,))
+    except ValueError:
         found = np.array([np.nan])
     if not ((found >= 0) & (found < 1)).all():
         raise BadData(
