@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 import warnings
+from pathlib import Path
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
+from truerisk.cli import output
 from truerisk.cli.output import ProgressLine, duration, say, shown_progress, worded_warnings
 from truerisk.core.progress import Progress, tell
 
@@ -191,3 +194,36 @@ def test_warnings_are_said_after_an_error(capsys):
     with pytest.raises(ZeroDivisionError):
         warn_and_fail()
     assert capsys.readouterr().err == "warning: before\n"
+
+
+HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202e\x9b"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("validate", "--model", "lda", "--replicates", 2, "--subgroups", f"b{HOSTILE}"),
+        ("assess", "--models", "lda", "--validate", "--replicates", 2),
+        ("assess", "--models", "lda", "--scores", f"auc{HOSTILE}"),
+        ("roc", "--score", f"b{HOSTILE}", "--positive", f"u{HOSTILE}"),
+        ("permute", "--model", "lda", "--permutations", 1),
+        ("estimate", "--model", "lda", f"--{HOSTILE}"),
+        ("plan", HOSTILE),
+    ],
+    ids=str,
+)
+def test_no_name_of_a_file_moves_the_terminal(call, tmp_path, command):
+    """Labels, columns, files and words of the command line with control sequences."""
+    rows = [f"{i % 7},{i * i % 11},{'uv'[i % 2]}{HOSTILE}" for i in range(40)]
+    path = tmp_path / f"t{HOSTILE}.csv"
+    path.write_text("\n".join([f"a,b{HOSTILE},y{HOSTILE}", *rows]) + "\n")
+    verb, *words = command
+    said = call(verb, path, "--target", f"y{HOSTILE}", *words)
+    assert all(line.isprintable() for text in (said.out, said.err) for line in text.split("\n"))
+
+
+def test_everything_is_printed_here():
+    """A command that echoes past `show` would pass on what a file says."""
+    room = Path(output.__file__).parent
+    others = [path for path in room.glob("*.py") if path.name != "output.py"]
+    assert not [path.name for path in others if re.search(r"\b(echo|print)\(", path.read_text())]

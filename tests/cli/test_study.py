@@ -47,6 +47,8 @@ def test_a_study_runs_and_is_looked_at(call, spec, tmp_path):
     with (tmp_path / "runs.csv").open(newline="") as file:
         assert [row["replicate"] for row in csv.DictReader(file)] == ["0", "1"]
     call("study", "export", "--store", store, "--format", "jsonl", "--out", tmp_path / "a.jsonl")
+    over = call("study", "export", "--store", store, "--out", store)
+    assert (over.code, "is the store: name another file." in over.err) == (2, True)
     assert len((tmp_path / "a.jsonl").read_text().splitlines()) == 2
 
 

@@ -36,6 +36,15 @@ def test_a_place_that_cannot_be_written_is_refused(tmp_path, monkeypatch, path, 
     assert isinstance(refused.value, TrueRiskError)
 
 
+@pytest.mark.parametrize("path", ["circle", "n" * 5000])
+def test_a_place_that_the_system_does_not_take(tmp_path, monkeypatch, path) -> None:
+    """Links in a circle and endless names."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(NotWritten, match="cannot be written"):
+        write_text("text", path)
+
+
 @pytest.mark.parametrize("path", [3.5, True, ["a.html"], ""])
 def test_what_is_no_path_is_refused(path) -> None:
     """Numbers, lists and empty text name no file."""

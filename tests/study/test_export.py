@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import polars as pl
@@ -54,6 +56,21 @@ def test_parquet_keeps_numbers(tmp_path):
     frame = pl.read_parquet(tmp_path / "a.parquet")
     assert frame["value"].to_list() == [0.1 + 0.2, None, None]
     assert frame["name"].to_list() == ["=1+1", "plain, with comma", None]
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_link_is_followed_and_a_pipe_stays_one(tmp_path, form):
+    """No file is moved over what is no file."""
+    place, link, pipe = (tmp_path / name for name in ("a", "latest", "pipe"))
+    link.symlink_to(place)
+    os.mkfifo(pipe)
+    assert export(ROWS, link, form) == 3
+    assert link.is_symlink()
+    with ThreadPoolExecutor(1) as reader:
+        read = reader.submit(pipe.read_bytes)
+        assert export(ROWS, pipe, form) == 3
+        assert read.result(10) == place.read_bytes()
+    assert pipe.is_fifo()
 
 
 def test_a_failing_export_leaves_the_old_file(tmp_path):

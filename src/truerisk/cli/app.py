@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import sys
 from typing import Any, NoReturn
 
 import click
 
+from truerisk.cli.output import say, show
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -73,10 +75,10 @@ def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         return
     from truerisk import engines
 
-    click.echo(f"truerisk {__version__}")
+    show(f"truerisk {__version__}")
     off, reason = engines.off()
     if off:
-        click.echo(f"engines {', '.join(off)} are off: {reason}")
+        show(f"engines {', '.join(off)} are off: {reason}")
     ctx.exit()
 
 
@@ -100,7 +102,9 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     except click.exceptions.Abort:
         _leave("interrupted; nothing was kept.", INTERRUPTED)
     except click.ClickException as error:
-        error.show()
+        told = io.StringIO()
+        error.show(told)
+        say(told.getvalue().removesuffix("\n"))
         sys.exit(USAGE if isinstance(error, click.UsageError) else error.exit_code)
     except KeyboardInterrupt:
         _leave("interrupted; nothing was kept.", INTERRUPTED)
@@ -131,5 +135,5 @@ def _drop_stdout() -> None:
 
 
 def _leave(sentence: str, code: int) -> NoReturn:
-    click.echo(f"truerisk: {' '.join(sentence.split())}", err=True)
+    say(f"truerisk: {' '.join(sentence.split())}")
     sys.exit(code)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.output import listed, say, shown_progress, worded_warnings
+from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import Source, order_options, read_source, source_options
@@ -249,7 +249,7 @@ def _run(
     with worded_warnings():  # the page needs some fits more, which may warn
         text = found.to_json() if as_json else str(found)
         page = None if report is None else found.to_html()
-    click.echo(text)
+    show(text)
     if page is not None and report is not None:
         write_text(page, report)
         say(f"wrote {report}")
@@ -280,9 +280,9 @@ def _dry_run(
             "seconds": time,
             "learners": [asdict(f) for f in expected],
         }
-        click.echo(json.dumps(content))
+        show(json.dumps(content))
         return 0
     rows = [[f.learner, str(f.settings), str(f.fits), seconds(f.seconds)] for f in expected]
     rows.append(["all", "", str(fits), seconds(time)])
-    click.echo(text_table(["learner", "settings", "fits", "about"], rows))
+    show(text_table(["learner", "settings", "fits", "about"], rows))
     return 0

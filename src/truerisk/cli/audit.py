@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from truerisk.cli.factory import call_factory, load_factory, run_code
-from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.source import Source, order_options, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
@@ -76,7 +76,7 @@ def audit(
     )
     command = typed(click.get_current_context(), WHERE_AND_HOW)
     found = replace(found, source=source.name, command=command)
-    click.echo(found.to_json() if as_json else str(found))
+    show(found.to_json() if as_json else str(found))
     if report is not None:
         found.to_html(report)
         say(f"wrote {report}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truerisk.cli.output import show
 from truerisk.core.errors import BadData
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def compare(
     a, b = _estimate(first), _estimate(second)
     region = ROPE if rope is None else rope
     found = compared(a, b, test=test, rope=region, confidence_level=level)
-    click.echo(found.to_json() if as_json else str(found))
+    show(found.to_json() if as_json else str(found))
     return 0
 
 

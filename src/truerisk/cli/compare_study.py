@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.output import say
+from truerisk.cli.output import say, show
 from truerisk.cli.pages import check_writable
 from truerisk.cli.stores import in_a_folder, store_path
 
@@ -66,7 +66,7 @@ def compare(store: Path, report: str | None, as_json: bool, **asked: Any) -> Non
     if report is not None:
         check_writable(report)
     found = _compared(store, asked)
-    click.echo(json.dumps(found.to_dict(), allow_nan=False) if as_json else str(found))
+    show(json.dumps(found.to_dict(), allow_nan=False) if as_json else str(found))
     if report is not None:
         found.to_html(report)
         say(f"wrote {report}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.output import listed, say, shown_progress, worded_warnings
+from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
 from truerisk.cli.source import Source, order_options, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.registry import closest
@@ -61,7 +61,7 @@ def estimate(
     with worded_warnings(), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)
     found = curve[0] if curve.procedure is None else curve.procedure
-    click.echo(found.to_json() if as_json else _described(found))
+    show(found.to_json() if as_json else _described(found))
 
 
 def read_model(

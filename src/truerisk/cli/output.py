@@ -13,8 +13,9 @@ from contextlib import contextmanager
 import click
 
 from truerisk.core.progress import Progress, listen
+from truerisk.core.visible import visible
 
-__all__ = ["ProgressLine", "duration", "listed", "say", "shown_progress", "worded_warnings"]
+__all__ = ["ProgressLine", "duration", "listed", "say", "show", "shown_progress", "worded_warnings"]
 
 QUIET = 2.0  # a run that is over sooner shows no progress
 LIVE_EVERY = 0.1  # seconds between rewritings of the line on a terminal
@@ -22,8 +23,16 @@ LONGEST_SILENCE = 60.0  # elsewhere lines come after 2, 4, 8, ... seconds, at la
 
 
 def say(text: str) -> None:
-    """A line on stderr."""
-    click.echo(text, err=True)
+    """Lines on stderr."""
+    show(text, err=True)
+
+
+def show(text: str, *, err: bool = False) -> None:
+    """Lines on stdout; all that the command prints comes by here.
+
+    So no name or label of a file that they quote moves the terminal.
+    """
+    click.echo("\n".join(map(visible, text.split("\n"))), err=err)
 
 
 def _is_terminal() -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.searches import folds_for, search_of
 from truerisk.cli.source import read_source, source_options, time_option
 from truerisk.cli.workers import executor_of, worker_options
@@ -73,4 +73,4 @@ def permute(
     asked = {"n_permutations": permutations, "executor": runs_on, "random_state": seed}
     with worded_warnings(), shown_progress():
         found = permutation_test(search, source.X, source.y, **rows, **asked)
-    click.echo(found.to_json() if as_json else str(found))
+    show(found.to_json() if as_json else str(found))

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.searches import folds_for, search_of
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
@@ -90,7 +90,7 @@ def plan(
     asked = {"width": width, "n": rows, "confidence_level": level, "assurance": assurance}
     if not pilot:
         found = plan_sample(_given(errors), **asked)  # type: ignore[arg-type]
-        click.echo(found.to_json() if as_json else str(found))
+        show(found.to_json() if as_json else str(found))
         return 0
     source, planned = read_source(**where), width is not None or rows is not None
     if planned and source.task != "classification":
@@ -103,7 +103,7 @@ def plan(
     if planned:
         found = plan_sample(curve, **asked)  # type: ignore[arg-type]
         content, parts = {**content, **found.to_dict()}, [*parts, str(found)]
-    click.echo(json.dumps(content, allow_nan=False) if as_json else "\n\n".join(parts))
+    show(json.dumps(content, allow_nan=False) if as_json else "\n\n".join(parts))
     return 0
 
 

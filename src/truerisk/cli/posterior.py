@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from truerisk.cli.output import show
 from truerisk.core.errors import BadData
 
 if TYPE_CHECKING:
@@ -53,9 +54,7 @@ def posterior(
         found = ErrorPosterior(errors, rows, prior)
     except BadData as error:  # there is no data here, only options
         raise click.UsageError(str(error)) from None
-    click.echo(
-        json.dumps(_content(found, level), allow_nan=False) if as_json else _text(found, level)
-    )
+    show(json.dumps(_content(found, level), allow_nan=False) if as_json else _text(found, level))
     return 0
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truerisk.cli.output import show
+
 if TYPE_CHECKING:
     from truerisk.core.registry import Registry
 
@@ -17,9 +19,9 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="One JSON docume
 
 def _print(registry: Registry, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({word: line.about for word, line in registry.items()}))
+        show(json.dumps({word: line.about for word, line in registry.items()}))
     else:
-        click.echo(str(registry))
+        show(str(registry))
 
 
 @click.command()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from truerisk.cli.output import say
+from truerisk.cli.output import say, show
 from truerisk.core.writing import write_text
 
 __all__ = ["report"]
@@ -36,7 +36,7 @@ def report(file: str, output: str | None) -> None:
     if output is None:
         output = "-" if file == "-" else str(Path(file).with_suffix(".html"))
     if output == "-":
-        click.echo(page)
+        show(page)
         return
     write_text(page, output)
     say(f"wrote {output}")

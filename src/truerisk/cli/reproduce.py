@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.core.writing import write_text
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def reproduce(
 
     if name is None:
         words = {word: line.about for word, line in registry.items()}
-        click.echo(json.dumps(words) if as_json else str(registry))
+        show(json.dumps(words) if as_json else str(registry))
         return 0
     if out is not None:
         _make(out)  # before hours of work, not after
@@ -79,7 +79,7 @@ def reproduce(
             raise
         say(f"truerisk: interrupted; what was found is kept in {store}: go on with --resume.")
         return INTERRUPTED
-    click.echo(report.to_json() if as_json else str(report))
+    show(report.to_json() if as_json else str(report))
     if out is not None:
         _write(report, out)
     elif report.findings.figures:

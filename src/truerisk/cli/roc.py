@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.output import say
+from truerisk.cli.output import say, show
 from truerisk.cli.source import Source, label_written, read_source, source_options
 from truerisk.core.errors import BadData
 
@@ -79,7 +79,7 @@ def roc(
             say(f"note: {note}")
     curves = [_curve(source, column, positive, level) for column in columns]
     points = [_points(curve, thresholds, cost, prevalence, demanded) for curve in curves]
-    click.echo(_json(curves, points, level) if as_json else _text(columns, curves, points, level))
+    show(_json(curves, points, level) if as_json else _text(columns, curves, points, level))
     return 0
 
 

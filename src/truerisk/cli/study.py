@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.compare_study import compare
-from truerisk.cli.output import duration, say, shown_progress, worded_warnings
+from truerisk.cli.output import duration, say, show, shown_progress, worded_warnings
 from truerisk.cli.stores import in_a_folder, store_path, terminated
+from truerisk.core.errors import NotWritten
 
 if TYPE_CHECKING:
     from truerisk.api.study import Study
@@ -113,7 +114,7 @@ def _run(
             f"Go on with `truerisk study resume --store {store}`."
         )
         return INTERRUPTED
-    click.echo(json.dumps(results.to_dict()) if as_json else str(results))
+    show(json.dumps(results.to_dict()) if as_json else str(results))
     return _judged(made.status(), store)
 
 
@@ -148,7 +149,7 @@ def status(store: Path, as_json: bool) -> int:
 
     with Store.read(store) as opened:
         found = status_of(opened)
-    click.echo(json.dumps(found.to_dict()) if as_json else _described(found))
+    show(json.dumps(found.to_dict()) if as_json else _described(found))
     return 0 if found.complete else INCOMPLETE
 
 
@@ -193,14 +194,16 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     from truerisk.study.store import Store
 
     place = out or store.with_suffix(f".{form}")
+    if place.resolve() == store.resolve():
+        raise click.UsageError(f"--out {place} is the store: name another file.")
     with Store.read(store) as opened:
         try:
             n_rows = write(rows_of(opened), place, form)
-        except OSError as error:
-            raise click.UsageError(f"--out {place}: {error.strerror or error}.") from None
+        except NotWritten as error:
+            raise click.UsageError(f"--out: {error}") from None
     say(f"wrote {n_rows} rows to {place}")
     if as_json:
-        click.echo(_document("export", file=str(place), format=form, rows=n_rows))
+        show(_document("export", file=str(place), format=form, rows=n_rows))
 
 
 @study.command()
@@ -222,7 +225,7 @@ def retry(store: Path, failed: bool, as_json: bool) -> None:
         n = opened.forget([State.FAILED, State.QUARANTINED, State.SUSPECT])
     say(f"{n} replicates will be tried again by `truerisk study resume --store {store}`")
     if as_json:
-        click.echo(_document("retry", replicates=n))
+        show(_document("retry", replicates=n))
 
 
 def _document(what: str, **found: Any) -> str:

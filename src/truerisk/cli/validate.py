@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from truerisk.cli.estimate import read_model
-from truerisk.cli.output import say, shown_progress, worded_warnings
+from truerisk.cli.output import say, show, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
 from truerisk.cli.source import order_options, read_source, source_options
@@ -72,4 +72,4 @@ def validate(
     if report is not None:
         found.to_html(report)
         say(f"wrote {report}")
-    click.echo(found.to_json() if as_json else str(found))
+    show(found.to_json() if as_json else str(found))

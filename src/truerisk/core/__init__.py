@@ -25,5 +25,6 @@
 | `present.py`, `writing.py` | numbers and tables as text and HTML; files of results |
 | `registry.py`, `errors.py`, `warned.py`, `progress.py` | words, sentences, who listens |
 | `arguments.py`, `as_typed.py`, `version.py` | checks of arguments; their text; the version |
+| `visible.py` | text that moves no terminal |
 | `moved.py` | documented places of modules that have moved |
 """

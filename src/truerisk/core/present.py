@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.visible import visible
+
 __all__ = [
     "MODELS_SAW",
     "NOTHING_CHOSEN",
@@ -116,11 +118,8 @@ def sureness(std_error: float | None, interval: Any) -> str:
 
 
 def clean(text: str, limit: int = 200) -> str:
-    """Text that can neither break a line nor reorder it: control characters become visible."""
-    shown = "".join(
-        f"\\x{ord(c):02x}" if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp") else c
-        for c in text[: limit + 1]
-    )
+    """Visible text, cut where it is long."""
+    shown = visible(text[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 

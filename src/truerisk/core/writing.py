@@ -8,12 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, TypeVar
 
-from truerisk.core.arguments import path_of
-from truerisk.core.errors import NotWritten
+from truerisk.core.arguments import path_of, shown
+from truerisk.core.errors import NotWritten, said_by
 
-__all__ = ["Written", "also_written", "place_of", "write_text"]
+__all__ = ["Written", "also_written", "place_of", "write_file", "write_text"]
+
+T = TypeVar("T")
 
 
 class Written(ABC):
@@ -31,7 +33,12 @@ class Written(ABC):
 def place_of(path: Any) -> Path:
     """The path of a file that can be written, as far as that shows before it is tried."""
     place = path_of("path", path, "report.html")
-    if place.is_dir():
+    try:
+        is_folder = place.is_dir()
+        place.resolve()
+    except (OSError, RuntimeError) as error:  # an endless name, or links in a circle
+        raise NotWritten(f"{shown(str(place))} cannot be written: {said_by(error)}.") from None
+    if is_folder:
         raise NotWritten(f"{place} is a folder; name a file in it, such as report.html.")
     folder = place.absolute().parent
     if not folder.is_dir():
@@ -55,14 +62,20 @@ def also_written(path: Any, make: Callable[[], str]) -> str:
 
 def write_text(text: str, path: Any) -> None:
     """Write a whole file; where that fails, what was there stays, and the reason is said."""
+    write_file(path, lambda place: place.write_text(text, encoding="utf-8"))
+
+
+def write_file(path: Any, write: Callable[[Path], T]) -> T:
+    """The same of what `write` puts into the file that it is shown; what it gives is given on.
+
+    A file is written beside and moved into place, where a link leads if it is one. A pipe, a device
+    or an open stream stays what it is, and is written into.
+    """
     place = place_of(path)
     try:
-        if _can_be_swapped(place):
-            _swap(place.resolve(), text)
-        else:
-            place.write_text(text, encoding="utf-8")
+        return _swap(place.resolve(), write) if _can_be_swapped(place) else write(place)
     except OSError as error:
-        raise NotWritten(f"{place} cannot be written: {error.strerror}.") from error
+        raise NotWritten(f"{place} cannot be written: {error.strerror or error}.") from error
 
 
 def _can_be_swapped(place: Path) -> bool:
@@ -73,14 +86,15 @@ def _can_be_swapped(place: Path) -> bool:
     return (place.is_file() or not place.exists()) and os.access(folder, os.W_OK)
 
 
-def _swap(place: Path, text: str) -> None:
+def _swap(place: Path, write: Callable[[Path], T]) -> T:
     """Written beside and moved over the old file, which keeps its permissions."""
     beside = place.with_name(f".truerisk-{os.getpid()}-{token_hex(4)}.part")
     try:
-        beside.write_text(text, encoding="utf-8")
+        written = write(beside)
         if place.exists():
             beside.chmod(place.stat().st_mode & 0o7777)
         beside.replace(place)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+    return written

@@ -1,4 +1,4 @@
-"""Results in a file: Parquet, CSV or JSON lines, written beside and moved into place at the end."""
+"""Results in a file: Parquet, CSV or JSON lines."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from truerisk.core.errors import MissingExtra, UnknownName
 from truerisk.core.registry import closest
+from truerisk.core.writing import write_file
 
 __all__ = ["FORMATS", "export"]
 
@@ -32,14 +34,7 @@ def export(rows: Rows, path: str | os.PathLike[str], form: str) -> int:
             f"there is no format {form!r}{closest(form, FORMATS) or '.'} Known: "
             f"{', '.join(FORMATS)}."
         )
-    place = Path(path)
-    draft = place.with_name(f"{place.name}.{os.getpid()}.part")
-    try:
-        n_rows = FORMATS[form](rows, draft)
-        draft.replace(place)
-    finally:
-        draft.unlink(missing_ok=True)
-    return n_rows
+    return write_file(path, partial(FORMATS[form], rows))
 
 
 def _parquet(rows: Rows, path: Path) -> int:

@@ -24,6 +24,7 @@ from truerisk.core.validation.held_out import HeldOut
 from truerisk.core.validation.stability import ModelStability
 from truerisk.core.validation.study_facts import StudyFacts
 from truerisk.core.validation.subgroups import Subgroups
+from truerisk.core.visible import visible
 
 __all__ = ["checklist_of"]
 
@@ -53,7 +54,7 @@ def checklist_of(
     counts = {}
     if data.task == "classification":
         each = np.bincount(data.class_codes, minlength=data.n_classes).tolist()
-        counts = {str(data.label(code)): n for code, n in enumerate(each)}
+        counts = {visible(str(data.label(code))): n for code, n in enumerate(each)}
     return Checklist.of(
         StudyFacts(
             n_rows=data.n_rows,
