@@ -164,13 +164,13 @@ dist: .venv/.package ## the source, and a wheel without compiled loops for any p
 	@rm -rf dist
 	$(BIN)/python -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")'
 	@! tar tzf dist/*.tar.gz | grep -E '/(\.venv[^/]*|__pycache__|build)/'
-	$(BIN)/python $(PIP) wheel $(LOCAL) -w dist -C wheel.cmake=false -C wheel.py-api=py3 .
+	$(BIN)/python $(PIP) wheel $(LOCAL) -w dist -C wheel.cmake=false .
 
 # The compiled wheel is built from the source that is sent out, so that nothing is missing there.
 .PHONY: wheel
-wheel: dist ## build a wheel from that source, and try both wheels in a clean environment
+wheel: dist ## build a wheel from that source, try both in a clean environment, and type the install lines
 	@rm -rf build/wheel
-	$(BIN)/python $(PIP) wheel $(LOCAL) -w dist -C build-dir=$(CURDIR)/build/wheel/cmake dist/*.tar.gz
+	$(BIN)/python $(PIP) wheel $(LOCAL) -w dist -C build-dir=$(CURDIR)/build/wheel/cmake -C wheel.py-api=cp312 dist/*.tar.gz
 	$(call new_venv,build/wheel/venv)
 	build/wheel/venv/bin/python $(LOCKED) -r requirements/runtime.lock
 	build/wheel/venv/bin/python $(PIP) install --no-deps --no-index dist/truerisk-*-none-any.whl
@@ -179,6 +179,7 @@ wheel: dist ## build a wheel from that source, and try both wheels in a clean en
 	build/wheel/venv/bin/python $(PIP) install --no-deps --no-index --force-reinstall dist/truerisk-*-cp*.whl
 	cd build/wheel && venv/bin/python -c 'import truerisk.kernels as k; assert k.available(), k.why_not(); assert "wheel" in k.__file__, k' \
 	  && venv/bin/truerisk --help >/dev/null && venv/bin/python -m pip check
+	$(BIN)/python tests/support/install_lines.py
 	@ls -l dist | awk 'NR > 1 {print $$5, $$9}'
 
 ##@ Housekeeping
