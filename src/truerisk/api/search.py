@@ -60,8 +60,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator : estimator
         The learner to tune; any classifier, regressor or pipeline. Without `param_grid` also a
-        search that adapts (HalvingGridSearchCV, OptunaSearchCV, BayesSearchCV, whatever has
-        ``best_params_`` once it is fitted): a fresh clone of it is fitted in every outer split.
+        search that adapts (HalvingGridSearchCV, OptunaSearchCV, BayesSearchCV, whatever class
+        sets ``best_params_``): a fresh clone of it is fitted in every outer split.
     param_grid : dict or list of dicts, optional
         As for GridSearchCV; the order is kept. With `n_iter` distributions with ``rvs``, lists, or
         functions of a numpy Generator. By default the estimator is taken as it stands.

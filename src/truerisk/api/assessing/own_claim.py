@@ -69,7 +69,7 @@ def claim_of(fitted: Any) -> Claim | None:
         name="best_score_",
         score=float(fitted.best_score_),
         best=0,
-        candidates=(dict(fitted.best_params_),),
+        candidates=(dict(getattr(fitted, "best_params_", {})),),  # a threshold is no parameter
         estimator=fitted.estimator,
         scoring=fitted.scoring,
         cv=None,

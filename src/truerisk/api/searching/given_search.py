@@ -45,6 +45,7 @@ from truerisk.methods.nested import Nested
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
+from truerisk.models.searches import has_best_params
 
 __all__ = ["found_by_search"]
 
@@ -55,11 +56,11 @@ TOLD = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_",
 def found_by_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, Any] | None:
     """The fitted attributes of a HonestSearchCV that was given a search; None where it was not.
 
-    A search is what has `best_params_` once it is fitted. What may be one holds another estimator.
+    A search is what has `best_params_` once it is fitted; its class says so before.
     """
-    if search.param_grid is not None or search.n_iter is not None or not _holds_one(search):
-        return None
     given = search.estimator
+    if search.param_grid is not None or search.n_iter is not None or not has_best_params(given):
+        return None
     kind = type(given).__name__
     if given.get_params(deep=False).keys() >= KIN:  # so this is known before a long fit
         refuse_words(search, kind)
@@ -89,15 +90,6 @@ def found_by_search(search: Any, X: Any, y: Any, routed: Routed) -> dict[str, An
         with stage("honest risk"):
             found |= _honest(problem, search.outer, kind, selected)
     return found
-
-
-def _holds_one(search: Any) -> bool:
-    """Whether the estimator holds another, which it may tune."""
-    given = search.estimator
-    if isinstance(given, type) or not hasattr(given, "get_params"):
-        return False
-    parts = given.get_params(deep=False).values()
-    return any(hasattr(part, "fit") and not isinstance(part, type) for part in parts)
 
 
 @dataclass
