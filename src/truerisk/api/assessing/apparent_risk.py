@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.api.road.compute import Computed, curve_of
 from truerisk.api.road.problem import Problem, loss_by
 from truerisk.core.contracts import Keeper, Streams, Terms
-from truerisk.core.errors import FitFailed
+from truerisk.core.errors import FitFailed, NoEngine
 from truerisk.core.evaluation import Evaluation
 from truerisk.core.family import Family
 from truerisk.core.results import RiskEstimate
@@ -22,15 +22,15 @@ __all__ = ["apparent_risk"]
 def apparent_risk(
     problem: Problem, candidate: int, keeper: Keeper | None = None
 ) -> RiskEstimate | None:
-    """The risk of one setting on the rows of its fit, by one fit; None where that fails."""
+    """The risk of one setting on the rows of its fit; None where that fails or is refused."""
     started, method = time.perf_counter(), Apparent()
     problem = replace(problem, loss=loss_by(method, problem), scores={})
     data = problem.data
     plan = method.plan(data, Streams(problem.seed))
-    asking = problem.asking(engine="auto", keeper=keeper)
+    asking = problem.asking(keeper=keeper)
     try:
         answers = asking(plan, np.full(plan.n_fits, candidate))
-    except FitFailed:
+    except (FitFailed, NoEngine):
         return None
     terms = Terms(problem.confidence_level, problem.rule, 1)
     tested = tuple(method.reduce(answers, data, problem.loss, terms))

@@ -12,7 +12,7 @@ from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Request
-from truerisk.core.errors import FitFailed, Refusal
+from truerisk.core.errors import FitFailed, NoEngine, Refusal
 from truerisk.core.evaluation import Winners
 from truerisk.core.plan.order import IN_TIME, ORDERED
 from truerisk.core.statistics.calibration import Calibration
@@ -83,8 +83,10 @@ def out_of_fold(
             return _first(problem, procedure, told, response)
     try:
         passes = procedure.testing_pass(len(problem.family))
-        asking = problem.asking(engine="auto", passes=passes, keeper=keeper)
+        asking = problem.asking(passes=passes, keeper=keeper)
         answers = asking.answers(plan, Request(response), by_fit(plan, winners.candidate))
+    except NoEngine as refusal:  # no other engine answers in the place of the one that was named
+        return str(refusal)
     except (FitFailed, Refusal):  # the fitted model gives no such answers
         return NEITHER
     if not (answers.answered.all() and np.isfinite(answers.values).all()):

@@ -159,5 +159,5 @@ def _with(found: HonestRun, wanted: Request) -> HonestRun:
         return found
     problem, plan = found.problem, answered.told[0].plan
     passes = found.asked.testing.testing_pass(len(problem.family))
-    asking = problem.asking(engine="auto", passes=passes)
+    asking = problem.asking(passes=passes)
     return found.with_answers(asking.answers(plan, wanted, by_fit(plan, found.winners)))

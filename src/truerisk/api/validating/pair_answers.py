@@ -41,7 +41,7 @@ def pair_answers(run: HonestRun, response: Response) -> Answers:
 
 
 def _answered(run: HonestRun, plan: Plan, response: Response) -> Answers:
-    asking = run.problem.asking(engine="auto", passes=1)
+    asking = run.problem.asking(passes=1)
     answers = asking.answers(plan, Request(response), by_fit(plan, run.winners[plan.fold]))
     if not answers.answered.all():
         raise Refusal("a fit without a further fold failed, so some rows have no such answer.")

@@ -217,7 +217,7 @@ def _answers_of_all(run: HonestRun) -> np.ndarray:
         return np.asarray(getattr(fitted, ask)(problem.data.X))
     n = problem.data.n_rows
     only = np.array([run.best])
-    return problem.asking(engine="auto").answers(one_fit(n, np.arange(n)), request, only).values[0]
+    return problem.asking().answers(one_fit(n, np.arange(n)), request, only).values[0]
 
 
 ASK = {"probability": "predict_proba", "score": "decision_function", "value": "predict"}
