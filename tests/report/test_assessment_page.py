@@ -141,12 +141,15 @@ def test_differences_are_as_precise_as_the_risks():
 
 
 def test_differences_of_earlier_versions_are_drawn(content):
-    """They had a mean, a standard error and whether it exceeds its noise; the rest is lacking."""
+    """They had a mean, a standard error and whether it exceeds its noise; now a reason for none."""
     old = {"learner": "tree", "mean": 0.1, "std_error": 0.04, "exceeds_noise": True}
     new = {**old, "interval": None, "probability": None, "rope": None, "std_error": None}
+    new["notes"] = ["no row tells the two apart"]
     for written in (old, new):
         page = plain(draw_page({**content, "differences": [written]}))
         assert re.search(r"tree\s*\+0\.1000\s*none\s*–", page)
+        told = "tree, above the best: no row tells the two apart" in page
+        assert told == ("notes" in written)
 
 
 def test_a_page_needs_no_rows(found):

@@ -95,7 +95,8 @@ def difference(
 
     "paired-cv" where both were tested by pairs, else "bayes" on the splits, else "paired-cv" with
     the factor of one drawing, also where the splits do not add up to the values (weights, folds of
-    unequal size). Where no formula is known, the value alone, and a note says why;
+    unequal size) or all have one difference. Where no formula is known, the value alone, and a note
+    says why;
     estimates of different data, splits or losses are refused.
     """
     if confidence_level is None:
@@ -111,11 +112,12 @@ def difference(
         except Refusal as refusal:
             reasons.append(str(refusal))
             continue
-        if np.isclose(found.value, value, rtol=1e-9, atol=1e-12 * max(abs(a.value), abs(b.value))):
+        of_values = np.isclose(found.value, value, rtol=1e-9, atol=1e-12 * max(a.value, b.value))
+        if of_values and found.interval is not None:
             return found
-        others.append(found)
+        others.append(found if of_values else _about(found, value, asked))
     if others:
-        return _about(others[0], value, asked)
+        return others[0]
     n_rows = a.n_rows if a.losses is None else len(a.losses)
     return Comparison(
         "none",

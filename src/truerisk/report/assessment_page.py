@@ -335,6 +335,11 @@ def _notes(document: Document) -> list[str]:
         if one.no_selected
     ]
     notes += [
+        f"{clean(one.learner, 60)}, above the best: {clean(note, 400)}"
+        for one in document.differences
+        for note in one.notes
+    ]
+    notes += [
         f"{one.shown}: selected is {clean(s.method, 100)}, as {clean(s.loss, 60)} risk"
         for one in document.learners
         if (s := one.selected) is not None and s.method != one.curve.method  # a claim of its own

@@ -102,8 +102,8 @@ class LearnerRecord:
 class Difference:
     """Paired difference of the risks of a learner and the best one, as far as it is known.
 
-    `probability` is that of the best one being better by more than `rope`. Pages of earlier
-    versions say neither that nor the interval.
+    `probability` is that of the best one being better by more than `rope`, `notes` say why there is
+    none. Pages of earlier versions say neither that nor the interval.
     """
 
     learner: str
@@ -112,6 +112,7 @@ class Difference:
     interval: Interval | None
     probability: float | None
     rope: float | None
+    notes: tuple[str, ...]
 
     @classmethod
     def read(cls, found: JsonValue) -> Difference:
@@ -122,6 +123,7 @@ class Difference:
             found.get("interval").maybe(read_interval),
             found.get("probability").maybe(JsonValue.share),
             found.get("rope").maybe(JsonValue.number),
+            tuple(found.get("notes").maybe(JsonValue.texts) or ()),
         )
 
 

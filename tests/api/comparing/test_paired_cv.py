@@ -142,9 +142,24 @@ def test_learners_that_answer_alike_are_not_surely_alike():
     found = tr.compare(*estimates(*alike))
     half = student.ppf(0.975, N / 1.6 - 1) * np.sqrt(1.6 * 2) / N
     assert (found.value, found.interval.high) == pytest.approx((0.0, half))
-    none = tr.compare(*estimates(*alike, loss="brier"))
-    assert (none.interval, none.p_value, none.probability) == (None, None, None)
-    assert "spread is 0" in none.notes[0]
+    for loss in ("brier", "auc", "average-precision"):
+        one, other = estimates(*alike, loss=loss)
+        none = one - other
+        assert (none.interval, none.p_value, none.probability) == (None, None, None)
+        (note,) = none.notes
+        assert note.startswith("no row tells the two apart: each costs both the same, or does the ")
+        assert note.endswith("There is no spread for an interval or a p-value to rest on.")
+
+
+@pytest.mark.parametrize("method", ["4-fold", "pairs"])
+def test_errors_that_are_alike_have_an_interval_about_0(method):
+    """Without pairs, too, where splits that all differ by 0 have no spread."""
+    one, other = estimates(KNeighborsClassifier(5), KNeighborsClassifier(5), method=method)
+    found = one - other
+    factor = found.details["factor"]
+    half = student.ppf(0.975, N / factor - 1) * np.sqrt(factor * 2) / N
+    assert (found.interval.low, found.interval.high) == pytest.approx((-half, half))
+    assert found.p_value == 1
 
 
 def test_without_pairs_the_factor_is_that_of_one_drawing():

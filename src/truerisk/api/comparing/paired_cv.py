@@ -21,7 +21,10 @@ __all__ = ["DIFFERENCES", "PairedCV", "Spread"]
 DIFFERENCES = Law(3.0 * sqrt(2), 2.0)  # u of the differences, by models without a further fold
 LEAST = 1.6  # the factor of differences that do not move
 TINY = 1e-12
-ALIKE = "both have the same loss in every row: their spread is 0 and says nothing of the error."
+ALIKE = (
+    "no row tells the two apart: each costs both the same, or does the same to both scores, as "
+    "where they rank all rows alike. There is no spread for an interval or a p-value to rest on."
+)
 
 
 @dataclass(frozen=True)
