@@ -33,7 +33,10 @@ Entry = TypeVar("Entry")
 def known_class(place: str) -> type | None:
     """The class at "module:Class", None where the module is not imported or lacks it."""
     module, _, name = place.partition(":")
-    found = getattr(sys.modules.get(module), name, None)
+    try:
+        found = getattr(sys.modules.get(module), name, None)
+    except ImportError:  # scikit-learn's way to say that an experiment is not switched on
+        return None
     return found if isinstance(found, type) else None
 
 
