@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RepeatedKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.engines.asking import Asking
 from truerisk.methods.interval_wanted import offered, with_interval
 from truerisk.methods.words import as_method
 
@@ -41,30 +43,44 @@ def test_no_method_ignores_it(method, word):
 
 OF_SETS = ("conservative-z", "logit-cv", "log-cv", "spatial")  # not of losses of rows alone
 INSIDE = ("nested", "pairs")  # what an interval rests on are their outer tests
-OFFERED = [
-    (method, word)
-    for method in ["2x5-fold", *(m.replace("K", "4") for m in tr.methods.names())]
-    for word in offered(as_method(method))
+FOLDS = np.arange(N) % 4
+METHODS = [
+    *("2x5-fold", *(m.replace("K", "4") for m in tr.methods.names())),
+    *(tr.methods.KFold(folds=folds) for folds in (FOLDS, [FOLDS, FOLDS // 2])),
+    *(RepeatedKFold(n_splits=4, n_repeats=often, random_state=0) for often in (1, 2)),
+    tr.methods.MonteCarlo(1),
+    *([(k != FOLDS, k == FOLDS) for k in folds] for folds in (range(4), [*range(4), *range(4)])),
 ]
+OFFERED = [(method, word) for method in METHODS for word in offered(as_method(method))]
 
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
 @pytest.mark.parametrize(("method", "word"), OFFERED)
 def test_what_is_offered_is_made(method, word):
-    """An interval of that name, or a note why there is none, or what the plan lacks for it."""
+    """An interval of that name, or a note why there is none."""
     given = {"method": method, "interval": word, "random_state": 0}
     if word == "spatial" or as_method(method).respects_space:
         given["block"] = X
-    if method in ("2x5-fold", "monte-carlo") and word in ("wald", "beta"):
-        lacking = "needs rows that are tested once, which this plan cannot give"
-        with pytest.raises(Refusal, match=f"interval '{word}' {lacking}"):
-            tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
-        return
     found = tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given)
     if found.interval is None:
         assert found.notes
     else:
         assert found.interval.method.removesuffix("-grouped") == word  # cells are groups
+
+
+@pytest.mark.parametrize("word", ["wald", "beta", "beta-cv"])
+@pytest.mark.parametrize("tuned", [False, True])
+def test_a_drawn_plan_is_held_to_it_before_anything_is_fitted(word, tuned, monkeypatch):
+    """How often splits of others test a row is known once they are drawn, and not before."""
+    monkeypatch.setattr(Asking, "__call__", lambda *_, **__: pytest.fail("a fit was made"))
+    drawn = ShuffleSplit(3, test_size=0.3, random_state=0)
+    method = tr.methods.Nested(drawn, "3-fold") if tuned else drawn
+    with pytest.raises(Refusal, match=f"interval '{word}' needs rows that are tested .* cannot"):
+        tr.estimate_risk(KNeighborsClassifier(), X, Y, method=method, interval=word)
+    few = tr.methods.Subsampled(9, "4-fold")
+    if word == "wald":
+        with pytest.raises(Refusal, match="needs rows that are tested once, which this plan"):
+            tr.estimate_risk(KNeighborsClassifier(), X, Y, method=few, interval=word)
 
 
 @pytest.mark.parametrize(

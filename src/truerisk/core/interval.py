@@ -7,7 +7,7 @@ from enum import Enum
 
 from truerisk.core.present import risk
 
-__all__ = ["Basis", "Interval", "OwnScale"]
+__all__ = ["OF_TESTS", "Basis", "Interval", "OwnScale"]
 
 
 class Basis(Enum):
@@ -33,6 +33,10 @@ class Basis(Enum):
     PAIRS = "fits without each two folds"
     HALVES = "means over halves of the rows"
     SAMPLES = "bootstrap samples"
+
+
+OF_TESTS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN})
+"""What the drawn plan decides, whatever a method may give."""
 
 
 @dataclass(frozen=True)

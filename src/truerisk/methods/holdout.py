@@ -16,6 +16,7 @@ from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import (
     OF_ONE_SPLIT,
+    OF_SPLITS,
     Average,
     Averaged,
     check_average,
@@ -85,6 +86,11 @@ class MonteCarlo(Averaged):
         check_count("splits_drawn", self.splits_drawn)
         check_share("test_share", self.test_share)
         check_flag("stratify", self.stratify)
+
+    @property
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        """A row may be held out in several splits."""
+        return OF_SPLITS if self.splits_drawn == 1 else OF_SPLITS - {Basis.ONCE}
 
     @property
     def bias(self) -> str:

@@ -7,9 +7,11 @@ from typing import Any
 
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
-from truerisk.core.interval import Basis
+from truerisk.core.interval import OF_TESTS, Basis
+from truerisk.core.plan.plan import Plan
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.interval_forms import IntervalForm, as_form, registry
+from truerisk.methods.interval_forms.evidence import tests_of
 from truerisk.methods.kfold import KFold
 from truerisk.methods.ncv import NestedInterval
 from truerisk.methods.nested import Nested
@@ -18,7 +20,7 @@ from truerisk.methods.paired_halves import PairedHalves
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import Procedure
 
-__all__ = ["REPEATS", "of_procedure", "offered", "with_interval"]
+__all__ = ["REPEATS", "check_tests", "of_procedure", "offered", "with_interval"]
 
 REPEATS = 10  # of nested cross-validation, where the method has fewer
 
@@ -66,6 +68,19 @@ def with_interval(method: Method, word: str) -> Method:
     words = ", ".join(f"'{each}'" for each in offered(method)) or "none that can be asked for"
     form.require(method.gives, f"method '{method.word}' (it offers {words})")
     return method
+
+
+def check_tests(method: Method, plan: Plan, word: str) -> None:
+    """Refuse an interval that needs rows to be tested otherwise than the drawn plan tests them.
+
+    What splits of others, or cut training sets, will do is not known before; no fit is made yet.
+    """
+    form = as_form(word)
+    if not OF_TESTS & form.needs.keys():
+        return
+    if isinstance(method, Procedure):
+        plan, method = plan.only(plan.questions("outer")), method.outer_method
+    form.require(method.gives - (OF_TESTS - tests_of(plan)), "this plan")
 
 
 def of_procedure(method: Procedure, word: str) -> Procedure:

@@ -47,7 +47,6 @@ class KFold(Averaged):
 
     target: ClassVar[Target] = "Err"
     has_folds: ClassVar[bool] = True
-    gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
 
     def __post_init__(self) -> None:
         check_average(self.average)
@@ -55,6 +54,12 @@ class KFold(Averaged):
             check_count("k", self.k, 2, "K-fold cross-validation needs a whole number K >= 2")
         check_count("repeats", self.repeats)
         check_flag("stratify", self.stratify)
+
+    @property
+    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
+        """Rows are tested once where the folds are drawn, or given, once."""
+        drawings = self.repeats if self.folds is None else len(np.atleast_2d(self.folds))
+        return OF_CROSS_VALIDATION if drawings == 1 else OF_CROSS_VALIDATION - {Basis.ONCE}
 
     @property
     def word(self) -> str:

@@ -20,11 +20,17 @@ from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged, check_average
+from truerisk.methods.parts.averages import (
+    OF_CROSS_VALIDATION,
+    OF_SPLITS,
+    Average,
+    Averaged,
+    check_average,
+)
 
 __all__ = ["GivenSplits", "Splitter"]
 
-OF_SPLITS = Averaged.gives | {Basis.TIMES}
+OF_ANY_SPLITS = OF_SPLITS | {Basis.TIMES}
 
 PARTITIONS = (
     "KFold",
@@ -73,7 +79,10 @@ class Splitter(Averaged):
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
         """What cross-validation gives only where every row is tested equally often."""
-        return OF_CROSS_VALIDATION if _tests_all(self.splitter) else OF_SPLITS
+        if not _tests_all(self.splitter):
+            return OF_ANY_SPLITS  # how often these test a row, the plan tells
+        often = getattr(self.splitter, "n_repeats", 1) > 1
+        return OF_CROSS_VALIDATION - {Basis.ONCE} if often else OF_CROSS_VALIDATION
 
     @property
     def word(self) -> str:
@@ -126,13 +135,15 @@ class GivenSplits(Averaged):
         """What cross-validation gives only where rows are tested equally often, in any order."""
         rows = [_rows(part) for pair in self.pairs for part in pair]
         if any(part.dtype.kind not in "iu" or (part < 0).any() for part in rows):
-            return OF_SPLITS  # the plan says what is wrong
+            return OF_ANY_SPLITS  # the plan says what is wrong
         times = np.bincount(np.concatenate(rows[1::2]))
+        lacking = {Basis.ONCE} if times.max(initial=0) > 1 else set()
         if len(np.unique(times)) > 1:
-            return OF_SPLITS
+            return OF_ANY_SPLITS - lacking
         n_rows = 1 + max(int(part.max(initial=0)) for part in rows)
         pairs = list(zip(rows[::2], rows[1::2], strict=True))
-        return OF_SPLITS if is_ordered(split_plan(n_rows, pairs)) else OF_CROSS_VALIDATION
+        ordered = is_ordered(split_plan(n_rows, pairs))
+        return (OF_ANY_SPLITS if ordered else OF_CROSS_VALIDATION) - lacking
 
     @property
     def word(self) -> str:

@@ -27,6 +27,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import as_form
+from truerisk.methods.interval_wanted import check_tests
 from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.paired_losses import PairedAnswers
 
@@ -88,6 +89,8 @@ def compute(
         as_form(problem.interval).check(data, loss)
     if plan is None:
         plan = chosen.plan(data, Streams(problem.seed))
+    if problem.interval is not None:
+        check_tests(chosen, plan, problem.interval)
     warn_of_leaks(data, chosen, plan)
     warn_of_fitted_parts(problem.family, chosen)
     warn_of_inner_splits(problem.family, data)

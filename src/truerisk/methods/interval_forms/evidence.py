@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.core.contracts import Terms
 from truerisk.core.influences import Influences, Shaken
-from truerisk.core.interval import Basis, Interval
+from truerisk.core.interval import OF_TESTS, Basis, Interval
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.spatial_components import SpatialComponents, spatial_components
@@ -26,6 +26,7 @@ __all__ = [
     "PairEvidence",
     "RowEvidence",
     "SampleEvidence",
+    "tests_of",
     "variances_of_means",
 ]
 
@@ -130,10 +131,7 @@ class RowEvidence(Evidence):
         given = frozenset({Basis.LOSSES, Basis.MEAN, Basis.SPLITS})
         if self.times is not None:
             given |= {Basis.TIMES}
-        if not self.repeatedly:
-            return given | {Basis.ONCE, Basis.EQUALLY_OFTEN}
-        times = np.bincount(self.plan.positions[0])
-        return given | {Basis.EQUALLY_OFTEN} if np.ptp(times[times > 0]) == 0 else given
+        return given | tests_of(self.plan)
 
     @cached_property
     def marks(self) -> np.ndarray:
@@ -233,6 +231,15 @@ class SampleEvidence(Evidence):
     std_errors: Sequence[float | None]
     risks: Sequence[float]
     gives: ClassVar[frozenset[Basis]] = frozenset({Basis.SAMPLES})
+
+
+def tests_of(plan: Plan) -> frozenset[Basis]:
+    """How often its rows are tested: once, equally often, or neither."""
+    times = np.bincount(plan.positions[0])
+    times = times[times > 0]
+    if np.ptp(times) > 0:
+        return frozenset()
+    return OF_TESTS if times[0] == 1 else frozenset({Basis.EQUALLY_OFTEN})
 
 
 def variances_of_means(

@@ -44,6 +44,7 @@ from truerisk.methods.parts.set_risks import (
 __all__ = [
     "OF_CROSS_VALIDATION",
     "OF_ONE_SPLIT",
+    "OF_SPLITS",
     "Average",
     "Averaged",
     "average_weights",
@@ -56,12 +57,14 @@ __all__ = [
 ]
 
 OF_ONE_SPLIT = frozenset({Basis.LOSSES, Basis.MEAN, Basis.ONCE})
+OF_SPLITS = OF_ONE_SPLIT | {Basis.SPLITS}
+OF_CROSS_VALIDATION = OF_SPLITS | {Basis.EQUALLY_OFTEN}
 
 
 class Averaged(Method):
     """A method whose risk is the plain mean of the losses of its answers."""
 
-    gives: ClassVar[frozenset[Basis]] = OF_ONE_SPLIT | {Basis.SPLITS}
+    gives: ClassVar[frozenset[Basis]] = OF_SPLITS
     has_folds: ClassVar[bool] = False  # whether its test sets may be folds, each row in one
 
     @abstractmethod
@@ -83,9 +86,6 @@ class Averaged(Method):
         if terms.with_errors or not isinstance(loss, RowLoss) or not in_order:
             return super().reduce_units(answers, data, loss, terms)
         return _means_by_unit(answers, data, loss, self.average_of(loss))
-
-
-OF_CROSS_VALIDATION = Averaged.gives | {Basis.EQUALLY_OFTEN}
 
 
 def tested_by_average(
