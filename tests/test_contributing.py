@@ -146,8 +146,9 @@ print("Hoeffding W (1963). Probability inequalities" in told, "to 0." in told)
         "use interval='log-cv'."
     )
     assert of_plan == (
-        "interval 'hoeffding' needs rows that are tested once, which this plan cannot give: "
-        "use one repetition."
+        "interval 'hoeffding' needs rows that are tested once, which method '2x5-fold' (it offers "
+        "'corrected-t', 'bbc', 'beta-cv', 'log-cv', 'logit-cv', 'spatial') cannot give: use one "
+        "repetition."
     )
     assert of_method == (
         "interval 'hoeffding' needs a mean of cross-validated losses, which method '.632' (it "
