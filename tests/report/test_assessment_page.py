@@ -83,13 +83,12 @@ def test_the_conclusion_comes_first(found):
 
 
 def test_regression_has_a_page():
-    """Without classes there are no thresholds, no calibration and no posterior."""
+    """Without classes there are no thresholds, and no calibration."""
     X, _ = tr.datasets.make_simple(40, random_state=0)
     learners = {"line": LinearRegression(), "ridge": (Ridge(), {"alpha": [0.01, 1.0, 100.0]})}
     found = tr.assess(learners, X, X[:, 0] + X[:, 1] ** 2, methods=["3-fold"], outer="4-fold")
     page = found.to_html()
     assert 'id="rates-data"' not in page
-    assert 'id="figure-posterior' not in page
     assert "C, logarithmic" not in page
     assert "alpha, logarithmic" in page
     assert "optimism +" in page or "optimism -" in page

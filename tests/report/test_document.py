@@ -122,7 +122,6 @@ def test_a_lost_field_is_named(content, path, sentence):
         (("roc", "n_positive"), 0),
         (("roc", "thresholds"), ["inf"]),
         (("calibration", "low"), [0.5]),
-        (("posterior",), {"errors": 5, "n": 2}),
     ],
 )
 def test_a_wrong_value_is_named(content, path, value):

@@ -9,7 +9,6 @@ import pytest
 from matplotlib.cbook import boxplot_stats
 
 from truerisk.core.present import number
-from truerisk.core.statistics.error_posterior import ErrorPosterior
 from truerisk.core.statistics.five_numbers import five_numbers
 from truerisk.report.boxes import draw_boxes
 from truerisk.report.calibration import draw_calibration
@@ -17,7 +16,6 @@ from truerisk.report.curves import draw_curves
 from truerisk.report.document import read_document
 from truerisk.report.heat_map import draw_heat
 from truerisk.report.ladder import draw_ladder
-from truerisk.report.posterior import draw_posterior
 from truerisk.report.stability import draw_stability
 
 
@@ -128,15 +126,6 @@ def test_boxes_need_random_splits(content):
     )
 
 
-def test_the_posterior_is_that_of_the_errors(document, found):
-    """Mean, interval and bound of the Beta posterior after the honest test."""
-    posterior = ErrorPosterior.of_estimate(found.risks[found.best])
-    cells = dict(draw_posterior(document).table.rows)
-    assert cells["posterior mean"] == number(posterior.mean)
-    assert cells["95 % interval"] == str(posterior.interval(0.95))
-    assert cells["below this with probability 0.95"] == number(posterior.upper(0.95))
-
-
 def test_calibration_has_a_point_per_bin(document, found):
     """Probabilities, shares and counts are those of the assessment."""
     figure = draw_calibration(document)
@@ -155,9 +144,6 @@ def test_stability_counts_the_outer_choices(document, found):
     assert "bayes" not in {row[0] for row in rows}
 
 
-@pytest.mark.parametrize(
-    ("lost", "draw"), [("posterior", draw_posterior), ("calibration", draw_calibration)]
-)
-def test_what_is_not_there_is_left_out(content, lost, draw):
+def test_what_is_not_there_is_left_out(content):
     """A null in the JSON is no figure."""
-    assert draw(read_document({**content, lost: None})) is None
+    assert draw_calibration(read_document({**content, "calibration": None})) is None

@@ -15,6 +15,7 @@
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `evaluation.py` | what a method found |
 | `results.py`, `breakdown.py`, `interval.py` | frozen results |
+| `scale.py` | how people read a risk: a score as a score |
 | `stored_estimate.py` | an estimate read from a file |
 | `displays.py` | pictures of results, by the room that draws them |
 | `learning_curve.py` | risks at several numbers of training rows |

@@ -7,7 +7,7 @@ from enum import Enum
 
 from truerisk.core.present import risk
 
-__all__ = ["OF_TESTS", "Basis", "Interval", "OwnScale"]
+__all__ = ["OF_TESTS", "Basis", "Interval"]
 
 
 class Basis(Enum):
@@ -65,12 +65,3 @@ class Interval:
 
     def __str__(self) -> str:
         return f"[{risk(self.low, self.high)}, {risk(self.high)}]"
-
-
-@dataclass(frozen=True)
-class OwnScale:
-    """A score as a score and a loss as a loss; `better` is "larger" or "lower"."""
-
-    value: float | None
-    interval: Interval | None
-    better: str

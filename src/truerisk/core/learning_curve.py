@@ -15,6 +15,7 @@ from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.results import RiskEstimate, frame_of
+from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.statistics.power_law import PowerLaw
 from truerisk.core.writing import Written
 
@@ -39,20 +40,24 @@ class ExpectedRisk:
     perfect: float | None = None
 
     @property
+    def own_scale(self) -> OwnScale:
+        """The value and its interval as people state them."""
+        return Scale(self.perfect).shown(self.value, self.interval)
+
+    @property
     def score(self) -> float | None:
         """The value as a score, larger is better; None for a pure loss."""
-        return None if self.perfect is None else self.perfect - self.value
+        return None if self.perfect is None else self.own_scale.value
 
     @property
     def score_interval(self) -> Interval | None:
         """The interval of the score."""
-        return None if self.perfect is None else self.interval.below(self.perfect)
+        return None if self.perfect is None else self.own_scale.interval
 
     def __str__(self) -> str:
-        value, interval = self.value, self.interval
-        if self.perfect is not None:
-            value, interval = self.perfect - value, interval.below(self.perfect)
-        return f"with {self.n_train:g} rows expect {present.risk(value)} {interval}"
+        own = self.own_scale
+        assert own.value is not None
+        return f"with {self.n_train:g} rows expect {present.risk(own.value)} {own.interval}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +182,7 @@ class LearningCurve(Written):
     @property
     def _head(self) -> list[str]:
         what = self.estimates[-1]
-        score = f"{present.clean(what.loss, 40)} (larger is better)"
-        return ["training rows", "risk" if what.perfect is None else score, "interval", "law"]
+        return ["training rows", what.scale.head(what.loss), "interval", "law"]
 
     def _rows(self) -> list[list[str]]:
         rows = []

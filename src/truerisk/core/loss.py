@@ -14,6 +14,7 @@ import numpy as np
 
 from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data, Task
 
 __all__ = ["NO_PREDICTIONS", "Average", "Loss", "RowLoss", "check_average"]
@@ -127,6 +128,11 @@ class Loss(ABC):
     def score(self, risk: Risks) -> Risks:
         """The risk as scikit-learn counts, higher is better."""
         return self.perfect - risk
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its risks."""
+        return Scale(self.perfect if self.is_score else None)
 
 
 class RowLoss(Loss):

@@ -17,6 +17,7 @@ __all__ = [
     "MODELS_SAW",
     "NOTHING_CHOSEN",
     "SELECTED_SCORE",
+    "WHOLE_SEARCH",
     "clean",
     "either",
     "estimate_rows",
@@ -177,11 +178,11 @@ def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]])
 
 def estimate_rows(estimate: Any) -> list[list[str]]:
     """What a RiskEstimate shows of itself, one pair per line."""
+    own, name, lower = estimate.own_scale, clean(estimate.loss, 40), estimate.perfect is None
     rows = [
-        *([] if estimate.perfect is None else scale_rows(estimate.loss, estimate)),
-        ["risk", number(estimate.value)],
+        ["risk", number(own.value)] if lower else [name, f"{number(own.value)} (larger is better)"],
         ["standard error", number(estimate.std_error)],
-        ["interval", _interval(estimate.interval)],
+        ["interval", _interval(own.interval)],
         *(row for name, one in estimate.scores.items() for row in scale_rows(name, one)),
         ["loss", estimate.loss],
         ["method", estimate.method],
@@ -194,6 +195,7 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
         ["seed", str(estimate.seed)],
     ]
     for name, value in (estimate.table or {}).items():
+        name = name if lower or isinstance(value, int) else f"{name}, as a risk"
         rows.append([name, str(value) if isinstance(value, int) else number(value)])
     return rows + [["note", note] for note in estimate.notes]
 
@@ -234,26 +236,27 @@ def may_be_best(level: str) -> str:
     return f"best?: whether it may be the best, by a confidence set ({level})"
 
 
+WHOLE_SEARCH = "whole search"  # the choice among all learners, in a column of learners
 SELECTED_SCORE = "selected, of a further score: that of the setting that was chosen"
 SEES_ITS_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
 
-def honest_risk(word: str, *, tuned: bool = True) -> str:
-    """What the honest risk of an assessment is, by the method that tested it.
+def honest_risk(noun: str, word: str, *, tuned: bool = True) -> str:
+    """What the honest risk, or score, of an assessment is, by the method that tested it.
 
-    Where no learner was tuned, it is the risk of fitting alone.
+    Where no learner was tuned, it is that of fitting alone.
 
-    >>> honest_risk("10-fold")
+    >>> honest_risk("risk", "10-fold")
     'risk of tuning and fitting on rows without part in either'
-    >>> honest_risk(".632+ (B=50)")
-    'risk of tuning and fitting, in part on rows that were used for it'
-    >>> honest_risk("10-fold", tuned=False)
+    >>> honest_risk("score", ".632+ (B=50)")
+    'score of tuning and fitting, in part on rows that were used for it'
+    >>> honest_risk("risk", "10-fold", tuned=False)
     'risk of fitting on rows without part in it'
     """
     of = "tuning and fitting" if tuned else "fitting"
     if word.startswith(SEES_ITS_ROWS):
-        return f"risk of {of}, in part on rows that were used for it"
-    return f"risk of {of} on rows without part in {'either' if tuned else 'it'}"
+        return f"{noun} of {of}, in part on rows that were used for it"
+    return f"{noun} of {of} on rows without part in {'either' if tuned else 'it'}"
 
 
 def tested_by(word: str) -> str:

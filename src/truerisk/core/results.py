@@ -21,8 +21,9 @@ from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, MissingExtra, MissingResult, Refusal
 from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
 from truerisk.core.influences import Influences
-from truerisk.core.interval import Interval, OwnScale
+from truerisk.core.interval import Interval
 from truerisk.core.registry import Line
+from truerisk.core.scale import OwnScale, Scale
 from truerisk.core.stored_estimate import SCHEMA, content_of, values_of
 from truerisk.core.writing import Written
 
@@ -84,23 +85,22 @@ class RiskEstimate(Written):
     @property
     def own_scale(self) -> OwnScale:
         """The value and its interval as people state them, and which way is better."""
-        if self.perfect is None:
-            return OwnScale(self.value, self.interval, "lower")
-        return OwnScale(self.score, self.score_interval, "larger")
+        return self.scale.shown(self.value, self.interval)
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its value."""
+        return Scale(self.perfect)
 
     @property
     def score(self) -> float | None:
         """The value as a score, larger is better; None for a pure loss, and without a value."""
-        if self.perfect is None or self.value is None:
-            return None
-        return self.perfect - self.value
+        return None if self.perfect is None else self.own_scale.value
 
     @property
     def score_interval(self) -> Interval | None:
         """The interval of the score."""
-        if self.perfect is None or self.interval is None:
-            return None
-        return self.interval.below(self.perfect)
+        return None if self.perfect is None else self.own_scale.interval
 
     def __sub__(self, other: RiskEstimate) -> Comparison:
         """Risk minus risk on the same splits, with its interval and probabilities.
@@ -143,6 +143,9 @@ class RiskEstimate(Written):
         content: dict[str, Any] = {"schema": SCHEMA}
         for name in _written(self):
             content[name] = present.plain(getattr(self, name))
+        if self.perfect is not None:
+            content["score"] = present.plain(self.score)
+            content["score_interval"] = present.plain(self.score_interval)
         content["scores"] = {name: one.to_dict() for name, one in self.scores.items()}
         return content
 
@@ -299,9 +302,7 @@ class RiskCurve(Written):
 
     @property
     def _head(self) -> list[str]:
-        score = self.common.perfect is not None
-        what = f"{present.clean(self.common.loss, 40)} (larger is better)" if score else "risk"
-        return ["candidate", what, "std. error"]
+        return ["candidate", self.common.scale.head(self.common.loss), "std. error"]
 
     def _rows(self, mark: str) -> list[list[str]]:
         rivals, others = self._numbers_of_best_set or (), "may be best (95 %)"

@@ -26,11 +26,13 @@ def draw_ladder(
     *,
     ax: Any = None,
     baseline: float | None = None,
+    axis: str = "risk",
 ) -> Any:
     """Draw one rung per name and return the axes.
 
-    A rung has "apparent", "selected" and "honest" risks, and the "low" and "high" end of the honest
-    one's interval; what is None is left out. `baseline` is a vertical line.
+    A rung has "apparent", "selected" and "honest" values, and the "low" and "high" end of the
+    honest one's interval; what is None is left out. `baseline` is a vertical line, `axis` says what
+    the values are.
     """
     if not rungs:
         raise BadData("there is no risk to draw.")
@@ -45,12 +47,12 @@ def draw_ladder(
     if baseline is not None:
         ax.axvline(baseline, linestyle="--", color="0.6", linewidth=0.9, label="without learning")
     _rows(ax, rungs)
-    ax.set_xlabel("risk")
+    ax.set_xlabel(axis)
     ax.legend(frameon=False, fontsize="small", ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
     return ax
 
 
-def draw_boxes(risks: Mapping[str, Sequence[float]], *, ax: Any = None) -> Any:
+def draw_boxes(risks: Mapping[str, Sequence[float]], *, ax: Any = None, what: str = "risk") -> Any:
     """Draw a lying box plot per name, Tukey's whiskers, and return the axes."""
     if not risks:
         raise BadData("there is no risk to draw.")
@@ -65,7 +67,7 @@ def draw_boxes(risks: Mapping[str, Sequence[float]], *, ax: Any = None) -> Any:
         beyond = values[(values < low) | (values > high)]
         ax.plot(beyond, np.full(len(beyond), y), "o", color="C0", fillstyle="none", markersize=3)
     _rows(ax, risks)
-    ax.set_xlabel("risk of one split")
+    ax.set_xlabel(f"{what} of one split")
     return ax
 
 

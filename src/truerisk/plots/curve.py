@@ -38,7 +38,7 @@ def draw_curve(
     order = np.argsort(places, kind="stable")
     lines = ax.errorbar(
         places[order],
-        curve.values[order],
+        _heights(curve)[order],
         yerr=errors[order] if errors.any() else None,
         fmt="o-",
         markersize=4,
@@ -71,7 +71,7 @@ def draw_curves(curves: Mapping[str, RiskCurve], *, ax: Any = None, x: str | Non
         same = curve.common.loss == first.common.loss
         (line,) = (ax if same else _right(ax, curve)).plot(
             places[order],
-            curve.values[order],
+            _heights(curve)[order],
             "-" if same else "--",
             marker="osD^vPX*"[number % 8],
             markersize=3.5,
@@ -91,7 +91,7 @@ def draw_curves(curves: Mapping[str, RiskCurve], *, ax: Any = None, x: str | Non
 
 def _right(ax: Any, curve: RiskCurve) -> Any:
     """The axes on the right, made when first needed."""
-    label = f"risk ({curve.common.loss})"
+    label = curve.common.scale.axis(curve.common.loss)
     for axes in ax.figure.axes:
         if axes is not ax and axes.get_ylabel() == label and axes.bbox.bounds == ax.bbox.bounds:
             return axes
@@ -140,15 +140,20 @@ def _places(curve: RiskCurve, x: str | None) -> tuple[str, np.ndarray]:
     return "candidate", np.arange(len(curve), dtype=float)
 
 
+def _heights(curve: RiskCurve) -> np.ndarray:
+    """What is drawn of every candidate: scores as scores."""
+    return np.array([curve.common.scale.value(float(risk)) for risk in curve.values])
+
+
 def _ring(ax: Any, curve: RiskCurve, places: np.ndarray, colour: Any) -> None:
-    place, value = places[curve.best], curve.values[curve.best]
+    place, value = places[curve.best], _heights(curve)[curve.best]
     ax.plot(place, value, "o", markersize=10, fillstyle="none", color=colour, zorder=5)
 
 
 def _name_chosen(ax: Any, curve: RiskCurve, places: np.ndarray) -> None:
     ax.annotate(
         f"chosen: {params_text(curve.best_params)}",
-        (places[curve.best], curve.values[curve.best]),
+        (places[curve.best], _heights(curve)[curve.best]),
         xytext=(0, -16),
         textcoords="offset points",
         ha="center",
@@ -164,4 +169,4 @@ def _name_axes(ax: Any, curve: RiskCurve, name: str, places: np.ndarray) -> None
     if name == "candidate" and len(curve) <= 12:
         ax.set_xticks(places, [params_text(p) for p in curve.candidates], rotation=45, ha="right")
     ax.set_xlabel(name)
-    ax.set_ylabel(f"risk ({curve.common.loss})")
+    ax.set_ylabel(curve.common.scale.axis(curve.common.loss))

@@ -48,8 +48,7 @@ def draw_learning_curve(
     ax.set_xticks(places, [f"{place:g}" for place in places])
     ax.minorticks_off()
     ax.set_xlabel("training rows")
-    loss, better = curve.estimates[-1].loss, own[-1].better
-    ax.set_ylabel(f"risk ({loss})" if better == "lower" else f"{loss} ({better} is better)")
+    ax.set_ylabel(curve.estimates[-1].scale.axis(curve.estimates[-1].loss))
     return ax
 
 
@@ -64,8 +63,9 @@ def _draw_law(ax: Any, curve: LearningCurve, colour: Any, to: float | None) -> N
         )
     grid = np.union1d(np.geomspace(curve.sizes[0], end, POINTS), [last])
     read = [curve.at(float(n)) for n in grid]
-    line = np.array([one.value if one.score is None else one.score for one in read])
-    band = [one.interval if one.score_interval is None else one.score_interval for one in read]
+    scale = curve.estimates[-1].scale
+    line = np.array([scale.value(one.value) for one in read])
+    band = [scale.interval(one.interval) or one.interval for one in read]
     for part, style in ((grid <= last, "-"), (grid >= last, "--")):
         ax.plot(grid[part], line[part], style, linewidth=1.2, color=colour)
     low, high = [one.low for one in band], [one.high for one in band]

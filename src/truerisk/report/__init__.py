@@ -11,7 +11,7 @@
 | `json_values.py` | values of such JSON, each with its place |
 | `notebook.py` | small pictures for notebooks |
 | `svg.py`, `scale.py`, `figure.py` | marks, scales, and a figure with its table |
-| `ladder.py`, `curves.py`, `heat_map.py`, `boxes.py`, `posterior.py` | the figures |
+| `ladder.py`, `curves.py`, `heat_map.py`, `boxes.py` | the figures |
 | `rates.py`, `calibration.py`, `stability.py`, `learning.py`, `over_time.py` | more figures |
 | `audit_document.py`, `audit_figures.py`, `audit_text.py` | the JSON, figures, words of an audit |
 | `many_page.py`, `many.html` | the page of a comparison over many data sets |

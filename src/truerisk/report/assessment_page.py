@@ -8,6 +8,7 @@ from typing import Any
 from truerisk.core.interval import Interval
 from truerisk.core.present import (
     SELECTED_SCORE,
+    WHOLE_SEARCH,
     clean,
     honest_risk,
     may_be_best,
@@ -26,9 +27,9 @@ from truerisk.report.layout import Headline, Section, rendered, sentences
 from truerisk.report.learning import draw_learning
 from truerisk.report.methods_text import described, references, repeat
 from truerisk.report.over_time import draw_over_time
-from truerisk.report.posterior import draw_posterior
 from truerisk.report.rates import Rates
 from truerisk.report.stability import draw_stability
+from truerisk.report.validation_document import MeasureRecord
 from truerisk.report.validation_parts import PagePart, parts_of
 from truerisk.report.validation_text import validated_by
 
@@ -48,7 +49,7 @@ RATE_NAMES = (
 def draw_page(content: Any) -> str:
     """The page of an assessment's plain values (`Assessment.to_dict`)."""
     document = read_document(content)
-    rates = None if document.roc is None else Rates(document.roc)
+    rates = None if document.roc is None else Rates(document.roc, _areas(document))
     values = {
         "eyebrow": "assessment",
         "title": _title(document),
@@ -57,7 +58,7 @@ def draw_page(content: Any) -> str:
         "conclusion": sentences(document.conclusion),
         "findings": document.findings,
         "learners": _learners(document),
-        "learners_caption": f"{_what(document)}, lower is better; the best learner first",
+        "learners_caption": _caption(document),
         "scorecard": _scorecard(document),
         "legend": _legend(document),
         "differences": _differences(document),
@@ -86,9 +87,10 @@ def _title(document: Document) -> str:
     return f"{source}: {learners} assessed" if source else f"Assessment of {learners}"
 
 
-def _what(document: Document) -> str:
-    loss = clean(document.loss, 40)
-    return f"1 − {loss}" if document.best.honest.perfect == 1 else f"Risks in {loss} loss"
+def _caption(document: Document) -> str:
+    scale, loss = document.scale, clean(document.loss, 40)
+    what = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
+    return f"{what}, {scale.better} is better; the best learner first"
 
 
 def _facts(document: Document) -> list[str]:
@@ -97,7 +99,8 @@ def _facts(document: Document) -> list[str]:
         facts.append(f"{len(document.columns)} columns")
     if document.classes:
         facts.append(f"{len(document.classes)} classes")
-    facts.append(f"{clean(document.loss, 40)} loss")
+    name = clean(document.loss, 40)
+    facts.append(name if document.scale.perfect is not None else f"{name} loss")
     if document.tuned:
         facts.append(f"tuned by {clean(document.tuned_by, 40)}")
     facts.append(f"tested by {tested_by(document.tested_by)}")
@@ -105,21 +108,18 @@ def _facts(document: Document) -> list[str]:
 
 
 def _headline(document: Document) -> list[Headline]:
-    best = document.best
-    report = document.choice if document.choice is not None else best.honest
-    what = f"risk of choosing among {len(document.learners)} learners"
+    best, report, noun = document.best, document.report, document.scale.noun
+    said = [] if document.scale.perfect is None else [clean(document.loss, 40)]
+    said.append(_sure(report))
+    if document.choice is not None:
+        said.append(f"{noun} of choosing among {len(document.learners)} learners")
     shown = [
-        Headline(
-            "Report this risk",
-            number(report.value),
-            _sure(report) + (f"; {what}" if document.choice is not None else ""),
-            "report",
-        ),
+        Headline(f"Report this {noun}", number(report.value), "; ".join(said), "report"),
         Headline("Best learner", clean(best.name, 24), best.chosen),
-        Headline("Its honest risk", number(best.honest.value), _sure(best.honest)),
+        Headline(f"Its honest {noun}", number(best.honest.value), _sure(best.honest)),
     ]
     if best.tuned:
-        shown.append(Headline("What tuning said", number(best.minimised), _beside(best)))
+        shown.append(Headline("What tuning said", number(best.selected_value), _beside(best)))
     if document.baseline is not None:
         shown.append(
             Headline("Without learning", number(document.baseline), document.baseline_rule)
@@ -136,12 +136,12 @@ def _beside(best: LearnerRecord) -> str:
     return clean(best.no_selected, 100) or "not known"
 
 
-def _sure(estimate: Estimate) -> str:
-    if estimate.interval is None:
+def _sure(estimate: Estimate | MeasureRecord) -> str:
+    interval = estimate.interval
+    if interval is None:
         return "no interval"
-    level = f"{100 * estimate.interval.confidence_level:g} %"
-    low, high = number(estimate.interval.low), number(estimate.interval.high)
-    return f"{level} interval {low} to {high}"
+    level = f"{100 * interval.confidence_level:g} %"
+    return f"{level} interval {number(interval.low)} to {number(interval.high)}"
 
 
 # ---------------------------------------------------------------- tables
@@ -152,7 +152,7 @@ def _learners(document: Document) -> FigureTable:
         [
             one.shown,
             one.chosen,
-            number(one.minimised),
+            number(one.selected_value),
             number(one.honest.value),
             interval_text(one.honest),
             yes_or_no(None if document.best_set is None else one.name in document.best_set),
@@ -167,34 +167,32 @@ def _learners(document: Document) -> FigureTable:
 
 
 def _scorecard(document: Document) -> FigureTable | None:
-    """Every score of every learner on its own scale; None where nothing but the loss was asked."""
+    """Further scores of every learner on their own scale; None where none was asked for."""
     names = list(dict.fromkeys(name for one in document.learners for name in one.honest.scores))
-    rows = [
-        row
-        for name in ([""] if document.best.honest.perfect is not None else []) + names
-        for row in _of_score(document, name)
-    ]
+    rows = [row for name in names for row in _of_score(document, name)]
     head = ("score", "better is", "learner", "selected", "honest", "interval")
     return FigureTable.of(head, rows) if rows else None
 
 
 def _of_score(document: Document, name: str) -> Iterator[list[str]]:
-    """The lines of a score, those of the loss itself for no name."""
-    for one in document.learners:
-        honest, selected = one.honest, one.selected if one.tuned else None
-        if name and name not in honest.scores:
+    """The lines of a score, the choice among all learners last."""
+    every = [
+        (one.shown, one.selected if one.tuned else None, one.honest) for one in document.learners
+    ]
+    if document.choice is not None:
+        every.append((WHOLE_SEARCH, None, document.choice))
+    for learner, selected, honest in every:
+        if name not in honest.scores:
             continue
-        if name:
-            honest = honest.scores[name]
-            selected = None if selected is None else selected.scores.get(name)
-        value, interval = honest.own_scale
+        own = honest.scores[name]
+        chosen = None if selected is None else selected.scores.get(name)
         yield [
-            clean(name or honest.loss, 40),
-            "lower" if honest.perfect is None else "larger",
-            one.shown,
-            number(None if selected is None else selected.own_scale[0]),
-            number(value),
-            "none" if interval is None else str(interval),
+            clean(name, 40),
+            own.scale.better,
+            learner,
+            number(None if chosen is None else chosen.value),
+            number(own.value),
+            str(own.interval or "none"),
         ]
 
 
@@ -204,36 +202,39 @@ def _legend(document: Document) -> list[str]:
     how = f"; {level} interval: {', '.join(sorted(named))}" if named else ""
     tuning = f"{clean(document.tuned_by, 40)} on all rows, rule {clean(document.rule, 40)}"
     testing = f"{tested_by(document.tested_by)}{how}"
-    honest = f"honest: {honest_risk(document.tested_by, tuned=document.tuned)} ({testing})"
+    scale = document.scale
+    of = honest_risk(scale.noun, document.tested_by, tuned=document.tuned)
+    honest = f"honest: {of} ({testing})"
     if not document.tuned:
         best = [] if document.best_set is None else [may_be_best(level)]
         return ["selected: nothing, since every learner has one setting", honest, *best]
     return [
-        f"selected: the score that tuning maximised, as an error ({tuning})",
+        f"{scale.selected} ({tuning})",
         *([SELECTED_SCORE] if document.best.honest.scores else []),
         honest,
         *([] if document.best_set is None else [may_be_best(level)]),
-        "optimism: honest − selected; agreement: outer splits that chose the same setting",
+        f"{scale.optimism}; agreement: outer splits that chose the same setting",
     ]
 
 
 def _differences(document: Document) -> FigureTable | None:
     if not document.differences:
         return None
-    best = document.best.honest.value
+    best, scale = document.best.honest.value, document.scale
     known = [one.rope for one in document.differences if one.rope is not None]
     rope = f" by more than {known[0]:g}" if known else ""
     rows = [
         [
             clean(one.learner, 60),
-            signed_text(one.mean, best),
-            _between(one.interval, best),
+            signed_text(scale.gap(one.mean), best),
+            _between(scale.gaps(one.interval), best),
             "–" if one.probability is None else f"{one.probability:.3f}",
         ]
         for one in document.differences
     ]
     likely = f"probability that it is worse{rope}"
-    return FigureTable.of(("learner", "risk above the best", "interval", likely), rows)
+    what = f"{scale.short(document.loss)} minus that of the best"
+    return FigureTable.of(("learner", what, "interval", likely), rows)
 
 
 def _between(interval: Interval | None, best: float | None) -> str:
@@ -249,17 +250,17 @@ def _between(interval: Interval | None, best: float | None) -> str:
 def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
     yield Section("learners", "The learners")
     ladder = draw_ladder(document)
-    drawn = [f for f in (ladder, draw_posterior(document)) if f is not None]
-    if drawn:
-        lead = "What the same learners seem to cost, from the most flattering number on."
-        yield Section("optimism", "Optimism", lead, tuple(drawn))
+    if ladder is not None:
+        lead = "What the same learners seem to be worth, from the most flattering number on."
+        yield Section("optimism", "Optimism", lead, (ladder,))
     drawn_of = document.learners[:MOST_LEARNERS]
     curves = [f for i, one in enumerate(drawn_of) for f in draw_curves(one, document, i)]
     if curves:
-        lead = "The risk of every setting on all rows; the smallest of many flatters."
+        noun = document.scale.noun
+        lead = f"The {noun} of every setting on all rows; the best of many flatters."
         if len(document.learners) > MOST_LEARNERS:
             lead += f" Drawn are the {MOST_LEARNERS} best learners; the JSON has them all."
-        yield Section("curves", "Risk curves", lead, tuple(curves))
+        yield Section("curves", f"{noun.capitalize()} curves", lead, tuple(curves))
     learned = [draw_learning(one, document, i) for i, one in enumerate(drawn_of)]
     if any(learned):
         lead = "What tuning on fewer rows costs, and what more rows should give. "
@@ -294,6 +295,16 @@ def _sections(document: Document, rates: Rates | None) -> Iterator[Section]:
         yield Section("validation", "Validation", lead)
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")
+
+
+def _areas(document: Document) -> dict[str, str]:
+    """What the page says of the ranks of the best learner: one number for each, the honest one."""
+    every = {word: document.of_ranks(word) for word in ("auc", "average-precision")}
+    return {
+        word: f"{number(one.value)}, {_sure(one)}"
+        for word, one in every.items()
+        if one is not None and one.value is not None
+    }
 
 
 def _validation(document: Document) -> tuple[PagePart, ...]:
@@ -335,12 +346,12 @@ def _notes(document: Document) -> list[str]:
         if one.no_selected
     ]
     notes += [
-        f"{clean(one.learner, 60)}, above the best: {clean(note, 400)}"
+        f"{clean(one.learner, 60)}, beside the best: {clean(note, 400)}"
         for one in document.differences
         for note in one.notes
     ]
     notes += [
-        f"{one.shown}: selected is {clean(s.method, 100)}, as {clean(s.loss, 60)} risk"
+        f"{one.shown}: selected is {clean(s.method, 100)}, as {s.scale.of(s.loss)}"
         for one in document.learners
         if (s := one.selected) is not None and s.method != one.curve.method  # a claim of its own
     ]

@@ -27,15 +27,16 @@ def draw_boxes(document: Document) -> Figure | None:
     order += [name for name in risks if name not in order]
     drawn = order[:MOST]
     every = [v for name in drawn for v in risks[name]]
-    bottom = TOP + ROW * len(drawn)
+    bottom, noun = TOP + ROW * len(drawn), document.scale.noun
+    free = min(every) < 0 or document.scale.perfect is not None
     drawing = Drawing(
-        title="Risks of single splits",
+        title=f"{noun.capitalize()}s of single splits",
         about="; ".join(_said(name, risks[name]) for name in drawn),
         height=bottom + 42,
-        x=Scale.around(every, LEFT, WIDTH - 14, floor_at=None if min(every) < 0 else -0.01),
+        x=Scale.around(every, LEFT, WIDTH - 14, floor_at=None if free else -0.01),
         y=Scale(0, len(drawn), TOP, bottom),
     )
-    drawing.bottom_axis(f"risk of one split ({columns_of(document.loss, 30)})")
+    drawing.bottom_axis(f"{noun} of one split ({columns_of(document.loss, 30)})")
     for i, name in enumerate(drawn):
         five = five_numbers(risks[name])
         label = columns_of(clean(name, 60), 16)
@@ -50,9 +51,9 @@ def draw_boxes(document: Document) -> Figure | None:
         title="How much single splits differ",
         drawing=drawing,
         caption=(
-            f"Risks of {n} random splits. Box: quartiles and median; whiskers reach to the last "
-            "value within 1.5 quartile distances. The spread is that of single test sets, not the "
-            "standard error of their mean."
+            f"{noun.capitalize()}s of {n} random splits. Box: quartiles and median; whiskers reach "
+            "to the last value within 1.5 quartile distances. The spread is that of single test "
+            "sets, not the standard error of their mean."
         ),
         table=_table(order, risks),
         keys=(Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")),

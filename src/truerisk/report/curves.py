@@ -9,7 +9,7 @@ from math import log10
 from truerisk.core.present import clean, number
 from truerisk.report.document import Document, LearnerRecord
 from truerisk.report.estimates import Curve
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
+from truerisk.report.figure import Figure, FigureTable, Key, thinned
 from truerisk.report.heat_map import draw_heat
 from truerisk.report.scale import Scale
 from truerisk.report.svg import SHAPES, WIDTH, Drawing, series
@@ -74,18 +74,19 @@ def _of_loss(
 ) -> Figure | None:
     tuned = learner.curve if loss == learner.curve.loss else None
     honest = learner.honest.value if loss == learner.honest.loss else None
-    title = f"Risk curve of {learner.shown}"
+    scale = next(iter(curves.values())).scale
+    title = f"{scale.noun.capitalize()} curve of {learner.shown}"
     drawing = draw_lines(title, _about(learner, curves), curves, banded=tuned, honest=honest)
     if drawing is None:
         return None
     keys = [Key(series(i), clean(w, 60), SHAPES[i % 6]) for i, w in enumerate(curves)]
     keys.append(Key("ring", "chosen by the criterion", "ring"))
     if honest is not None:
-        keys.append(Key("honest", "honest risk of tuning", "line"))
+        keys.append(Key("honest", f"honest {learner.honest.scale.noun} of tuning", "line"))
     band = " The band is ± 1 standard error." if tuned and any(tuned.std_errors) else ""
     return Figure(
         name=name,
-        title=f"{learner.shown}: {columns_of(clean(loss, 60), 40)} risk against its settings",
+        title=f"{learner.shown}: {scale.of(loss)} against its settings",
         drawing=drawing,
         caption=f"Rule {clean(document.rule, 40)} chose {learner.chosen}.{band}",
         table=_table(learner, curves),
@@ -117,7 +118,7 @@ def draw_lines(
         x=Scale.around(axis.places, LEFT, WIDTH - 12, log=axis.log, margin=0.03),
         y=Scale.around(heights, BOTTOM, TOP),
     )
-    drawing.left_axis(f"risk ({columns_of(clean(first.loss, 60), 40)})")
+    drawing.left_axis(first.scale.axis(first.loss))
     drawing.bottom_axis(axis.name, _ticks(axis))
     if honest is not None:
         drawing.level(honest, "honest")
@@ -184,7 +185,8 @@ def _about(learner: LearnerRecord, curves: Mapping[str, Curve]) -> str:
         f"with {number(curve.values[curve.best])}"
         for word, curve in curves.items()
     )
-    return f"Risk of {len(learner.curve.settings)} settings of {learner.shown}. {chosen}."
+    noun = next(iter(curves.values())).scale.noun.capitalize()
+    return f"{noun} of {len(learner.curve.settings)} settings of {learner.shown}. {chosen}."
 
 
 def _table(learner: LearnerRecord, curves: Mapping[str, Curve]) -> FigureTable:

@@ -9,10 +9,11 @@ from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
+from truerisk.core.scale import Scale
 from truerisk.core.ties import tied_groups
 from truerisk.report.estimates import Course, Curve, Estimate, Learned, read_interval, read_setting
 from truerisk.report.json_values import JsonValue, require_schema
-from truerisk.report.validation_document import ValidationDocument, validation_in
+from truerisk.report.validation_document import MeasureRecord, ValidationDocument, validation_in
 
 __all__ = [
     "Calibrated",
@@ -83,9 +84,14 @@ class LearnerRecord:
         return self.no_selected != NOTHING_CHOSEN
 
     @property
-    def minimised(self) -> float | None:
-        """The selected risk, where one is known."""
+    def selected_value(self) -> float | None:
+        """What tuning took for the value of the setting that it chose, where it is known."""
         return None if self.selected is None else self.selected.value
+
+    @property
+    def apparent_value(self) -> float | None:
+        """What the rows say that were fitted."""
+        return None if self.apparent is None else self.apparent.value
 
     @property
     def shown(self) -> str:
@@ -241,8 +247,8 @@ class Document:
     choice: Estimate | None
     best_set: tuple[str, ...] | None
     differences: tuple[Difference, ...]
-    posterior: tuple[float, float] | None
     roc: Roc | None
+    ranks: Mapping[str, str]
     no_roc: str
     calibration: Calibrated | None
     validation: ValidationDocument | None
@@ -262,6 +268,23 @@ class Document:
         """Whether any of the learners was tuned."""
         return any(one.tuned for one in self.learners)
 
+    @property
+    def scale(self) -> Scale:
+        """How people read its risks."""
+        return self.best.honest.scale
+
+    @property
+    def report(self) -> Estimate:
+        """What to report: the choice among all learners, where there are several."""
+        return self.best.honest if self.choice is None else self.choice
+
+    def of_ranks(self, word: str) -> Estimate | MeasureRecord | None:
+        """The honest "auc" or "average-precision" of the best learner, if the page has it."""
+        name, honest = self.ranks.get(word), self.best.honest
+        if name is None:
+            return None if self.validation is None else self.validation.measure(word)
+        return honest if name == honest.loss else honest.scores.get(name)
+
 
 def read_document(content: Any) -> Document:
     """A document from plain values, or a sentence on what is wrong with them."""
@@ -273,7 +296,7 @@ def read_document(content: Any) -> Document:
         found["best"].wrong("one of the learners")
     every = list(learners.values())
     ranked = [every[at] for group in tied_groups(list(map(_rank, every))) for at in group]
-    risk = found["learners"][best]["risk"]
+    risk, scale = found["learners"][best]["risk"], learners[best].honest.scale
     return Document(
         best=learners[best],
         learners=(learners[best], *[one for one in ranked if one.name != best]),
@@ -287,21 +310,21 @@ def read_document(content: Any) -> Document:
         level=found["confidence_level"].share(),
         n_rows=found["n_rows"].whole(),
         seed=found["seed"].whole(),
-        baseline=found["baseline"].maybe(JsonValue.number),
+        baseline=scale.value(found["baseline"].maybe(JsonValue.number)),
         baseline_rule=found["baseline_rule"].maybe(JsonValue.text) or "",
         missing=tuple(found["not_assessed"].texts()),
         findings=tuple(Noticed.read(one) for one in found["findings"].each()),
         choice=found["choice"].maybe(Estimate.read),
         best_set=found.get("best_set").maybe(_names),
         differences=tuple(Difference.read(one) for one in found["differences"].each()),
-        posterior=found["posterior"].maybe(_posterior),
         roc=found["roc"].maybe(Roc.read),
+        ranks=found.get("ranks").maybe(JsonValue.words) or {},
         no_roc=found.get("no_roc").maybe(JsonValue.text) or "",
         calibration=found["calibration"].maybe(Calibrated.read),
         validation=found.get("validation").maybe(validation_in),
         no_validation=found.get("no_validation").maybe(JsonValue.text) or "",
         monte_carlo={
-            name: _kept(v.any_number() for v in risks.each())
+            name: _kept(scale.value(v.any_number()) for v in risks.each())
             for name, risks in found["monte_carlo"].items()
         },
         source=found["source"].text(),
@@ -316,14 +339,9 @@ def read_document(content: Any) -> Document:
 
 
 def _rank(learner: LearnerRecord) -> float:
-    return float("inf") if learner.honest.value is None else learner.honest.value
-
-
-def _posterior(found: JsonValue) -> tuple[float, float]:
-    errors, n = found["errors"].number(), found["n"].number()
-    if not 0 <= errors <= n:
-        found.wrong("errors between 0 and n")
-    return errors, n
+    """The smallest risk first."""
+    value = learner.honest.value
+    return float("inf") if value is None else learner.honest.scale.gap(value)
 
 
 def _names(found: JsonValue) -> tuple[str, ...]:

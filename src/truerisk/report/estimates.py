@@ -10,6 +10,7 @@ from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean, params_text
+from truerisk.core.scale import ERROR, Scale
 from truerisk.report.json_values import JsonValue
 
 __all__ = ["Course", "Curve", "Estimate", "Expected", "Learned", "read_interval", "read_setting"]
@@ -17,7 +18,7 @@ __all__ = ["Course", "Curve", "Estimate", "Expected", "Learned", "read_interval"
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimated risk, as far as a page shows it."""
+    """An estimate as people read it: a score as a score, an error as an error."""
 
     value: float | None
     std_error: float | None
@@ -27,37 +28,30 @@ class Estimate:
     bias: str
     engine: str
     notes: tuple[str, ...]
-    perfect: float | None
+    scale: Scale
     scores: Mapping[str, Estimate]
-
-    @property
-    def own_scale(self) -> tuple[float | None, Interval | None]:
-        """A score as a score, any other loss as a loss."""
-        if self.perfect is None:
-            return self.value, self.interval
-        value = None if self.value is None else self.perfect - self.value
-        return value, None if self.interval is None else self.interval.below(self.perfect)
 
     @classmethod
     def read(cls, found: JsonValue) -> Estimate:
         scores = found.get("scores").maybe(JsonValue.items) or ()
+        scale = read_scale(found)
         return cls(
-            value=found["value"].maybe(JsonValue.number),
+            value=scale.value(found["value"].maybe(JsonValue.number)),
             std_error=found["std_error"].maybe(JsonValue.any_number),
-            interval=found["interval"].maybe(read_interval),
+            interval=scale.interval(found["interval"].maybe(read_interval)),
             loss=found["loss"].text(),
             method=found["method"].text(),
             bias=found["bias"].text(),
             engine=found["engine"].text(),
             notes=tuple(found["notes"].texts()),
-            perfect=found.get("perfect").maybe(JsonValue.number),
+            scale=scale,
             scores={name: Estimate.read(one) for name, one in scores},
         )
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The risk of every setting by one method; `values[c]` is None where a fit failed.
+    """What every setting has by one method; `values[c]` is None where a fit failed.
 
     `best_set` are the numbers of the settings that may be the best, none where nothing tells.
     """
@@ -69,6 +63,7 @@ class Curve:
     settings: tuple[Mapping[str, Any], ...]
     values: tuple[float | None, ...]
     std_errors: tuple[float | None, ...]
+    scale: Scale = ERROR
     best_set: frozenset[int] = frozenset()
 
     @classmethod
@@ -77,13 +72,15 @@ class Curve:
         best = found["best"].whole()
         if best >= len(points):
             found["best"].wrong("the number of a setting")
+        scale = read_scale(points[0])
         return cls(
             method=points[0]["method"].text(),
             loss=points[0]["loss"].text(),
             rule=found["rule"].text(),
             best=best,
             settings=tuple(read_setting(p["params"]) for p in points),
-            values=tuple(p["value"].maybe(JsonValue.number) for p in points),
+            values=tuple(scale.value(p["value"].maybe(JsonValue.number)) for p in points),
+            scale=scale,
             std_errors=tuple(_finite(p["std_error"].maybe(JsonValue.any_number)) for p in points),
             best_set=found.get("best_set").maybe(_numbers) or frozenset(),
         )
@@ -103,11 +100,12 @@ class Expected:
     high: float
 
     @classmethod
-    def read(cls, found: JsonValue) -> Expected:
-        one = cls(*(found[name].number() for name in ("n_train", "value", "low", "high")))
-        if not (one.n_train > 0 and one.low <= one.high):
+    def read(cls, found: JsonValue, scale: Scale) -> Expected:
+        n, *risks = (found[name].number() for name in ("n_train", "value", "low", "high"))
+        value, low, high = map(scale.value, risks)
+        if not (n > 0 and risks[1] <= risks[2]):
             found.wrong("what to expect of some training rows, with its interval")
-        return one
+        return cls(n, value, *sorted((low, high)))
 
 
 @dataclass(frozen=True)
@@ -128,10 +126,11 @@ class Learned:
             found["sizes"].wrong("numbers of training rows, one for each estimate")
         if any(b <= a for a, b in pairwise(sizes)):
             found["sizes"].wrong("ascending")
+        scale = estimates[-1].scale
         return cls(
             sizes=sizes,
             estimates=estimates,
-            expected=tuple(Expected.read(one) for one in found["expected"].each(1000)),
+            expected=tuple(Expected.read(one, scale) for one in found["expected"].each(1000)),
             lacking=found["lacking"].maybe(JsonValue.text) or "",
             level=found["confidence_level"].share(),
         )
@@ -181,6 +180,11 @@ def _row(found: JsonValue) -> tuple[float, ...]:
 
 def _numbers(found: JsonValue) -> frozenset[int]:
     return frozenset(entry.whole() for entry in found.each(100_000))
+
+
+def read_scale(found: JsonValue) -> Scale:
+    """How people read the estimate."""
+    return Scale(found.get("perfect").maybe(JsonValue.number))
 
 
 def read_interval(found: JsonValue) -> Interval:

@@ -75,9 +75,9 @@ def draw_heat(learner: LearnerRecord, name: str) -> Figure | None:
     known = [v for v in curve.values if v is not None]
     if grid is None or not known:
         return None
-    low, high = min(known), max(known)
+    low, high, noun = min(known), max(known), curve.scale.noun
     drawing = Drawing(
-        title=f"Risks of {learner.shown} over two parameters",
+        title=f"{noun.capitalize()}s of {learner.shown} over two parameters",
         about=f"The smallest is {number(low)}, the largest {number(high)}; chosen: "
         f"{learner.chosen}.",
         height=int(grid.bottom) + 42,
@@ -91,9 +91,9 @@ def draw_heat(learner: LearnerRecord, name: str) -> Figure | None:
     _name_axes(drawing, grid)
     return Figure(
         name=name,
-        title=f"{learner.shown}: risks over {grid.down} and {grid.across}",
+        title=f"{learner.shown}: {noun}s over {grid.down} and {grid.across}",
         drawing=drawing,
-        caption=f"Darker is a larger risk ({clean(curve.method, 60)}). The frame marks "
+        caption=f"Darker is a larger {noun} ({clean(curve.method, 60)}). The frame marks "
         f"{learner.chosen}.",
         table=_table(curve, grid),
         keys=(Key("h0", number(low), "cell"), Key("h8", number(high), "cell")),

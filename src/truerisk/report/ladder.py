@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truerisk.core.present import clean, number, signed
+from truerisk.core.present import WHOLE_SEARCH, clean, number, signed
 from truerisk.report.document import Document, LearnerRecord
 from truerisk.report.estimates import Estimate
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of
@@ -16,7 +16,6 @@ TOP = 14
 LEFT = 118
 MOST = 12  # learners drawn; the table has all
 FAR = 1.0  # a baseline further out than so many widths of the rest is named, not drawn
-CHOICE = "whole search"
 
 
 def draw_ladder(document: Document) -> Figure | None:
@@ -32,55 +31,61 @@ def draw_ladder(document: Document) -> Figure | None:
         title="Optimism ladder",
         about=_about(document),
         height=bottom + 42,
-        x=Scale.around(values, LEFT, WIDTH - 14, floor_at=_floor(values)),
+        x=Scale.around(values, LEFT, WIDTH - 14, floor_at=_floor(values, document)),
         y=Scale(0, n_rows, TOP, bottom),
     )
-    drawing.bottom_axis(f"risk ({columns_of(document.loss, 30)}), lower is better")
-    if document.baseline is not None and document.baseline in values:
-        drawing.upright(document.baseline, "baseline")
+    lower = "" if document.scale.perfect is not None else ", lower is better"
+    drawing.bottom_axis(f"{document.scale.axis(columns_of(document.loss, 30))}{lower}")
+    baseline = document.baseline
+    if baseline is not None and baseline in values:
+        drawing.upright(baseline, "baseline")
     for i, learner in enumerate(shown):
         _rung(drawing, learner, i + 0.5)
     if choice is not None:
-        _label(drawing, CHOICE, len(shown) + 0.5)
-        _honest(drawing, choice, len(shown) + 0.5, f"{CHOICE}: honest risk {number(choice.value)}")
+        _label(drawing, WHOLE_SEARCH, len(shown) + 0.5)
+        said = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
+        _honest(drawing, choice, len(shown) + 0.5, said)
     return Figure(
         name="ladder",
         title="From the flattering number to the honest one",
         drawing=drawing,
-        caption=_caption(tuned=document.tuned),
+        caption=_caption(document),
         table=_table(document),
-        keys=_keys(document, shown, document.baseline in values),
+        keys=_keys(document, shown, baseline in values),
     )
 
 
-def _caption(*, tuned: bool) -> str:
-    selected = "Selected: the score that tuning minimised, as an error. " if tuned else ""
+def _caption(document: Document) -> str:
+    scale, tuned = document.scale, document.tuned
+    selected = f"{scale.selected.capitalize()}. " if tuned else ""
+    way = "left to right" if scale.perfect is None else "right to left"
     return (
-        f"Apparent: the rows that were fitted, predicted again. {selected}Honest: risk on rows "
-        f"without part in fitting{' or tuning' if tuned else ''}, with its interval. The way from "
-        "left to right is optimism."
+        f"Apparent: the rows that were fitted, predicted again. {selected}Honest: {scale.noun} on "
+        f"rows without part in fitting{' or tuning' if tuned else ''}, with its interval. The way "
+        f"from {way} is optimism."
     )
 
 
 def _values(shown: list[LearnerRecord], choice: Estimate | None, document: Document) -> list[float]:
     """All that the axis must show."""
     honest = [one.honest for one in shown] + ([choice] if choice else [])
-    estimates = [
-        *honest,
-        *(one.selected for one in shown if one.selected and _comparable(one)),
-        *(one.apparent for one in shown if one.apparent),
+    known = [
+        *(one.value for one in honest),
+        *(one.selected_value for one in shown if _comparable(one)),
+        *(one.apparent_value for one in shown),
     ]
-    ends = [end for e in honest if e.interval for end in (e.interval.low, e.interval.high)]
-    values = [v for v in (*(e.value for e in estimates), *ends) if v is not None]
-    baseline = document.baseline
-    if baseline is not None and baseline <= max(values) + FAR * (max(values) - min(values)):
+    known += [end for one in honest if (i := one.interval) for end in (i.low, i.high)]
+    values = [v for v in known if v is not None]
+    baseline, wide = document.baseline, FAR * (max(values) - min(values))
+    if baseline is not None and min(values) - wide <= baseline <= max(values) + wide:
         values.append(baseline)  # further away it would press all others into a corner
     return values
 
 
-def _floor(values: list[float]) -> float | None:
-    """Most losses are never negative; where one is, the axis goes below 0 too."""
-    return None if min(values) < 0 else -0.004 * max(values)
+def _floor(values: list[float], document: Document) -> float | None:
+    """Most losses are never negative; where one is, and for scores, the axis starts anywhere."""
+    free = min(values) < 0 or document.scale.perfect is not None
+    return None if free else -0.004 * max(values)
 
 
 def _comparable(learner: LearnerRecord) -> bool:
@@ -88,27 +93,24 @@ def _comparable(learner: LearnerRecord) -> bool:
 
 
 def _rung(drawing: Drawing, learner: LearnerRecord, y: float) -> None:
-    honest, selected = learner.honest, learner.minimised
+    honest, apparent, noun = learner.honest, learner.apparent_value, learner.honest.scale.noun
+    selected = learner.selected_value if _comparable(learner) else None
     _label(drawing, learner.shown, y)
-    steps = [honest.value]
-    if _comparable(learner):
-        steps.append(selected)
-    if learner.apparent and learner.apparent.value is not None:
-        steps.append(learner.apparent.value)
-    known = [v for v in steps if v is not None]
+    known = [v for v in (honest.value, selected, apparent) if v is not None]
     drawing.slope(min(known), y, max(known), y, "way")
-    _honest(drawing, honest, y, f"{learner.shown}: honest risk {number(honest.value)}")
-    if _comparable(learner) and selected is not None:
-        said = f"{learner.shown}: selected risk {number(selected)}"
+    _honest(drawing, honest, y, f"{learner.shown}: honest {noun}")
+    if selected is not None:
+        said = f"{learner.shown}: selected {noun} {number(selected)}"
         drawing.point(selected, y, "hollow s1", said, shape="diamond", size=3.8)
-    if learner.apparent and learner.apparent.value is not None:
-        said = f"{learner.shown}: apparent risk {number(learner.apparent.value)}"
-        drawing.point(learner.apparent.value, y, "hollow muted", said, size=3)
+    if apparent is not None:
+        said = f"{learner.shown}: apparent {noun} {number(apparent)}"
+        drawing.point(apparent, y, "hollow muted", said, size=3)
 
 
 def _honest(drawing: Drawing, estimate: Estimate, y: float, said: str) -> None:
     if estimate.value is None:
         return
+    said += f" {number(estimate.value)}"
     if estimate.interval:
         drawing.span(estimate.interval.low, estimate.interval.high, y, "s0")
         said += f", interval {estimate.interval}"
@@ -122,9 +124,9 @@ def _label(drawing: Drawing, name: str, y: float) -> None:
 def _about(document: Document) -> str:
     best = document.best
     return (
-        f"Risks of {len(document.learners)} learners. The best, {best.shown}: apparent "
-        f"{number(best.apparent.value if best.apparent else None)}, selected "
-        f"{number(best.minimised)}, honest {number(best.honest.value)}. "
+        f"{document.scale.noun.capitalize()}s of {len(document.learners)} learners. The best, "
+        f"{best.shown}: apparent {number(best.apparent_value)}, selected "
+        f"{number(best.selected_value)}, honest {number(best.honest.value)}. "
         "The table below has all numbers."
     )
 
@@ -147,8 +149,8 @@ def _table(document: Document) -> FigureTable:
     rows = [
         [
             one.shown,
-            number(one.apparent.value if one.apparent else None),
-            number(one.minimised),
+            number(one.apparent_value),
+            number(one.selected_value),
             number(one.honest.value),
             interval_text(one.honest),
             signed_text(one.optimism, one.honest.value),
@@ -157,7 +159,8 @@ def _table(document: Document) -> FigureTable:
     ]
     if document.choice is not None:
         choice = document.choice
-        rows.append([CHOICE, "–", "–", number(choice.value), interval_text(choice), "–"])
+        value = number(choice.value)
+        rows.append([WHOLE_SEARCH, "–", "–", value, interval_text(choice), "–"])
     return FigureTable.of(
         ("learner", "apparent", "selected", "honest", "interval", "optimism"), rows
     )
@@ -165,7 +168,7 @@ def _table(document: Document) -> FigureTable:
 
 def interval_text(estimate: Estimate) -> str:
     """The interval, or the word none."""
-    return "none" if estimate.interval is None else str(estimate.interval)
+    return str(estimate.interval or "none")
 
 
 def signed_text(value: float | None, beside: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from truerisk.core.present import clean, number
 from truerisk.report.document import Document, LearnerRecord
 from truerisk.report.estimates import Expected, Learned
-from truerisk.report.figure import Figure, FigureTable, Key, columns_of
+from truerisk.report.figure import Figure, FigureTable, Key
 from truerisk.report.scale import Scale
 from truerisk.report.svg import WIDTH, Drawing
 
@@ -27,7 +27,7 @@ def draw_learning(learner: LearnerRecord, document: Document, number_on_page: in
         x=Scale.around(_rows(found, document.n_rows), LEFT, WIDTH - 12, log=True, margin=0.03),
         y=Scale.around(_heights(found), BOTTOM, TOP),
     )
-    drawing.left_axis(f"risk ({columns_of(clean(document.loss, 60), 40)})")
+    drawing.left_axis(document.scale.axis(document.loss))
     ticks = _ticks(drawing.x, [*found.sizes, *(one.n_train for one in found.expected[-1:])])
     drawing.bottom_axis("training rows, logarithmic", ticks)
     drawing.upright(document.n_rows, "baseline")
@@ -40,10 +40,10 @@ def draw_learning(learner: LearnerRecord, document: Document, number_on_page: in
         drawing.point(size, one.value, "s0", f"{size:g} rows: {number(one.value)}", size=4)
     return Figure(
         name=f"learning-{number_on_page}",
-        title=f"{learner.shown}: {columns_of(clean(document.loss, 60), 40)} risk by training rows",
+        title=f"{learner.shown}: {document.scale.of(document.loss)} by training rows",
         drawing=drawing,
         caption=_promise(found, document.n_rows),
-        table=_table(found),
+        table=_table(found, document.scale.short(document.loss)),
         keys=_keys(found, document),
     )
 
@@ -92,7 +92,7 @@ def _draw_law(drawing: Drawing, expected: tuple[Expected, ...]) -> None:
     drawing.line(xs, [one.value for one in expected], "s0")
 
 
-def _table(found: Learned) -> FigureTable:
+def _table(found: Learned, what: str) -> FigureTable:
     rows = [
         [f"{size:g}", number(one.value), "none" if one.interval is None else str(one.interval)]
         for size, one in zip(found.sizes, found.estimates, strict=True)
@@ -102,7 +102,7 @@ def _table(found: Learned) -> FigureTable:
         for one in found.expected
         if one.n_train > found.sizes[-1]
     ]
-    return FigureTable.of(("training rows", "risk", "interval"), rows)
+    return FigureTable.of(("training rows", what, "interval"), rows)
 
 
 def _keys(found: Learned, document: Document) -> tuple[Key, ...]:

@@ -11,6 +11,7 @@ from truerisk.core.present import clean, number
 from truerisk.methods.interval_forms import IntervalForm, as_form, registry
 from truerisk.report.document import Document
 from truerisk.report.estimates import Estimate
+from truerisk.report.validation_document import MeasureRecord
 
 __all__ = ["Repeat", "arguments", "described", "reference_of", "references", "repeat"]
 
@@ -23,8 +24,6 @@ REFERENCES = {
     "Wadsworth.",
     "learning": "Mukherjee S et al. (2003). Estimating dataset size requirements for classifying "
     "DNA microarray data. Journal of Computational Biology 10:119–142.",
-    "delong": "DeLong E, DeLong D, Clarke-Pearson D (1988). Comparing the areas under two or more "
-    "correlated receiver operating characteristic curves. Biometrics 44:837–845.",
 }
 
 
@@ -38,19 +37,20 @@ class Repeat:
 
 def described(document: Document) -> str:
     """The methods paragraph."""
+    scale = document.scale
     sentences = [_compared(document), _nested(document), _found(document)]
     if document.choice is not None:
-        sure = _sure(document.choice)
+        sure, what = _sure(document.choice), scale.short(document.loss)
         sentences.append(
-            f"Counting the choice among the learners as well, the estimated risk was {sure}."
+            f"Counting the choice among the learners as well, the estimated {what} was {sure}."
         )
     if document.baseline is not None:
-        rule = clean(document.baseline_rule, 80) or "the best constant answer"
-        sentences.append(f"The risk of {rule} was {number(document.baseline)}.")
-    if document.roc is not None:
-        roc = document.roc
-        sure = "" if roc.interval is None else f" ({_interval(roc.interval)})"
-        sentences.append(f"The area under the ROC curve was {number(roc.auc)}{sure}.")
+        rule, what = clean(document.baseline_rule, 80), scale.short(document.loss)
+        rule = rule or "the best constant answer"
+        sentences.append(f"The {what} of {rule} was {number(document.baseline)}.")
+    area = document.of_ranks("auc")
+    if area is not None and area.value is not None and document.ranks.get("auc") != document.loss:
+        sentences.append(f"The area under the ROC curve was {_sure(area)}.")
     return " ".join([*sentences, *_learned(document), *_cautions(document), _computed(document)])
 
 
@@ -65,9 +65,10 @@ def _learned(document: Document) -> list[str]:
     if best.learned is None or not best.learned.expected:
         return [said]
     last = best.learned.expected[-1]
-    more = f"With {last.n_train:g} rows, {best.shown} is expected to have a risk of "
-    more += f"{number(last.value)} ({100 * best.learned.level:g} % band {number(last.low)} to "
-    return [said, f"{more}{number(last.high)})."]
+    what = "a risk of" if document.scale.perfect is None else clean(document.loss, 40)
+    more = f"With {last.n_train:g} rows, {best.shown} is expected to have {what} "
+    more += f"{number(last.value)} ({100 * best.learned.level:g} % band "
+    return [said, f"{more}{number(last.low)} to {number(last.high)})."]
 
 
 def _compared(document: Document) -> str:
@@ -75,30 +76,31 @@ def _compared(document: Document) -> str:
     listed = _listed([f"{o.shown} ({_grid(len(o.curve.settings))})" for o in document.learners])
     what = f"We compared {n} learners on {rows} rows:" if n > 1 else f"On {rows} rows we tested"
     tuned, loss = _method(document.tuned_by), clean(document.loss, 40)
+    loss += " loss" if document.scale.perfect is None else ""
     rule = clean(document.rule, 40)
     if not document.tuned:
-        return f"{what} {listed}, by {loss} loss."
-    return f"{what} {listed}. Settings were chosen by {tuned} ({loss} loss, rule {rule})."
+        return f"{what} {listed}, by {loss}."
+    return f"{what} {listed}. Settings were chosen by {tuned} ({loss}, rule {rule})."
 
 
 def _nested(document: Document) -> str:
     outer, inner = _method(document.tested_by), _method(document.tuned_by)
-    in_pairs = document.tested_by == "pairs"
+    in_pairs, noun = document.tested_by == "pairs", document.scale.noun
     outer = inner if in_pairs else outer
     if all(len(one.curve.settings) == 1 for one in document.learners):
         return (
-            f"The risk of each learner was estimated by {outer}, on rows that took no part in its "
-            "fit and on the same splits for all."
+            f"The {noun} of each learner was estimated by {outer}, on rows that took no part in "
+            "its fit and on the same splits for all."
         )
     if in_pairs:
         return (
-            f"The risk of each tuned learner was estimated by nested {inner} on one set of folds: "
-            "every fold, and every pair of folds, was left out once. A fold was tested by the "
-            "setting that was best on the others in fits without both, so it took no part in the "
-            "choice; the folds were the same for all."
+            f"The {noun} of each tuned learner was estimated by nested {inner} on one set of "
+            "folds: every fold, and every pair of folds, was left out once. A fold was tested by "
+            "the setting that was best on the others in fits without both, so it took no part in "
+            "the choice; the folds were the same for all."
         )
     return (
-        "The risk of each tuned learner was estimated by nested resampling (outer "
+        f"The {noun} of each tuned learner was estimated by nested resampling (outer "
         f"{outer}, inner {inner}): tuning was repeated inside every outer training set and tested "
         "on rows that took no part in it, on the same splits for all."
     )
@@ -108,10 +110,11 @@ def _found(document: Document) -> str:
     best = document.best
     which = "best learner" if len(document.learners) > 1 else "learner"
     known = best.selected is not None
-    minimised = f"; the minimised score was {number(best.minimised)}" if known else ""
+    what = "an estimated risk of" if document.scale.perfect is None else clean(document.loss, 40)
+    tuned = "minimised score" if document.scale.perfect is None else "score that tuned it"
+    selected = f"; the {tuned} was {number(best.selected_value)}" if known else ""
     return (
-        f"The {which} was {best.shown} ({best.chosen}), with an estimated risk of "
-        f"{_sure(best.honest)}{minimised}."
+        f"The {which} was {best.shown} ({best.chosen}), with {what} {_sure(best.honest)}{selected}."
     )
 
 
@@ -136,8 +139,6 @@ def references(document: Document) -> list[str]:
     if document.rule == "1-se":
         found.append(REFERENCES["1-se"])
     found += [form.reference for form in _forms(document)]
-    if "delong" in _interval_words(document):
-        found.append(REFERENCES["delong"])
     if any(one.learned is not None for one in document.learners):
         found.append(REFERENCES["learning"])
     methods = [document.tuned_by, *(word for one in document.learners for word in one.criteria)]
@@ -162,8 +163,8 @@ def _interval_words(document: Document) -> set[str]:
     """Which intervals the page gives."""
     estimates = [one.honest for one in document.learners]
     estimates += [document.choice] if document.choice else []
-    given = [estimate.interval for estimate in estimates]
-    given += [document.roc.interval] if document.roc is not None else []
+    area = document.of_ranks("auc")
+    given = [one.interval for one in (*estimates, *([] if area is None else [area]))]
     return {one.method.removesuffix("-grouped") for one in given if one is not None}
 
 
@@ -210,7 +211,7 @@ def _method(word: str) -> str:
     return f"{shown} cross-validation" if shown.endswith("-fold") else shown
 
 
-def _sure(estimate: Estimate) -> str:
+def _sure(estimate: Estimate | MeasureRecord) -> str:
     if estimate.interval is None:
         return f"{number(estimate.value)} (no interval)"
     return f"{number(estimate.value)} ({_interval(estimate.interval)})"

@@ -43,11 +43,15 @@ def curve_picture(curve: RiskCurve) -> str:
         rule=curve.rule,
         best=curve.best,
         settings=curve.candidates,
-        values=tuple(float(v) if np.isfinite(v) else None for v in curve.values),
+        values=tuple(
+            curve.common.scale.value(float(v)) if np.isfinite(v) else None for v in curve.values
+        ),
+        scale=curve.common.scale,
         std_errors=tuple(float(v) if np.isfinite(v) else None for v in curve.std_errors),
     )
-    about = f"Risk of {len(curve)} settings; the ring is on {plain.said(plain.best)}."
-    drawing = draw_lines("Risk curve", about, {plain.method: plain}, banded=plain)
+    noun = plain.scale.noun.capitalize()
+    about = f"{noun} of {len(curve)} settings; the ring is on {plain.said(plain.best)}."
+    drawing = draw_lines(f"{noun} curve", about, {plain.method: plain}, banded=plain)
     return "" if drawing is None else _boxed(drawing)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -17,6 +18,7 @@ __all__ = ["Rates"]
 
 HEIGHT, TOP, BOTTOM, LEFT = 380, 30, 336, 52
 N_SHOWN = 13  # thresholds in the table
+POOLED = "{} of all answers pooled; scores=['{}'] gives the honest one, with its interval"
 
 
 @dataclass(frozen=True)
@@ -30,9 +32,13 @@ class Calls:
 
 @dataclass(frozen=True)
 class Rates:
-    """A ROC curve ready to be drawn, its thresholds thinned to `MOST_POINTS`."""
+    """A ROC curve ready to be drawn, its thresholds thinned to `MOST_POINTS`.
+
+    `areas` says what is honest of "auc" and "average-precision", where the page has it.
+    """
 
     roc: Roc
+    areas: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def calls(self) -> tuple[Calls, ...]:
@@ -126,8 +132,8 @@ class Rates:
     def draw_roc(self) -> Figure:
         """True against false positive rate."""
         roc = self.roc
-        sure = "" if roc.interval is None else f", interval {roc.interval} ({roc.interval.method})"
-        drawing = self._drawing("ROC curve", f"Area under the curve {number(roc.auc)}{sure}.")
+        area = f"AUC {self.areas.get('auc') or POOLED.format(number(roc.auc), 'auc')}"
+        drawing = self._drawing("ROC curve", f"{area}.")
         drawing.left_axis("true positive rate (sensitivity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
         drawing.bottom_axis("false positive rate (1 − specificity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
         drawing.slope(0, 0, 1, 1, "baseline")
@@ -139,17 +145,19 @@ class Rates:
             name="roc",
             title="ROC curve",
             drawing=drawing,
-            caption=f"AUC {number(roc.auc)}{sure}; {clean(roc.method, 80)}.",
+            caption=f"{area}. Drawn: {clean(roc.method, 80)}.",
             table=self._table("threshold", "sensitivity", "specificity", "error"),
             keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL, _HERE),
         )
 
     def draw_precision_recall(self) -> Figure:
         """Precision against recall."""
+        honest = self.areas.get("average-precision")
+        pooled = POOLED.format(number(self.average_precision()), "average-precision")
+        area = f"average precision {honest or pooled}"
         drawing = self._drawing(
             "Precision-recall curve",
-            f"The share of positives is {number(self.prevalence)}; average precision "
-            f"{number(self.average_precision())}.",
+            f"The share of positives is {number(self.prevalence)}; {area}.",
         )
         drawing.left_axis("precision", [0, 0.2, 0.4, 0.6, 0.8, 1])
         drawing.bottom_axis("recall (sensitivity)", [0, 0.2, 0.4, 0.6, 0.8, 1])
@@ -163,7 +171,7 @@ class Rates:
             name="pr",
             title="Precision and recall",
             drawing=drawing,
-            caption=f"Average precision {number(self.average_precision())}.",
+            caption=f"{area.capitalize()}.",
             table=self._table("threshold", "sensitivity", "precision"),
             keys=(Key("s0", f"positive: {self.positive}", "line"), _SHARE, _HERE),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean
+from truerisk.core.scale import Scale
 from truerisk.report.estimates import read_interval
 from truerisk.report.json_values import JsonValue
 
@@ -39,16 +40,14 @@ class LevelRecord:
     def read(cls, found: JsonValue) -> LevelRecord:
         subgroup, perfect = found["subgroup"], found["perfect"].maybe(JsonValue.number)
         column, level = (clean(subgroup[n].text(), 60) for n in ("column", "level"))
-        interval = found["interval"].maybe(read_interval)
-        if interval is not None and perfect is not None:
-            interval = interval.below(perfect)
+        scale = Scale(perfect)
         return cls(
             name=f"{column} = {level}" if column else level,
             n_rows=subgroup["n_rows"].whole(),
             n_events=subgroup["n_events"].maybe(JsonValue.whole),
-            value=_scaled(found["value"], perfect),
-            interval=interval,
-            shrunken=_scaled(found["shrunken"], perfect),
+            value=scale.value(found["value"].maybe(JsonValue.number)),
+            interval=scale.interval(found["interval"].maybe(read_interval)),
+            shrunken=scale.value(found["shrunken"].maybe(JsonValue.number)),
             reason=clean(found["reason"].maybe(JsonValue.text) or "", 200),
         )
 
@@ -164,8 +163,3 @@ def _predictions(found: JsonValue) -> PredictionsRecord:
         given=given,
         **ends,
     )
-
-
-def _scaled(found: JsonValue, perfect: float | None) -> float | None:
-    value = found.maybe(JsonValue.number)
-    return value if value is None or perfect is None else perfect - value

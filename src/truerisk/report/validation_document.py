@@ -58,6 +58,11 @@ class MeasureRecord:
     def title(self) -> str:
         return MEASURES[self.word].title
 
+    @property
+    def value(self) -> float | None:
+        """That of held-out rows."""
+        return self.honest
+
     @classmethod
     def read(cls, found: JsonValue) -> MeasureRecord:
         names = ("honest", "apparent", "training", "test", "optimism", "corrected")
@@ -79,7 +84,6 @@ class RanksRecord:
     measures: tuple[MeasureRecord, ...]
     fpr: Line
     tpr: Line
-    auc: float | None
 
 
 @dataclass(frozen=True)
@@ -214,7 +218,6 @@ def _ranks(found: JsonValue) -> RanksRecord:
         measures=_measures(found["measures"]),
         fpr=fpr,
         tpr=roc.maybe(lambda one: _line(one["tpr"], len(fpr))) or (),
-        auc=roc.maybe(lambda one: one["auc"].share()),
     )
 
 

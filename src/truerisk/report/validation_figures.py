@@ -29,7 +29,12 @@ def draw_roc_curve(found: RanksRecord, document: ValidationDocument) -> Figure |
     """True against false positive rate of held-out answers."""
     if not found.fpr:
         return None
-    drawing = _drawing("ROC curve", f"Area under the curve {number(found.auc)}.", 380, -0.01)
+    area = document.measure("auc")
+    said = "" if area is None or area.honest is None else f" AUC {number(area.honest)}"
+    said += (
+        f" {area.interval}." if area is not None and area.interval is not None else "." * bool(said)
+    )
+    drawing = _drawing("ROC curve", f"Answers of all folds, pooled.{said}", 380, -0.01)
     drawing.left_axis("true positive rate (sensitivity)", TICKS)
     drawing.bottom_axis("false positive rate (1 − specificity)", TICKS)
     drawing.slope(0, 0, 1, 1, "baseline")
@@ -41,10 +46,7 @@ def draw_roc_curve(found: RanksRecord, document: ValidationDocument) -> Figure |
         name="roc",
         title="ROC curve",
         drawing=drawing,
-        caption=(
-            f"Event: {document.event}. Answers of all folds, pooled; AUC {number(found.auc)}. The "
-            "table has the AUC as it is averaged over folds."
-        ),
+        caption=(f"Event: {document.event}. Answers of all folds, pooled.{said}"),
         table=FigureTable.of(("false positive rate", "true positive rate"), rows),
         keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),
     )

@@ -66,6 +66,6 @@ def _headline(document: ValidationDocument) -> Iterator[Headline]:
         if one is not None and one.honest is not None:
             under = "held-out rows" if one.interval is None else f"interval {one.interval}"
             yield Headline(one.title, number(one.honest, 3), under, look)
-    value, interval = document.risk.own_scale
-    under = clean(document.risk.loss, 40) + ("" if interval is None else f", {interval}")
-    yield Headline("Honest risk", number(value, 3), under)
+    risk = document.risk
+    under = clean(risk.loss, 40) + ("" if risk.interval is None else f", {risk.interval}")
+    yield Headline(f"Honest {risk.scale.noun}", number(risk.value, 3), under)

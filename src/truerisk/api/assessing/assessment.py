@@ -96,9 +96,13 @@ class Assessment(Written, Plots):
 
     @property
     def _card(self) -> list[list[str]]:
-        """The scorecard's cells; a score is named, and which way it is better, once."""
+        """The scorecard's cells without the loss, which has a table of its own.
+
+        A score is named, and which way it is better, once.
+        """
         rows, last = [], None
-        for name, learner, selected, honest in self.told_scores():
+        further = (told for told in self.told_scores() if told[0] != self.loss)
+        for name, learner, selected, honest in further:
             own = honest.own_scale
             head = ["", ""] if name == last else [present.clean(name, 40), own.better]
             chosen = None if selected is None else selected.own_scale.value
@@ -119,10 +123,9 @@ class Assessment(Written, Plots):
     @property
     def title(self) -> str:
         """What the table is about."""
-        n, loss = len(self.learners), present.clean(self.loss, 40)
-        what = f"1 − {loss}" if self._is_score else f"{loss} risk"
+        n, scale = len(self.learners), self.problem.loss.scale
         return (
-            f"{what} (lower is better) of {n} "
+            f"{scale.of(self.loss)} ({scale.better} is better) of {n} "
             f"{'tuned ' if self._tuned else ''}learner{'s' if n != 1 else ''} on {self.n_rows} rows"
         )
 
@@ -134,19 +137,17 @@ class Assessment(Written, Plots):
         how = f"; {level} interval: {', '.join(sorted(kinds))}" if kinds else ""
         tested = f"({present.tested_by(self.tested_by)}{how})"
         tuning = f"{self.tuned_by} on all rows, rule {self.problem.rule.word}"
-        selected = f"selected: the score that tuning maximised, as an error ({tuning})"
+        scale = self.problem.loss.scale
+        selected = f"{scale.selected} ({tuning})"
+        honest = present.honest_risk(scale.noun, self.tested_by, tuned=self._tuned)
         return (
             *([selected] if self._tuned else []),
             *([present.SELECTED_SCORE] if self._tuned and self.problem.scores else []),
-            f"honest: {present.honest_risk(self.tested_by, tuned=self._tuned)} {tested}",
+            f"honest: {honest} {tested}",
             *([present.may_be_best(level)] if self.usual_best_set else []),
-            *(["optimism: honest − selected"] if self._tuned else []),
+            *([scale.optimism] if self._tuned else []),
             *self._claims,
         )
-
-    @property
-    def _is_score(self) -> bool:
-        return self.problem.loss.is_score and self.problem.loss.perfect == 1
 
     @property
     def _tuned(self) -> bool:
@@ -230,12 +231,13 @@ def _promise(one: TunedLearner) -> str:
 
 
 def _row(name: str, one: TunedLearner, may_be_best: bool | None) -> list[str]:
+    own = one.risk.own_scale
     return [
         present.clean(name, 40),
         present.params_text(one.curve.best_params),
-        present.number(None if one.selected is None else one.selected.value),
-        present.number(one.risk.value),
-        str(one.risk.interval or "none"),
+        present.number(None if one.selected is None else one.selected.own_scale.value),
+        present.number(own.value),
+        str(own.interval or "none"),
         present.yes_or_no(may_be_best),
         "–" if one.optimism is None else signed(one.optimism, one.risk.value),
         str(one.n_fits),

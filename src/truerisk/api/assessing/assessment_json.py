@@ -63,6 +63,7 @@ def recorded(
         "differences": _differences(found),
         "posterior": _posterior(found.risks[found.best]),
         "roc": None if roc is None else roc.to_dict(),
+        "ranks": found.ranks,
         "no_roc": found.learners[found.best].no_roc,
         "calibration": None if calibration is None else calibration.to_dict(),
         "validation": None if found.validation is None else _validation(found.validation, rows),

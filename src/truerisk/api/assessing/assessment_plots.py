@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.api.compare import of_score
 from truerisk.core.displays import displays
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.present import params_text
+from truerisk.core.present import WHOLE_SEARCH, params_text
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskEstimate
 from truerisk.core.statistics.error_posterior import ErrorPosterior
@@ -30,8 +32,10 @@ class Plots(TestedLearners):
         """The optimism ladder: apparent, selected and honest risk of every learner."""
         rungs = {name: _rung(self.learners[name]) for name in self.ranking}
         if self.choice is not None:
-            rungs["whole search"] = _honest(self.choice)
-        return displays.load("ladder")(rungs, ax=ax, baseline=self.baseline)
+            rungs[WHOLE_SEARCH] = _honest(self.choice)
+        scale = self.problem.loss.scale
+        options = {"baseline": scale.value(self.baseline), "axis": scale.axis(self.loss)}
+        return displays.load("ladder")(rungs, ax=ax, **options)
 
     def plot_curve(self, learner: str | None = None, ax: Any = None) -> Any:
         """The risk curve of a learner, by default the best one, with every criterion."""
@@ -55,15 +59,23 @@ class Plots(TestedLearners):
         """Box plots of the risks of single random splits."""
         if not self.monte_carlo:
             raise Refusal(NO_BOXES)
-        return displays.load("boxes")(self.monte_carlo, ax=ax)
+        scale = self.problem.loss.scale
+        shown = {name: [scale.value(v) for v in risks] for name, risks in self.monte_carlo.items()}
+        return displays.load("boxes")(shown, ax=ax, what=scale.short(self.loss))
 
     def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
         """The posterior of a learner's true error after the honest test."""
         return ErrorPosterior.of_estimate(self._learner(learner).risk).plot(ax=ax)
 
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
-        """The ROC curve of rows without part in tuning or fit."""
-        return _curve_of(self._learner(learner)).plot(ax=ax)
+        """The ROC curve of rows without part in tuning or fit; its AUC is the honest one."""
+        one, name = self._learner(learner), self.ranks.get("auc")
+        curve = replace(_curve_of(one), interval=None)
+        if name is not None:
+            own = of_score(one.risk, name).own_scale
+            if own.value is not None:
+                curve = replace(curve, auc=own.value, interval=own.interval)
+        return curve.plot(ax=ax)
 
     def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
         """Precision against recall of such rows."""
@@ -96,15 +108,16 @@ def _curve_of(one: TunedLearner) -> RocCurve:
 
 
 def _rung(one: TunedLearner) -> dict[str, float | None]:
-    apparent = None if one.apparent is None else one.apparent.value
+    apparent = None if one.apparent is None else one.apparent.own_scale.value
     known = None if one.optimism is None else one.selected
-    selected = None if known is None else known.value
+    selected = None if known is None else known.own_scale.value
     return {**_honest(one.risk), "apparent": apparent, "selected": selected}
 
 
 def _honest(risk: RiskEstimate) -> dict[str, float | None]:
-    low, high = (None, None) if risk.interval is None else (risk.interval.low, risk.interval.high)
-    return {"apparent": None, "selected": None, "honest": risk.value, "low": low, "high": high}
+    own = risk.own_scale
+    low, high = (None, None) if own.interval is None else (own.interval.low, own.interval.high)
+    return {"apparent": None, "selected": None, "honest": own.value, "low": low, "high": high}
 
 
 def _shares(one: TunedLearner) -> list[tuple[str, float]]:

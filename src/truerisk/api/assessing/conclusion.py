@@ -52,7 +52,7 @@ def _winner(found: TestedLearners) -> str:
     text += _claimed(best)
     if found.constant is None:
         return text + "."
-    text += f", and {found.constant.rule} has {number(found.constant.risk)}"
+    text += f", and {found.constant.rule} has {number(_shown(found, found.constant.risk))}"
     unsure = found.gain() is None
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
 
@@ -62,7 +62,8 @@ def _nothing(found: TestedLearners) -> str:
     best = found.learners[found.best]
     n = len(found.learners)
     who = f"None of these {n} learners is" if n > 1 else f"{clean(found.best, _NAME)} is not"
-    text = f"{who} shown to beat {found.constant.rule} ({number(found.constant.risk)}): "
+    text = f"{who} shown to beat {found.constant.rule} "
+    text += f"({number(_shown(found, found.constant.risk))}): "
     text += f"{_named(found, found.best)} has {_expected(found, best.risk)} on new rows"
     return f"{text}{_claimed(best)}."
 
@@ -78,7 +79,7 @@ def _untuned(found: TestedLearners) -> str:
 def _claimed(one: TunedLearner) -> str:
     if one.selected is None:
         return ""
-    return f"; the score that tuned it said {number(one.selected.value)}"
+    return f"; the score that tuned it said {number(one.selected.own_scale.value)}"
 
 
 def _named(found: TestedLearners, name: str) -> str:
@@ -87,21 +88,25 @@ def _named(found: TestedLearners, name: str) -> str:
 
 
 def _expected(found: TestedLearners, risk: RiskEstimate) -> str:
-    """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval 0.0466 to 0.2201)'."""
+    """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
     assert risk.value is not None
-    loss = found.problem.loss
-    what = clean(risk.loss, _NAME)
-    if loss.binary:
-        what = f"{100 * risk.value:.1f} % wrong answers"
-    elif loss.perfect == 1.0:  # a score of 1 is perfect, such as AUC or R²
-        what = f"1 − {'AUC' if risk.loss == 'auc' else what}"
-    return f"a risk of {number(risk.value)} ({what}; {_sure(risk)})"
+    name, scale = clean(risk.loss, _NAME), risk.scale
+    shown = name if scale.perfect is not None else "a risk of"
+    shown += f" {number(scale.value(risk.value))}"
+    said = [f"{100 * risk.value:.1f} % wrong answers"] if found.problem.loss.binary else []
+    said = said or ([name] if scale.perfect is None else [])
+    return f"{shown} ({'; '.join([*said, _sure(risk)])})"
+
+
+def _shown(found: TestedLearners, risk: float | None) -> float | None:
+    return found.problem.loss.scale.value(risk)
 
 
 def _sure(risk: RiskEstimate, *, why: bool = True) -> str:
-    if risk.interval is not None:
-        low, high = number(risk.interval.low), number(risk.interval.high)
-        return f"{100 * risk.interval.confidence_level:g} % interval {low} to {high}"
+    interval = risk.own_scale.interval
+    if interval is not None:
+        low, high = number(interval.low), number(interval.high)
+        return f"{100 * interval.confidence_level:g} % interval {low} to {high}"
     if not why or not risk.notes:
         return "no interval"
     return f"no interval, for {clean(risk.notes[-1].rstrip('.'), 200)}"
@@ -116,8 +121,10 @@ def _others(found: TestedLearners) -> str:
     others = [name for name in kept if name != found.best]
     if not others:
         return f"{sure}, no other learner is the best."
+    scale = found.problem.loss.scale
+    what = scale.short(found.loss)
     listed = present.either(
-        f"{clean(name, _NAME)} (risk {signed(_behind(found, name), _best(found))})"
+        f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(found, name)), _best(found))})"
         for name in others
     )
     return f"{sure}, the best may also be {listed}."
@@ -133,8 +140,8 @@ def _whole_choice(found: TestedLearners) -> str:
     if found.choice is None or found.choice.value is None:
         return ""
     return (
-        f"Report {number(found.choice.value)} ({_sure(found.choice, why=False)}): that counts "
-        f"the choice among the {len(found.learners)} learners as well."
+        f"Report {number(found.choice.own_scale.value)} ({_sure(found.choice, why=False)}): that "
+        f"counts the choice among the {len(found.learners)} learners as well."
     )
 
 

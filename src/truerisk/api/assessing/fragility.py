@@ -67,11 +67,14 @@ def _wide(found: TestedLearners) -> Iterator[Finding]:
     loss, interval = found.problem.loss, risk.interval
     if interval is None or loss.lower is None or loss.upper is None:
         return
+    scale = loss.scale
+    shown = scale.interval(interval)
+    assert shown is not None
     if interval.width > WIDE * (loss.upper - loss.lower):
         yield Finding(
             "interval-wide",
-            f"The interval reaches from {number(interval.low)} to {number(interval.high)}: "
-            f"{found.n_rows} rows leave the risk open.",
+            f"The interval reaches from {number(shown.low)} to {number(shown.high)}: "
+            f"{found.n_rows} rows leave the {scale.noun} open.",
             f"About {4 * found.n_rows} rows would halve it (`truerisk plan`).",
         )
 

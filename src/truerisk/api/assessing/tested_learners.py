@@ -15,11 +15,13 @@ from truerisk.api.assessing.ranking import ranked
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.compare import check_asked, difference, of_score
 from truerisk.api.road.problem import Problem
+from truerisk.core import present
 from truerisk.core.answers import joined
 from truerisk.core.best_set import may_be_best
 from truerisk.core.comparison import ROPE, Comparison
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.learning_curve import LearningCurve
+from truerisk.core.losses import AUC, AveragePrecision
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.core.statistics.calibration import Calibration
@@ -154,18 +156,35 @@ class TestedLearners:
     def told_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
         """Of every score the name, a learner, and its selected and honest estimate.
 
-        The loss comes first where it is a score; the best learners stand first in each.
+        The loss comes first where it is a score; in each the best learners stand first, and the
+        choice among all of them last.
         """
         if self.problem.loss.is_score:
             for learner in self.ranking:
                 one = self.learners[learner]
                 yield self.loss, learner, one.selected if one.tuned else None, one.risk
+            if self.choice is not None:
+                yield self.loss, present.WHOLE_SEARCH, None, self.choice
         for name in self.problem.scores:
             for learner in self.ranking:
                 one = self.learners[learner]
                 known = one.selected.scores if one.claim is None and one.selected else {}
                 if name in one.risk.scores:
                     yield name, learner, known.get(name), one.risk.scores[name]
+            if self.choice is not None and name in self.choice.scores:
+                yield name, present.WHOLE_SEARCH, None, self.choice.scores[name]
+
+    @property
+    def ranks(self) -> dict[str, str]:
+        """By which names the AUC and the average precision were asked for, where they were."""
+        asked = {name: one.loss for name, one in self.problem.scores.items()}
+        kinds = {"auc": AUC, "average-precision": AveragePrecision}
+        return {
+            word: name
+            for name, loss in {**asked, self.loss: self.problem.loss}.items()
+            for word, kind in kinds.items()
+            if isinstance(loss, kind)
+        }
 
     @property
     def runner_up(self) -> str | None:

@@ -203,7 +203,7 @@ def _common(computed: Computed) -> RiskEstimate:
         n_groups=None if data.groups is None else len(np.unique(data.groups)),
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
         notes=problem.loss.notes,
-        perfect=problem.loss.perfect if problem.loss.is_score else None,
+        perfect=problem.loss.scale.perfect,
         answered=AnsweredRows.of(evaluation.answers, data),
         ordered=is_in_time(data, computed.method, evaluation.answers),
         placed=data.places is not None,

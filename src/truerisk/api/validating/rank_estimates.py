@@ -70,11 +70,8 @@ def _told(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
         tested = testing.risk(answers, shaken, data, loss, terms)
     except Refusal as refusal:
         return ScoreTold(reason=str(refusal))
-    found = tested.read_interval()
-    if not loss.is_score:
-        return ScoreTold(float(tested.value), tested.read_std_error(), found)
-    own = None if found is None else found.below(loss.perfect)
-    return ScoreTold(float(loss.perfect - tested.value), tested.read_std_error(), own)
+    shown = loss.scale.shown(float(tested.value), tested.read_interval())
+    return ScoreTold(shown.value, tested.read_std_error(), shown.interval)
 
 
 def _with_response(told: Sequence[Answers], response: Response) -> Answers | None:

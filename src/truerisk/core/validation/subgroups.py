@@ -8,9 +8,10 @@ from typing import Any
 
 from truerisk.core import present
 from truerisk.core.displays import displays
-from truerisk.core.interval import Interval, OwnScale
+from truerisk.core.interval import Interval
 from truerisk.core.registry import of_word
 from truerisk.core.results import frame_of
+from truerisk.core.scale import OwnScale, Scale
 
 __all__ = ["FEWEST", "Subgroup", "SubgroupRisks", "Subgroups"]
 
@@ -54,18 +55,12 @@ class SubgroupRisk:
     @property
     def own_scale(self) -> OwnScale:
         """Value and interval as people state them: a score as a score."""
-        if self.perfect is None or self.value is None:
-            better = "lower" if self.perfect is None else "larger"
-            return OwnScale(self.value, self.interval, better)
-        interval = None if self.interval is None else self.interval.below(self.perfect)
-        return OwnScale(self.perfect - self.value, interval, "larger")
+        return Scale(self.perfect).shown(self.value, self.interval)
 
     @property
     def own_shrunken(self) -> float | None:
         """The shrunken value on the same scale."""
-        if self.perfect is None or self.shrunken is None:
-            return self.shrunken
-        return self.perfect - self.shrunken
+        return Scale(self.perfect).value(self.shrunken)
 
 
 @dataclass(frozen=True)

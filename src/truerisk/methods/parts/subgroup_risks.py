@@ -282,7 +282,7 @@ class _Part:
     def risk(self, level: float) -> SubgroupRisk:
         """Its value and interval at this level."""
         loss = self.told.loss
-        perfect = loss.perfect if loss.is_score else None
+        perfect = loss.scale.perfect
         if self.lacking is not None:
             return SubgroupRisk(self.subgroup, reason=self.lacking, perfect=perfect)
         error, interval, notes = self._sureness(level)

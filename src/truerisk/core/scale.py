@@ -1,0 +1,107 @@
+"""How people read the risks of a loss: a score as a score, an error as it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import overload
+
+from truerisk.core.interval import Interval
+from truerisk.core.present import clean
+
+__all__ = ["ERROR", "OwnScale", "Scale"]
+
+
+@dataclass(frozen=True)
+class OwnScale:
+    """A value as people state it, with its interval; `better` is "larger" or "lower"."""
+
+    value: float | None
+    interval: Interval | None
+    better: str
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What every view asks before it shows a risk, so that none shows 1 − AUC for an AUC.
+
+    `perfect` is the score of a rule without error where the risk is the distance to it; it is None
+    where people state the risk itself, an error.
+
+    >>> auc, error = Scale(1.0), Scale()
+    >>> auc.value(0.205), auc.better, auc.of("auc")
+    (0.795, 'larger', 'auc')
+    >>> error.value(0.205), error.better, error.of("zero-one")
+    (0.205, 'lower', 'zero-one risk')
+    """
+
+    perfect: float | None = None
+
+    @property
+    def better(self) -> str:
+        return "lower" if self.perfect is None else "larger"
+
+    @property
+    def noun(self) -> str:
+        """What its numbers are called where the loss is named beside them."""
+        return "risk" if self.perfect is None else "score"
+
+    @property
+    def selected(self) -> str:
+        """What the selected value of a tuned learner is."""
+        said = "selected: the score that tuning maximised"
+        return f"{said}, as an error" if self.perfect is None else said
+
+    @property
+    def optimism(self) -> str:
+        """What optimism is: positive where the selected value flatters."""
+        ends = ("honest", "selected") if self.perfect is None else ("selected", "honest")
+        return f"optimism: {' − '.join(ends)}"
+
+    def of(self, loss: str) -> str:
+        """What its numbers are called with the name of the loss."""
+        name = clean(loss, 40)
+        return f"{name} risk" if self.perfect is None else name
+
+    def short(self, loss: str) -> str:
+        """The same where the loss is known: "risk", or the name of the score."""
+        return "risk" if self.perfect is None else clean(loss, 40)
+
+    def head(self, loss: str) -> str:
+        """The same over a column of numbers: "risk", or the name of the score and its direction."""
+        return "risk" if self.perfect is None else f"{clean(loss, 40)} (larger is better)"
+
+    def axis(self, loss: str) -> str:
+        """The same along an axis, where the loss is named nowhere else."""
+        return f"risk ({clean(loss, 40)})" if self.perfect is None else self.head(loss)
+
+    @overload
+    def value(self, risk: float) -> float: ...
+
+    @overload
+    def value(self, risk: float | None) -> float | None: ...
+
+    def value(self, risk: float | None) -> float | None:
+        """A risk as people read it."""
+        if risk is None or self.perfect is None:
+            return risk
+        return self.perfect - risk
+
+    def interval(self, interval: Interval | None) -> Interval | None:
+        if interval is None or self.perfect is None:
+            return interval
+        return interval.below(self.perfect)
+
+    def gap(self, difference: float) -> float:
+        """One risk minus another, as one shown value minus the other."""
+        return difference if self.perfect is None else -difference
+
+    def gaps(self, interval: Interval | None) -> Interval | None:
+        """The interval of such a difference."""
+        return interval if interval is None or self.perfect is None else interval.below(0.0)
+
+    def shown(self, risk: float | None, interval: Interval | None) -> OwnScale:
+        """A risk and its interval as people state them."""
+        return OwnScale(self.value(risk), self.interval(interval), self.better)
+
+
+ERROR = Scale()

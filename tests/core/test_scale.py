@@ -1,0 +1,127 @@
+"""A score is read as a score in every view: nobody who asks for AUC is told 1 − AUC."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+import truerisk as tr
+from truerisk.core.interval import Interval
+from truerisk.core.present import number
+from truerisk.core.scale import ERROR, Scale
+
+X, Y = make_classification(150, 6, flip_y=0.2, random_state=1)
+NUMBERS = X @ np.arange(6.0) + np.random.default_rng(0).normal(0, 8, 150)
+KNN = (KNeighborsClassifier(), {"n_neighbors": [5, 15, 31]})
+CLASSES = {"knn": KNN, "logistic": (LogisticRegression(), {"C": [0.01, 1.0]})}
+OF_NUMBERS = {
+    "knn": (KNeighborsRegressor(), {"n_neighbors": [5, 15]}),
+    "ridge": (Ridge(), {"alpha": [0.1, 10.0]}),
+}
+
+
+def numbers_of(*estimates) -> tuple[set[str], set[str]]:
+    """What is shown of scores, and the risks behind them, as they would be printed."""
+    shown, hidden = set(), set()
+    for one in estimates:
+        own = one.own_scale
+        shown |= {number(v) for v in (own.value, own.interval.low, own.interval.high)}
+        hidden |= {number(v) for v in (one.value, one.interval.low, one.interval.high)}
+    return shown, hidden - shown
+
+
+def plain(page: str) -> str:
+    """What a reader sees and hears, without what is of single thresholds and probabilities."""
+    page = re.sub(r'<section id="(rates|calibration)".*?</section>', "", page, flags=re.DOTALL)
+    page = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    said = re.findall(r'(?:aria-label|data-said)="([^"]*)"', page)
+    return " ".join([re.sub(r"<[^>]*>", " ", page), *said])
+
+
+def test_a_scale_turns_values_intervals_and_differences():
+    """perfect − risk, the ends of intervals swapped; errors stay as they are."""
+    auc, interval = Scale(1.0), Interval(0.25, 0.5, "wald")
+    assert (auc.value(0.25), auc.interval(interval).low, auc.gap(0.25)) == (0.75, 0.5, -0.25)
+    assert (auc.gaps(interval).low, auc.gaps(interval).high) == (-0.5, -0.25)
+    assert auc.value(None) is None
+    assert auc.interval(None) is auc.gaps(None) is None
+    assert ERROR.interval(interval) is ERROR.gaps(interval) is interval
+    assert (ERROR.value(0.25), ERROR.gap(0.25)) == (0.25, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("learners", "y", "loss"),
+    [
+        (CLASSES, Y, "auc"),
+        (CLASSES, Y, "average-precision"),
+        (CLASSES, Y, "f1"),
+        (CLASSES, Y, "roc_auc"),
+        (CLASSES, Y, "accuracy"),
+        (OF_NUMBERS, NUMBERS, "r2"),
+    ],
+)
+def test_no_view_of_an_assessment_has_the_risk_of_a_score(learners, y, loss):
+    """Print, conclusion, page, notebook: the scores stand there, the risks nowhere."""
+    found = tr.assess(learners, X, y, methods=["5-fold"], loss=loss)
+    honest = [found.choice, *found.risks.values()]
+    shown, hidden = numbers_of(*honest)
+    page, printed = plain(found.to_html()), str(found)
+    for view in (page, printed, found._repr_html_()):
+        read = set(re.findall(r"\d+\.\d{4}", plain(view)))
+        assert shown <= read
+        assert not hidden & read
+    assert f"Report {number(found.choice.score)} (" in found.conclusion
+    assert "Report this score" in page
+    assert "larger is better" in printed
+    assert "lower is better" not in page + printed
+    assert f"with {loss} {number(found.risks[found.best].score)} (95 % interval" in page
+    content = found.to_dict()
+    assert content["choice"]["value"] == found.choice.value
+    assert content["choice"]["score"] == found.choice.score
+
+
+def test_errors_stay_errors():
+    """Lower is better, and the value is the risk."""
+    found = tr.assess(CLASSES, X, Y, methods=["5-fold"])
+    assert f"Report {number(found.choice.value)} (" in found.conclusion
+    assert "Report this risk" in found.to_html()
+    assert "score" not in found.to_dict()["choice"]
+
+
+def test_the_choice_has_its_further_scores():
+    """What to report of each score is that of the whole search."""
+    found = tr.assess(CLASSES, X, Y, methods=["5-fold"], scores=("auc", "log"))
+    table = found.scorecard()
+    whole = table[table["learner"] == "whole search"].set_index("score")["honest"]
+    assert whole.to_dict() == {
+        "auc": found.choice.scores["auc"].score,
+        "log": found.choice.scores["log"].value,
+    }
+    page = plain(found.to_html())
+    for view in (str(found), page):
+        assert "whole search" in view
+        assert str(found.choice.scores["auc"].score_interval) in view
+
+
+def test_figures_of_matplotlib_are_of_scores():
+    """Ladder, splits, curve: on the scale of the score, whose name is on the axis."""
+    method = tr.methods.MonteCarlo(4)
+    found = tr.assess(CLASSES, X, Y, methods=["5-fold"], outer=method, loss="auc")
+    drawn = {
+        "auc (larger is better)": found.plot_ladder(),
+        "auc of one split": found.plot_monte_carlo(),
+    }
+    for label, axes in drawn.items():
+        assert axes.get_xlabel() == label
+        values = chain.from_iterable(line.get_xdata() for line in axes.lines)
+        assert min(values) >= 0.5
+    curve = found.plot_curve()
+    assert curve.get_ylabel() == "auc (larger is better)"
+    best = found.curves[found.best]
+    assert curve.lines[0].get_ydata().max() == pytest.approx(1 - best.values.min())
