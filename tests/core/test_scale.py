@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
@@ -45,7 +46,7 @@ def plain(page: str) -> str:
 
 
 def test_a_scale_turns_values_intervals_and_differences():
-    """perfect − risk, the ends of intervals swapped; errors stay as they are."""
+    """Perfect − risk, the ends of intervals swapped; errors stay as they are."""
     auc, interval = Scale(1.0), Interval(0.25, 0.5, "wald")
     assert (auc.value(0.25), auc.interval(interval).low, auc.gap(0.25)) == (0.75, 0.5, -0.25)
     assert (auc.gaps(interval).low, auc.gaps(interval).high) == (-0.5, -0.25)
@@ -125,3 +126,53 @@ def test_figures_of_matplotlib_are_of_scores():
     assert curve.get_ylabel() == "auc (larger is better)"
     best = found.curves[found.best]
     assert curve.lines[0].get_ydata().max() == pytest.approx(1 - best.values.min())
+
+
+def test_an_audit_speaks_of_scores_where_its_search_does():
+    """Sentence, table, title and page have the accuracy; a squared error stays an error."""
+    search = GridSearchCV(*KNN, cv=5).fit(X, Y)
+    found = tr.audit(search, X, Y)
+    shown, hidden = numbers_of(found.honest)
+    assert found.honest.score == pytest.approx(1 - found.honest.value)
+    for view in (found.conclusion, str(found), found._repr_html_(), plain(found.to_html())):
+        assert shown <= set(re.findall(r"\d+\.\d{4}", view))
+        assert not hidden & set(re.findall(r"\d+\.\d{4}", view))
+    assert "level 'bbc', accuracy\n" in str(found)
+    squared = GridSearchCV(*OF_NUMBERS["ridge"], cv=5, scoring="neg_mean_squared_error")
+    errors = tr.audit(squared.fit(X, NUMBERS), X, NUMBERS)
+    said = f"−best_score_ {number(errors.claimed.value)} "
+    assert errors.conclusion.startswith(said)
+    assert errors.honest.loss == errors.claimed.loss == "squared"
+    assert "Report this risk" in errors.to_html()
+
+
+@pytest.mark.parametrize("asked", [{"loss": "auc"}, {"scores": ["auc"]}, {}])
+def test_there_is_one_auc_on_a_page(asked):
+    """That of the folds, with its calibrated interval; pooled ones and DeLong's stand nowhere."""
+    found = tr.assess(CLASSES, X, Y, methods=["5-fold"], **asked)
+    page, roc = plain(found.to_html().replace('id="rates"', 'id="shown"')), found.roc
+    assert roc.interval is None
+    assert "delong" not in page.casefold()
+    told = set(re.findall(r"(?:AUC|ROC curve was) (\d\.\d{4})", page))
+    if not asked:
+        assert told == {number(roc.auc)}
+        assert "of all answers pooled" in page
+        return
+    risk = found.risks[found.best]
+    auc = risk if "loss" in asked else risk.scores["auc"]
+    assert told == {number(auc.score)}
+    assert f"AUC {number(auc.score)}, 95 % interval {number(auc.score_interval.low)} to" in page
+    axes = found.plot_roc()
+    assert str(auc.score_interval) in axes.get_legend().get_texts()[0].get_text()
+
+
+def test_a_validation_has_one_auc():
+    """In its table, under its curve, and in the assessment that it is a part of."""
+    found = tr.assess({"knn": KNN}, X, Y, methods=["5-fold"], validate=True)
+    auc = found.validation.discrimination["auc"]
+    assert found.validation.discrimination.roc.interval is None
+    whole = found.to_html().replace('id="rates"', 'id="shown"')
+    for page in (found.validation.to_html(), whole):
+        told = set(re.findall(r"(?:AUC|AUC is|ROC curve was) (\d\.\d{4})", plain(page)))
+        assert told == {number(auc.honest)}
+        assert str(auc.interval) in plain(page)

@@ -49,13 +49,14 @@ def test_claim_honest_risk_and_findings_are_there(audited, level):
     found = audited[level]
     page = told(found.to_html())
     for one in (found.claimed, found.honest, found.rough):
-        assert number(one.value) in page
+        assert number(1 - one.value) in page
+        assert number(one.value) not in page.partition("Copy as SVG")[0]
     for sentence in found.conclusion.split(". "):
         assert sentence.rstrip(".") in page
     for finding in found.findings:
         assert f"{finding.sentence}" in page
         assert finding.remedy in page
-    assert ("Report this risk" in page) == (level != "scores")
+    assert ("Report this score" in page) == (level != "scores")
     assert ("Roughly corrected" in page) == (level == "scores")
 
 
@@ -68,13 +69,13 @@ def test_the_verdict_is_that_of_the_audit(content):
 
 
 def test_every_setting_stands_with_its_risk(audited):
-    """The drawing has a point for each, its table the measured risks from the least on."""
+    """The drawing has a point for each, its table the measured scores from the best on."""
     found = audited["bbc"]
     figure = draw_settings(read_audit(found.to_dict()))
     assert len(found.risks) == found.n_candidates == 58
     assert found.risks[found.chosen] == pytest.approx(found.claimed.value)
     rows = figure.table.rows
-    assert [row[1] for row in rows] == [number(r) for r in sorted(found.risks)]
+    assert [row[1] for row in rows] == [number(1 - r) for r in sorted(found.risks)]
     assert sum(row[2] == "yes" for row in rows) == len(found.within_one_error)
     assert [row[0] for row in rows if row[3] == "yes"] == ["n_neighbors=3, weights=distance"]
     assert figure.svg.count("data-tip") == 58

@@ -35,7 +35,6 @@ from truerisk.core.errors import BadArgument, BadData, LeakWarning, Refusal, Unk
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.registry import closest
-from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
 from truerisk.core.table.rows import n_columns
 
@@ -186,7 +185,7 @@ def _look(
     found += seen.findings
     if seen.honest is not None:
         claimed = scale.risk(claim.score)
-        found += risk_findings(claimed, seen.honest, seen.mixes is not None)
+        found += risk_findings(claimed, seen.honest, scale.shown, seen.mixes is not None)
     return seen, found
 
 
@@ -214,15 +213,20 @@ def _outcome(
     confidence_level: float,
 ) -> Audit:
     params = dict(claim.best_params)
+    named: dict[str, Any] = {"loss": scale.called, "perfect": scale.shown.perfect}
     claimed = Stated(
-        float(scale.risk(claim.score)), f"{claim.search}: {claim.name}", scale.word, params
+        float(scale.risk(claim.score)), f"{claim.search}: {claim.name}", params=params, **named
     )
     correction = rough_correction(claim, scale)
     rough = None
     if correction is not None:
         notes = ("rough: it errs in both directions", *claim.notes)
-        rough = Stated(correction, "tibshirani-tibshirani (rough)", scale.word, params, notes)
-    honest, choosing = _on_scale(seen.honest, scale), _on_scale(seen.choosing, scale)
+        rough = replace(
+            claimed, value=correction, method="tibshirani-tibshirani (rough)", notes=notes
+        )
+    honest, choosing = (
+        None if one is None else replace(one, **named) for one in (seen.honest, seen.choosing)
+    )
     by_scores = level == "scores" and seen.mixes is None
     return Audit(
         search=claim.search,
@@ -237,8 +241,7 @@ def _outcome(
         within_one_error=within_one_error(claim),
         n_candidates=len(claim.candidates),
         scale=scale,
-        named=claim.name,
-        errors=claim.errors,
+        named=f"−{claim.name}" if scale.errors and not claim.errors else claim.name,
         confidence_level=confidence_level,
         settings=claim.candidates,
         chosen=claim.best,
@@ -253,10 +256,6 @@ def _measured(claim: Claim, scale: ScoreScale) -> tuple[float | None, ...]:
     if means is None:
         return ()
     return tuple(float(scale.risk(m)) if np.isfinite(m) else None for m in means)
-
-
-def _on_scale(honest: RiskEstimate | None, scale: ScoreScale) -> RiskEstimate | None:
-    return None if honest is None else replace(honest, loss=scale.word)
 
 
 def _refuse_missing_rows(claim: Claim, X: Any, y: Any, level: str) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 
 from truerisk.core.interval import Interval
 from truerisk.core.present import MODELS_SAW, clean, params_text
+from truerisk.core.scale import Scale
 from truerisk.report.document import Noticed
-from truerisk.report.estimates import read_interval
+from truerisk.report.estimates import read_interval, read_scale
 from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = ["SCHEMA", "AuditDocument", "Risk", "read_audit"]
@@ -20,7 +21,7 @@ MOST_SETTINGS = 100_000
 
 @dataclass(frozen=True)
 class Risk:
-    """A risk of the audit: claimed, honest, or by the rough correction."""
+    """What is claimed, honest, or by the rough correction, on the scale of the search."""
 
     value: float | None
     interval: Interval | None
@@ -29,14 +30,14 @@ class Risk:
     facts: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def read(cls, found: JsonValue) -> Risk:
+    def read(cls, found: JsonValue, scale: Scale) -> Risk:
         """With what is known of its making: nothing, where the search alone has stated it."""
         known = (("engine", "engine"), ("data_fingerprint", "data fingerprint"))
         texts = [(said, found.get(name).maybe(JsonValue.text)) for name, said in known]
         seed = found.get("seed").maybe(JsonValue.whole)
         return cls(
-            value=found["value"].maybe(JsonValue.number),
-            interval=found["interval"].maybe(read_interval),
+            value=scale.value(found["value"].maybe(JsonValue.number)),
+            interval=scale.interval(found["interval"].maybe(read_interval)),
             method=found["method"].text(),
             notes=tuple(found["notes"].texts()),
             facts=tuple(
@@ -55,6 +56,7 @@ class AuditDocument:
     level: str
     conclusion: str
     loss: str
+    scale: Scale
     claimed: Risk
     honest: Risk | None
     rough: Risk | None
@@ -88,6 +90,11 @@ def read_audit(content: Any) -> AuditDocument:
     """A document from plain values, or a sentence on what is wrong with them."""
     require_schema(content, SCHEMA, NEWEST)
     found = JsonValue(content)
+    scale = read_scale(found["claimed"])
+
+    def risk(one: JsonValue) -> Risk:
+        return Risk.read(one, scale)
+
     settings = tuple(_setting(one) for one in found["settings"].each(MOST_SETTINGS))
     risks = tuple(one.maybe(JsonValue.number) for one in found["risks"].each(MOST_SETTINGS))
     chosen = found["chosen"].whole()
@@ -100,10 +107,11 @@ def read_audit(content: Any) -> AuditDocument:
         level=found["level"].text(),
         conclusion=found["conclusion"].text(),
         loss=found["claimed"]["loss"].text(),
-        claimed=Risk.read(found["claimed"]),
-        honest=found["honest"].maybe(Risk.read),
-        rough=found["rough"].maybe(Risk.read),
-        choosing=found.get("choosing").maybe(Risk.read),
+        scale=scale,
+        claimed=risk(found["claimed"]),
+        honest=found["honest"].maybe(risk),
+        rough=found["rough"].maybe(risk),
+        choosing=found.get("choosing").maybe(risk),
         mixes=_mixed(found.get("mixes")),
         optimism=found["optimism"].maybe(JsonValue.number),
         refuted=found["refuted"].maybe(_yes),
@@ -112,7 +120,7 @@ def read_audit(content: Any) -> AuditDocument:
         n_candidates=found["n_candidates"].whole(),
         within_one_error=tuple(_numbered(found, len(settings))),
         settings=settings,
-        risks=risks,
+        risks=tuple(map(scale.value, risks)),
         chosen=chosen,
         setting=clean(params_text(_setting(found["claimed"]["params"])), 120),
         versions=found["versions"].words(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.present import clean, number
+from truerisk.core.present import number
 from truerisk.report.audit_document import AuditDocument, Risk
 from truerisk.report.figure import Figure, FigureTable, Key, columns_of, thinned
 from truerisk.report.scale import Scale
@@ -22,7 +22,7 @@ LOOKS = {
 
 HONEST = (
     "The upright line is the claim. Where it crosses the honest interval, these rows do not refute "
-    "it; its way to the honest risk is optimism."
+    "it; its way to the honest {} is optimism."
 )
 ROUGH = (
     "The upright line is the claim. The correction knows the scores of the splits alone, errs in "
@@ -41,38 +41,41 @@ def draw_claim(document: AuditDocument) -> Figure | None:
     if claimed is None or len(shown) < 2:
         return None
     rough, bottom = document.is_rough, TOP + ROW * len(shown)
+    noun = document.scale.noun
     drawing = Drawing(
-        title="The claim and the honest risk",
-        about="; ".join(_said(name, one) for name, one in shown),
+        title=f"The claim and the honest {noun}",
+        about="; ".join(_said(name, one, noun) for name, one in shown),
         height=bottom + 42,
         x=Scale.around(_values(shown), LEFT, WIDTH - 14),
         y=Scale(0, len(shown), TOP, bottom),
     )
-    drawing.bottom_axis(f"risk ({columns_of(clean(document.loss, 40), 30)}), lower is better")
+    scale = document.scale
+    lower = "" if scale.perfect is not None else ", lower is better"
+    drawing.bottom_axis(f"{scale.axis(columns_of(document.loss, 30))}{lower}")
     drawing.upright(claimed, "baseline")
     for i, (name, one) in enumerate(shown):
-        _rung(drawing, name, one, i + 0.5)
+        _rung(drawing, name, one, i + 0.5, noun)
     return Figure(
         name="claim",
-        title=f"From the claim to the {'corrected' if rough else 'honest'} risk",
+        title=f"From the claim to the {'corrected' if rough else 'honest'} {noun}",
         drawing=drawing,
-        caption=ROUGH if rough else HONEST,
+        caption=ROUGH if rough else HONEST.format(noun),
         table=FigureTable.of(
-            ("risk", "value", "interval"),
+            (noun, "value", "interval"),
             [[name, number(one.value), str(one.interval or "none")] for name, one in shown],
         ),
         keys=tuple(_key(name, document) for name, _ in shown),
     )
 
 
-def _rung(drawing: Drawing, name: str, one: Risk, y: float) -> None:
+def _rung(drawing: Drawing, name: str, one: Risk, y: float, noun: str) -> None:
     assert one.value is not None
     drawing.text(LEFT - 10, drawing.y(y) + 4, name, "name", anchor="end")
     if one.interval is not None:
         drawing.span(one.interval.low, one.interval.high, y, "s0")
     look, shape = LOOKS.get(name, ("s0", "dot"))
     size = 5.6 if name == "honest" else 4
-    drawing.point(one.value, y, look, _said(name, one), shape=shape, size=size)
+    drawing.point(one.value, y, look, _said(name, one, noun), shape=shape, size=size)
 
 
 def _values(shown: list[tuple[str, Risk]]) -> list[float]:
@@ -82,8 +85,8 @@ def _values(shown: list[tuple[str, Risk]]) -> list[float]:
     return [*(one.value for _, one in shown if one.value is not None), *ends]
 
 
-def _said(name: str, one: Risk) -> str:
-    text = f"{name} risk {number(one.value)}"
+def _said(name: str, one: Risk, noun: str) -> str:
+    text = f"{name} {noun} {number(one.value)}"
     return text if one.interval is None else f"{text}, interval {one.interval}"
 
 
@@ -100,18 +103,19 @@ def _key(name: str, document: AuditDocument) -> Key:
 
 
 def draw_settings(document: AuditDocument) -> Figure | None:
-    """The measured risks of all settings in ascending order; None for fewer than three."""
+    """What was measured of all settings, the best first; None for fewer than three."""
     known = [(risk, c) for c, risk in enumerate(document.risks) if risk is not None]
     if len(known) < 3:
         return None
-    ordered = sorted(known)
+    scale = document.scale
+    ordered = sorted(known, key=lambda one: (scale.gap(one[0]), one[1]))
     places, middle = thinned(len(ordered)), float(np.median([risk for risk, _ in ordered]))
     honest = None if document.honest is None else document.honest.value
     shown = [risk for risk, _ in ordered] + ([] if honest is None else [honest])
     drawing = Drawing(
         title="All settings that were tried",
         about=(
-            f"{len(ordered)} measured risks from {number(ordered[0][0])} to "
+            f"{len(ordered)} measured {scale.noun}s from {number(ordered[0][0])} to "
             f"{number(ordered[-1][0])}, median {number(middle)}; "
             f"chosen was {document.setting} with {number(document.claimed.value)}."
         ),
@@ -119,7 +123,7 @@ def draw_settings(document: AuditDocument) -> Figure | None:
         x=Scale.around([1, len(ordered)], MARGIN, WIDTH - 14, margin=0.03),
         y=Scale.around(shown, HEIGHT - MARGIN, 26),
     )
-    drawing.left_axis(f"risk ({columns_of(clean(document.loss, 40), 30)})")
+    drawing.left_axis(scale.axis(columns_of(document.loss, 30)))
     ticks = [place for place in drawing.x.ticks(6) if place >= 1]
     drawing.bottom_axis("settings, the best on the left", ticks)
     if honest is not None:
@@ -154,7 +158,7 @@ def _keys(document: AuditDocument, honest: float | None) -> tuple[Key, ...]:
     keys = [Key("s0", "within one standard error of the best")] if document.within_one_error else []
     keys += [Key("hollow muted", "other settings"), Key("s0", "chosen", "ring")]
     if honest is not None:
-        rough = "roughly corrected" if document.is_rough else "honest risk"
+        rough = "roughly corrected" if document.is_rough else f"honest {document.scale.noun}"
         keys.append(Key("baseline", f"{rough}: {number(honest)}", "line"))
     return tuple(keys)
 
@@ -170,4 +174,5 @@ def _table(document: AuditDocument, ordered: list[tuple[float, int]]) -> FigureT
         ]
         for risk, c in ordered
     ]
-    return FigureTable.of(("setting", "risk", "within one standard error", "chosen"), rows)
+    head = ("setting", document.scale.noun, "within one standard error", "chosen")
+    return FigureTable.of(head, rows)

@@ -26,7 +26,7 @@ def draw_audit(content: Any) -> str:
         "conclusion": sentences(document.conclusion),
         "findings": document.findings,
         "risks": _risks(document),
-        "risks_caption": f"Risks in {clean(document.loss, 40)} loss, lower is better",
+        "risks_caption": _caption(document),
         "legend": _legend(document),
         "sections": tuple(_sections(document)),
         "methods": audited(document),
@@ -36,6 +36,12 @@ def draw_audit(content: Any) -> str:
         "notes": _notes(document),
     }
     return rendered("audit.html", values)
+
+
+def _caption(document: AuditDocument) -> str:
+    scale, name = document.scale, clean(document.loss, 40)
+    what = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
+    return f"{what}, {scale.better} is better"
 
 
 def _title(document: AuditDocument) -> str:
@@ -49,7 +55,7 @@ def _facts(document: AuditDocument) -> list[str]:
         f"level {clean(document.level, 20)}",
         f"{n} setting{'s' if n != 1 else ''}",
         f"chosen {document.setting}",
-        f"{clean(document.loss, 40)} loss",
+        document.scale.of(document.loss),
     ]
 
 
@@ -57,14 +63,16 @@ def _headline(document: AuditDocument) -> Iterator[Headline]:
     honest, claimed = document.honest, document.claimed
     value = None if honest is None else honest.value
     rough = document.is_rough
-    name = "Roughly corrected" if rough else "Report this risk"
+    name = "Roughly corrected" if rough else f"Report this {document.scale.noun}"
     yield Headline(name, number(value), _sure(document), "" if rough else "report")
     yield Headline("The search claims", number(claimed.value), clean(claimed.method, 60))
     if document.choosing is not None:
         value_alone = number(document.choosing.value)
         yield Headline("Corrected for the choice alone", value_alone, "on splits that mix")
     change = "–" if document.optimism is None else signed(document.optimism, value)
-    yield Headline("Optimism", change, f"{'corrected' if rough else 'honest'} − claimed")
+    ends = ["corrected" if rough else "honest", "claimed"]
+    how = " − ".join(ends if document.scale.perfect is None else ends[::-1])
+    yield Headline("Optimism", change, how)
     yield Headline("The claim", *_verdict(document))
 
 
@@ -91,7 +99,7 @@ def _risks(document: AuditDocument) -> FigureTable:
         [name, number(one.value), "none" if one.interval is None else str(one.interval), one.method]
         for name, one in _named(document)
     ]
-    return FigureTable.of(("which", "risk", "interval", "by"), rows)
+    return FigureTable.of(("which", document.scale.noun, "interval", "by"), rows)
 
 
 def _named(document: AuditDocument) -> list[tuple[str, Risk]]:
@@ -105,7 +113,8 @@ def _named(document: AuditDocument) -> list[tuple[str, Risk]]:
 
 
 def _legend(document: AuditDocument) -> list[str]:
-    lines = ["claimed: the score of the chosen setting, which is the best of all, as an error"]
+    error = ", as an error" if document.scale.perfect is None else ""
+    lines = [f"claimed: the score of the chosen setting, which is the best of all{error}"]
     if document.choosing is not None:
         lines.append("choosing: corrected for the choice alone, on the splits of the search")
     if document.mixes:
@@ -124,7 +133,7 @@ def _sections(document: AuditDocument) -> Iterator[Section]:
     yield Section("numbers", "The numbers")
     drawn = [f for f in (draw_claim(document), draw_settings(document)) if f is not None]
     if drawn:
-        lead = "The smallest of many measured risks is too small, the more so the more there are."
+        lead = "The best of many measured numbers is too good, the more so the more there are."
         yield Section("optimism", "Optimism", lead, tuple(drawn))
     yield Section("methods", "What was done")
     yield Section("repeat", "How to repeat it")

@@ -24,7 +24,7 @@ def _claimed(document: AuditDocument) -> str:
     n, search = document.n_candidates, clean(document.search, 60)
     compared = f"compared {n} settings and chose" if n > 1 else "tried one setting,"
     return (
-        f"A {search} {compared} {document.setting}, with a {clean(document.loss, 40)} risk of "
+        f"A {search} {compared} {document.setting}, with {document.scale.of(document.loss)} "
         f"{number(document.claimed.value)} by the very scores that it chose by."
     )
 
@@ -54,8 +54,8 @@ def _kept_apart(document: AuditDocument, found: str) -> str:
     alone = document.choosing
     said = f"Its splits tested models that saw {MODELS_SAW[document.mixes]}"
     if alone is not None:
-        said += f"; corrected for the choice alone ({clean(alone.method, 80)}) its risk would be "
-        said += number(alone.value)
+        said += f"; corrected for the choice alone ({clean(alone.method, 80)}) its "
+        said += f"{document.scale.noun} would be {number(alone.value)}"
     how = clean(document.honest.method, 80)
     return f"{said}. Tested by models without these rows ({how}) it was {found}."
 

@@ -63,7 +63,7 @@ def test_decision_values_stand_in_for_probabilities(found):
     one = found.learners["svm"]
     assert one.out_of_fold.response == "score"
     assert "pooled" in one.roc.notes[0]
-    assert "does not count" in one.roc.notes[1]
+    assert "scores=['auc'] tells the AUC" in one.roc.notes[1]
     assert one.calibration is None
 
 
@@ -72,6 +72,7 @@ def test_the_curve_is_of_the_out_of_fold_rows(found):
     one = found.learners["knn"]
     direct = tr.RocCurve.of(Y[one.out_of_fold.rows], one.out_of_fold.scores)
     assert one.roc.auc == direct.auc
+    assert (one.roc.std_error, one.roc.interval) == (None, None)
     assert one.roc.positive == direct.positive
     assert found.roc is found.learners[found.best].roc
 

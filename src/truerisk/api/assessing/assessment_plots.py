@@ -70,11 +70,9 @@ class Plots(TestedLearners):
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
         """The ROC curve of rows without part in tuning or fit; its AUC is the honest one."""
         one, name = self._learner(learner), self.ranks.get("auc")
-        curve = replace(_curve_of(one), interval=None)
-        if name is not None:
-            own = of_score(one.risk, name).own_scale
-            if own.value is not None:
-                curve = replace(curve, auc=own.value, interval=own.interval)
+        curve, own = _curve_of(one), None if name is None else of_score(one.risk, name).own_scale
+        if own is not None and own.value is not None:
+            curve = replace(curve, auc=own.value, interval=own.interval)
         return curve.plot(ax=ax)
 
     def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:

@@ -14,14 +14,13 @@ from truerisk.core.answers import Answers
 from truerisk.core.contracts import Keeper, Request
 from truerisk.core.errors import FitFailed, NoEngine, Refusal
 from truerisk.core.evaluation import Winners
-from truerisk.core.plan.order import IN_TIME, ORDERED
 from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.statistics.roc import RocCurve
 from truerisk.engines.settings import response_refusal
 from truerisk.methods.parts.choosing_inside import by_fit
 from truerisk.methods.parts.procedure import Procedure
 
-__all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of"]
+__all__ = ["OutOfFold", "calibration_of", "out_of_fold", "refits", "roc_of", "without_interval"]
 
 NEITHER = "the model gives neither probabilities nor decision values."
 
@@ -29,6 +28,10 @@ POOLED = "scores of different models are pooled: their scales may differ from fo
 OVERLAP = (
     "the interval takes the rows as tests of one rule; it does not count that every fold had one "
     "of its own, trained on rows that overlap."
+)
+NO_INTERVAL = (
+    "this area of pooled answers has no interval: one would take the rows as tests of one rule, "
+    "and every fold had its own. scores=['auc'] tells the AUC with an interval that counts it."
 )
 
 
@@ -123,15 +126,20 @@ def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
         weights=data.weights(found.rows),
         groups=None if data.clusters is None else data.clusters[found.rows],
         rows=found.rows,
-        confidence_level=problem.confidence_level,
         method=f"out-of-fold {'probabilities' if found.response == 'probability' else 'scores'}",
-        notes=(POOLED,) if found.response == "score" else (),
     )
-    curve = replace(curve, positive=present.plain(data.label(1)))
-    if found.ordered:
-        why = ORDERED if data.time is None else IN_TIME
-        return replace(curve, std_error=None, interval=None, notes=(*curve.notes, why))
-    return replace(curve, notes=(*curve.notes, OVERLAP))
+    return without_interval(
+        replace(curve, positive=present.plain(data.label(1))), pooled=found.response == "score"
+    )
+
+
+def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
+    """The curve without DeLong's interval, which knows no folds; the notes say why.
+
+    `pooled` says that it is of scores of several models.
+    """
+    notes = (POOLED, NO_INTERVAL) if pooled else (NO_INTERVAL,)
+    return replace(curve, std_error=None, interval=None, notes=notes)
 
 
 def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:

@@ -79,6 +79,7 @@ def claim_of(fitted: Any) -> Claim | None:
 def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
     """What a search claims, as a risk on the scale of its score, with the papers of another."""
     scale = known_by(scale_of(claim), data)
+    alike = scale.word == like.loss
     return replace(
         like,
         value=float(scale.risk(claim.score)),
@@ -86,7 +87,8 @@ def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
         interval=None,
         method=f"{claim.search}: {claim.name}",
         bias="optimistic: the best of several scores",
-        loss=scale.word,
+        loss=like.loss if alike else scale.called,
+        perfect=like.perfect if alike else scale.shown.perfect,
         losses=None,
         loss_rows=None,
         split_risks=None,

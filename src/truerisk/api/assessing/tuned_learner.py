@@ -75,7 +75,8 @@ class TunedLearner:
     def claimed(self) -> str:
         """Where `selected` is a claim of its own, what it is; or why there is none."""
         if isinstance(self.claim, RiskEstimate):
-            return present.clean(f"selected is {self.claim.method}, as {self.claim.loss} risk", 200)
+            what = self.claim.scale.of(self.claim.loss)
+            return present.clean(f"selected is {self.claim.method}, as {what}", 200)
         return present.clean(self.claim or "", 200)
 
     @property

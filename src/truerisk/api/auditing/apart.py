@@ -24,6 +24,7 @@ from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import number
 from truerisk.core.results import RiskEstimate
+from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data
 from truerisk.core.ties import tied
 from truerisk.methods.parts.choosing_inside import by_fit, tuned, winners_of
@@ -125,7 +126,9 @@ def risk_apart(
     return replace(found, loss=scale.word, notes=(*notes, *claim.notes))
 
 
-def apart_findings(mixed: Mixed, found: RiskEstimate, claimed: float) -> Iterator[Finding]:
+def apart_findings(
+    mixed: Mixed, found: RiskEstimate, claimed: float, scale: Scale
+) -> Iterator[Finding]:
     """Of times and places, where the risk of rows kept apart is larger than the claim.
 
     By more than a tenth and two standard errors of the mean of the parts: then the rows depend on
@@ -145,9 +148,9 @@ def apart_findings(mixed: Mixed, found: RiskEstimate, claimed: float) -> Iterato
         have = f"are sorted by {mixed.place}, which counts them"
     said = (
         f"The rows {have}, and {mixed.n_rows} of {mixed.data.n_rows} were tested by models that "
-        f"saw {saw}. The search claims a risk of "
-        f"{number(claimed)} for its choice; in {len(risks)} {mixed.parts}, each left out whole, it "
-        f"is {number(value)}: the claim shrinks by {number(lost)}."
+        f"saw {saw}. The search claims a {scale.noun} of {number(scale.value(claimed))} for its "
+        f"choice; in {len(risks)} {mixed.parts}, each left out whole, it is "
+        f"{number(scale.value(value))}: the claim shrinks by {number(lost)}."
     )
     if not mixed.sure:
         remedy = "If that is a time, give it as time=. If not, ask why rows in a row are alike."

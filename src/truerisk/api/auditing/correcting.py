@@ -92,7 +92,8 @@ def _apart(
     apart = risk_apart(mixed, claim, scale, replayed, given)
     if isinstance(apart, str):
         return apart, []
-    return apart, list(apart_findings(mixed, apart, float(scale.risk(claim.score))))
+    claimed = float(scale.risk(claim.score))
+    return apart, list(apart_findings(mixed, apart, claimed, scale.shown))
 
 
 def _nested(

@@ -13,6 +13,7 @@ from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.findings.finding import Finding
 from truerisk.core.present import clean, number
 from truerisk.core.results import RiskEstimate
+from truerisk.core.scale import Scale
 from truerisk.methods.bootstrapped_choice import corrected_by_splits
 
 __all__ = [
@@ -168,28 +169,33 @@ def _flat(claim: Claim) -> Iterator[Finding]:
         )
 
 
-def risk_findings(claimed: float, honest: RiskEstimate, mixes: bool = False) -> Iterator[Finding]:
+def risk_findings(
+    claimed: float, honest: RiskEstimate, scale: Scale, mixes: bool = False
+) -> Iterator[Finding]:
     """A claim outside the interval is refuted; one inside may still flatter.
 
-    `mixes` says that the splits of the search tested models which saw what belongs to a row.
+    `scale` is how people read the risks. `mixes` says that the splits of the search tested models
+    which saw what belongs to a row.
     """
-    value, interval = honest.value, honest.interval
+    value, interval, noun = honest.value, honest.interval, scale.noun
+    scores = scale.perfect is not None
     if value is None:
         return
     if interval is not None and claimed not in interval:
         side = "better" if claimed < interval.low else "worse"
         yield Finding(
             "claim-refuted",
-            f"The claimed risk {number(claimed)} is {side} than anything in the "
-            f"{100 * interval.confidence_level:g} % interval {interval}.",
-            "Report the honest risk with its interval.",
+            f"The claimed {noun} {number(scale.value(claimed))} is {side} than anything in the "
+            f"{100 * interval.confidence_level:g} % interval {scale.interval(interval)}.",
+            f"Report the honest {noun} with its interval.",
         )
     noise = honest.std_error or 0.0
     remedy = "splits that keep such rows apart" if mixes else "more rows or fewer settings"
     if value - claimed > max(LARGE * value, noise / 2):
         yield Finding(
             "optimism-large",
-            f"The claimed risk {number(claimed)} is {number(value - claimed)} too small, "
-            f"{(value - claimed) / value:.0%} of the honest {number(value)}.",
-            f"Report the honest risk; {remedy} make the two alike.",
+            f"The claimed {noun} {number(scale.value(claimed))} is {number(value - claimed)} "
+            f"better than the honest {number(scale.value(value))}, "
+            f"{(value - claimed) / value:.0%} of {'what that lacks' if scores else 'it'}.",
+            f"Report the honest {noun}; {remedy} make the two alike.",
         )

@@ -16,6 +16,7 @@ from truerisk.core.displays import displays
 from truerisk.core.interval import Interval
 from truerisk.core.present import MODELS_SAW, unsigned
 from truerisk.core.results import RiskEstimate
+from truerisk.core.scale import Scale
 from truerisk.core.writing import Written, also_written
 
 __all__ = ["Audit", "Stated"]
@@ -33,13 +34,17 @@ TOO_GOOD = {
 
 @dataclass(frozen=True)
 class Stated:
-    """A risk that the search's own scores state: no row was seen, so there is no interval."""
+    """A risk that the search's own scores state: no row was seen, so there is no interval.
+
+    `perfect` as in `RiskEstimate`: where the search speaks of scores, that of a perfect rule.
+    """
 
     value: float
     method: str
     loss: str
     params: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    perfect: float | None = None
     std_error: None = None
     interval: Interval | None = None
 
@@ -51,7 +56,9 @@ class Stated:
         return self.value
 
     def __str__(self) -> str:
-        return f"risk {present.number(self.value)} ({self.loss}, {self.method})"
+        scale = Scale(self.perfect)
+        shown = present.number(scale.value(self.value))
+        return f"{scale.of(self.loss)} {shown} ({scale.better} is better, {self.method})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +88,6 @@ class Audit(Written):
     n_candidates: int
     scale: ScoreScale = field(repr=False)
     named: str = "best_score_"
-    errors: bool = False
     confidence_level: float = 0.95
     settings: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     chosen: int = 0
@@ -161,15 +167,13 @@ class Audit(Written):
         return f"{text}. Level 'bbc' or 'nested' says how much, with X and y."
 
     def _shown(self, risk: float) -> str:
-        return present.number(risk if self.errors else self.scale.score(risk))
+        return present.number(self.scale.shown.value(risk))
 
     def _interval(self) -> str:
-        interval = None if self.honest is None else self.honest.interval
+        interval = None if self.honest is None else self.scale.shown.interval(self.honest.interval)
         if interval is None:
             return "(no interval)"
-        ends = sorted((interval.low, interval.high), reverse=not self.errors)
-        low, high = (self._shown(end) for end in ends)
-        return f"[{low}, {high}]"
+        return f"[{present.number(interval.low)}, {present.number(interval.high)}]"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under a versioned schema name."""
@@ -203,7 +207,8 @@ class Audit(Written):
         return also_written(path, lambda: str(displays.load("audit-page")(self.to_dict())))
 
     def rows(self) -> list[list[str]]:
-        """Risks as cells: what, value, interval, method."""
+        """What is claimed and honest as cells: what, value, interval, method."""
+        scale = self.scale.shown
         stated: list[tuple[str, RiskEstimate | Stated | None]] = [("claimed", self.claimed)]
         if self.mixes is not None:
             stated.append(("choosing", self.choosing))
@@ -211,10 +216,19 @@ class Audit(Written):
         if self.level != "scores":
             stated.append(("rough", self.rough))
         return [
-            [name, present.number(one.value), str(one.interval or "none"), one.method]
+            [
+                name,
+                present.number(scale.value(one.value)),
+                str(scale.interval(one.interval) or "none"),
+                one.method,
+            ]
             for name, one in stated
             if one is not None
         ]
+
+    @property
+    def _head(self) -> list[str]:
+        return ["", self.scale.shown.head(self.scale.called), "interval", "by"]
 
     @property
     def title(self) -> str:
@@ -222,11 +236,11 @@ class Audit(Written):
         setting = present.params_text(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
-            f"level '{self.level}', {present.clean(self.claimed.loss, 40)} risk"
+            f"level '{self.level}', {self.scale.shown.of(self.scale.called)}"
         )
 
     def __str__(self) -> str:
-        table = present.text_table(["", "risk", "interval", "by"], self.rows())
+        table = present.text_table(self._head, self.rows())
         found = [
             textwrap.fill(f"- {f}", WIDEST, subsequent_indent="  ", break_long_words=False)
             for f in self.findings
@@ -235,8 +249,7 @@ class Audit(Written):
         return "\n".join([said, "", self.title, table, "", *(found or ["No findings."])])
 
     def _repr_html_(self) -> str:
-        head = ["", "risk", "interval", "by"]
-        table = present.html_table(self.title, head, self.rows())
+        table = present.html_table(self.title, self._head, self.rows())
         found = present.html_table(
             "Findings",
             ["severity", "what", "what to do", "code"],

@@ -1,9 +1,9 @@
-"""From a scorer to an error: what a perfect rule scores, and the loss of single rows."""
+"""From a scorer to an error and back: what a perfect rule scores, and the loss of single rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
+from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data
 from truerisk.models.stated.usual_score import usual_score
 
@@ -78,6 +79,8 @@ _BY_ROWS: dict[str, tuple[str, Factor]] = {
     "r2": ("squared", _by_variance),
     "balanced_accuracy": ("zero-one", _by_class),
 }
+_SCORERS = {loss: word for word, (loss, factor) in _BY_ROWS.items() if factor is _none}
+"""What scikit-learn calls the scores of our losses of rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,9 @@ class ScoreScale:
     `loss` is what truerisk computes for single rows, `factor` what each is multiplied with so that
     their mean over a test set is the risk there; `whole` is the loss of a whole test set.
     `by_rows` is False for scores that are no mean over rows, such as AUC. An unknown score keeps
-    its own scale with the sign turned (`perfect` is then 0).
+    its own scale with the sign turned (`perfect` is then 0). `word` is what the risk is called,
+    `name` what the score is; `errors` says that it speaks of errors, or of errors with the sign
+    turned, so that people read the risk.
     """
 
     word: str
@@ -97,6 +102,8 @@ class ScoreScale:
     factor: Factor = _none
     whole: Any = None
     known: bool = True
+    name: str = ""
+    errors: bool = False
 
     def risk(self, score: Any) -> Any:
         return self.perfect - score
@@ -104,16 +111,33 @@ class ScoreScale:
     def score(self, risk: Any) -> Any:
         return self.perfect - risk
 
+    @property
+    def shown(self) -> Scale:
+        """How people read its risks: as the search that is audited speaks."""
+        return Scale(None if self.errors else self.perfect)
+
+    @property
+    def called(self) -> str:
+        """The name beside what is shown."""
+        return self.word if self.errors else self.name
+
 
 def scale_of(claim: Claim) -> ScoreScale:
     """The scale of a claim; an unknown scorer keeps its own scale, with the sign turned."""
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
-        return ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
-    word = known_word(claim)
-    if word is None:
-        named = _name_of(claim)
-        return ScoreScale(f"−{named}", 0.0, claim.scoring, False, whole=claim.scoring, known=False)
+        name = loss.word if loss.is_score else _SCORERS.get(loss.word, f"−{loss.word}")
+        found = ScoreScale(loss.word, loss.perfect, loss, loss.per_row, whole=loss)
+    elif (word := known_word(claim)) is None:
+        name, own = _name_of(claim), claim.scoring
+        found = ScoreScale(f"−{name}", 0.0, own, False, whole=own, known=False)
+    else:
+        name, found = word, _of_word(word, claim)
+    return replace(found, name=name, errors=claim.errors or name.startswith(("neg_", "−")))
+
+
+def _of_word(word: str, claim: Claim) -> ScoreScale:
+    """That of a score of scikit-learn."""
     if word in _BY_ROWS:
         loss_word, factor = _BY_ROWS[word]
         named = loss_word if factor is _none else f"1 − {word}"
@@ -139,7 +163,7 @@ def known_by(scale: ScoreScale, data: Data) -> ScoreScale:
     except (Refusal, UnknownName):
         return scale
     named = f"{loss.perfect:g} {scale.word}"
-    return ScoreScale(named, loss.perfect, loss, False, whole=loss)
+    return replace(scale, word=named, perfect=loss.perfect, loss=loss, whole=loss, known=True)
 
 
 def known_word(claim: Claim) -> str | None:

@@ -209,12 +209,12 @@ def _selected(
         kind = type(fitted).__name__
         note = f"minus best_score_: in which score that is, {kind} does not say"
         value = -float(fitted.best_score_)
-        return replace(like, value=value, loss="−best_score_", notes=(note,), perfect=0.0)
+        return replace(like, value=value, loss="best_score_", notes=(note,), perfect=0.0)
     found = as_risk(claim, problem.data, like)
     loss = problem.loss
     if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
-        return replace(found, perfect=None)
-    return replace(found, loss=loss.word)
+        return found
+    return replace(found, loss=loss.word, perfect=like.perfect)
 
 
 def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
@@ -238,7 +238,7 @@ def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
         plan_fingerprint="",  # its splits are its own
         versions=dict(versions()),
         weighted=data.sample_weight is not None and _weighs(fitted),
-        perfect=loss.perfect if loss.is_score else None,
+        perfect=loss.scale.perfect,
     )
 
 

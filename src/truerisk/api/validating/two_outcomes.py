@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from truerisk.api.assessing.out_of_fold import OVERLAP, POOLED
+from truerisk.api.assessing.out_of_fold import OVERLAP, without_interval
 from truerisk.api.validating.calibration_part import calibration_of
 from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun, richest_request
@@ -92,18 +92,17 @@ def _discrimination(
     held, roc = rating.held, None
     if not rating.honest.of_one_class:
         given = held.answers if held.answers.ndim == 1 else held.answers[:, 1]
-        roc = RocCurve.of(
-            held.truth == 1,
-            given,
-            weights=held.weights,
-            groups=held.rows if held.groups is None else held.groups,
-            rows=held.rows,
-            confidence_level=rating.level,
-            method="held-out answers",
-            notes=(POOLED, OVERLAP) if rating.ranks_only else (OVERLAP,),
+        roc = without_interval(
+            RocCurve.of(
+                held.truth == 1,
+                given,
+                weights=held.weights,
+                groups=held.rows if held.groups is None else held.groups,
+                rows=held.rows,
+                method="held-out answers",
+            ),
+            pooled=rating.ranks_only,
         )
-        if not rating.sure:
-            roc = replace(roc, std_error=None, interval=None)
     return Discrimination(event.label, rating.of_part(measures, "discrimination"), roc)
 
 
