@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from truerisk.core import present
 from truerisk.core.arguments import check_number
 from truerisk.core.interval import Interval
+from truerisk.core.scale import ERROR, Scale
 from truerisk.core.writing import Written
 
 __all__ = ["ROPE", "Comparison", "check_rope"]
@@ -38,7 +39,8 @@ class Comparison(Written):
     """Two rules compared: `difference` is the risk of a minus that of b, so negative favours a.
 
     `value` is the same. Where the loss `is_score`, of which more is better, it is a difference of
-    1 − score, so that negative favours a there, too. `names` are those of a and b.
+    1 − score, so that negative favours a there, too; what is printed is the difference of scores,
+    of which more favours a. `names` are those of a and b.
     `p_value` is that of "the two risks are equal", two-sided. `better`, `equivalent` and `worse`
     are posterior probabilities that a is better or worse than b by more than `rope`, or neither;
     `probability` is that of the one that did better here being better by more than `rope`.
@@ -127,9 +129,16 @@ class Comparison(Written):
         return "\n".join(lines + [f"  note: {note}" for note in self.notes])
 
     def _headline(self) -> str:
-        loss = "" if self.loss is None else f" ({'1 − ' * self.is_score}{self.loss})"
-        sure = present.sureness(self.std_error, self.interval)
-        return f"{self.test}: risk {self._what} {self.difference:+.4f}{loss}{sure}"
+        scale, loss = self.scale, "" if self.loss is None else f" ({self.loss})"
+        what = "risk" if self.loss is None else scale.short(self.loss)
+        sure = present.sureness(self.std_error, scale.gaps(self.interval))
+        shown = f"{scale.gap(self.difference):+.4f}{'' if self.is_score else loss}"
+        return f"{self.test}: {what} {self._what} {shown}{sure}"
+
+    @property
+    def scale(self) -> Scale:
+        """How people read its difference: of two scores, more favours a."""
+        return Scale(1.0) if self.is_score else ERROR
 
     @property
     def _what(self) -> str:
@@ -140,7 +149,7 @@ class Comparison(Written):
         found = []
         if self.statistic is not None:
             law = "z" if self.df is None else f"t({self.df:.3g})"
-            found.append(f"{law} = {self.statistic:.3f}")
+            found.append(f"{law} = {self.scale.gap(self.statistic):.3f}")
         if self.p_value is not None:
             found.append(f"p = {self.p_value:.4g}")
         if self.probabilities is not None:
@@ -151,10 +160,10 @@ class Comparison(Written):
 
     def _repr_html_(self) -> str:
         rows = [
-            [f"difference {self._what}", f"{self.difference:+.4f}"],
+            [f"difference {self._what}", f"{self.scale.gap(self.difference):+.4f}"],
             ["standard error", present.number(self.std_error)],
-            ["interval", str(self.interval or "none")],
-            ["statistic", present.number(self.statistic)],
+            ["interval", str(self.scale.gaps(self.interval) or "none")],
+            ["statistic", present.number(self.statistic and self.scale.gap(self.statistic))],
             ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
         ]
         rows += [

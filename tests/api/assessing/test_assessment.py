@@ -79,7 +79,9 @@ def test_a_difference_of_areas_needs_no_losses_of_rows():
     assert found.value == pytest.approx(scored.risks["a"].value - scored.risks["b"].value)
     assert (found.test, found.details["factor"]) == ("paired-cv", 1.8)
     assert found.interval is not None
-    assert "1 − auc" in str(found)
+    scores = [scored.risks[name].score for name in ("a", "b")]
+    assert f"auc a − b {scores[0] - scores[1]:+.4f}, 95 % interval [" in str(found)
+    assert f"[{-found.interval.high:.4f}, {-found.interval.low:.4f}]" in str(found)
     assert scored.gain() is None
 
 

@@ -178,7 +178,6 @@ def risk_findings(
     which saw what belongs to a row.
     """
     value, interval, noun = honest.value, honest.interval, scale.noun
-    scores = scale.perfect is not None
     if value is None:
         return
     if interval is not None and claimed not in interval:
@@ -195,7 +194,6 @@ def risk_findings(
         yield Finding(
             "optimism-large",
             f"The claimed {noun} {number(scale.value(claimed))} is {number(value - claimed)} "
-            f"better than the honest {number(scale.value(value))}, "
-            f"{(value - claimed) / value:.0%} of {'what that lacks' if scores else 'it'}.",
+            f"better than the honest {number(scale.value(value))}.",
             f"Report the honest {noun}; {remedy} make the two alike.",
         )
