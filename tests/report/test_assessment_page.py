@@ -147,7 +147,7 @@ def test_differences_of_earlier_versions_are_drawn(content):
     for written in (old, new):
         page = plain(draw_page({**content, "differences": [written]}))
         assert re.search(r"tree\s*\+0\.1000\s*none\s*–", page)
-        told = "tree, above the best: no row tells the two apart" in page
+        told = "tree, beside the best: no row tells the two apart" in page
         assert told == ("notes" in written)
 
 
