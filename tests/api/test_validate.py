@@ -56,6 +56,8 @@ def test_the_scores_of_a_search_are_its_own():
     auc = fitted.scores_["auc"]
     assert found.discrimination["auc"].honest == pytest.approx(1 - auc.value)
     assert found.discrimination["auc"].interval == auc.own_scale.interval
+    assert "brier" in found.calibration
+    assert "x" not in found.calibration
     assert found.calibration["brier"].interval == fitted.scores_["brier"].interval
     without = tr.validate(searched(loss="log").fit(X, Y), X, Y, replicates=0)
     asked = searched(loss="log", scores=["auc"]).fit(X, Y).scores_["auc"].own_scale.interval

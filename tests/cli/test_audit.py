@@ -35,6 +35,9 @@ def grouped():
 
 def nothing():
     return 42
+
+def leaving():
+    raise SystemExit(0)
 """
 
 
@@ -246,3 +249,10 @@ def test_times_of_the_file_are_found(call, tmp_path, header, columns, place):
     assert said.code == 4
     note = "column 'when' has a different value in every row and is left out; if its dates are"
     assert (f"{note} the times of the rows: --time when" in said.err) == (place == "when")
+
+
+def test_code_that_leaves_is_a_failure(audit):
+    """Its exit code would be taken for that of the gate."""
+    said = audit("leaving")
+    assert (said.code, said.out) == (1, "")
+    assert "called sys.exit(0): let it return" in said.err

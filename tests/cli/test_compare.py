@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -77,3 +79,17 @@ def test_the_tests_that_files_have_are_named(call, tmp_path):
     assert said.code == 2
     assert "'mcnemar', '5x2'" in said.err
     assert "paired-cv" not in said.err
+
+
+@pytest.mark.parametrize(
+    "name", ["n_rows", "losses", "split_risks", "splits", "seconds", "perfect"]
+)
+@pytest.mark.parametrize("value", ["x", True, 3, {"a": 1}, [[[1]]], [10**400]], ids=str)
+def test_a_value_of_a_wrong_type_is_named(call, files, name, value):
+    """A sentence, whatever the file holds there."""
+    content = json.loads((files / "a.json").read_text())
+    (files / "c.json").write_text(json.dumps({**content, name: value}))
+    said = call("compare", files / "c.json", files / "b.json")
+    fits = isinstance(value, int) and not isinstance(value, bool)
+    assert said.code in ((0, 1, 2, 3) if fits else (3,))
+    assert "Traceback" not in said.err

@@ -66,3 +66,13 @@ def test_an_unknown_data_set_is_a_usage_mistake():
     """A word that no registry knows."""
     with pytest.raises(UnknownName, match="did you mean 'wine'"):
         read(dataset="wien")
+
+
+@pytest.mark.parametrize("option", ["block", "groups", "time", "target"])
+def test_a_missing_column_is_told_with_all_that_there_are(table, option):
+    """Also those that other options name."""
+    named = {"file": str(table), "target": "y", "block": "a,b", option: "zz"}
+    if option == "block":
+        named["block"] = "a,b,zz"
+    with pytest.raises(BadData, match="no column 'zz'. Its columns: 'a', 'b', 'y'"):
+        read(**named)

@@ -158,7 +158,7 @@ def test_a_curve_has_numbered_settings(place, error, sentence):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"value": "0.1"}, "value of this stored estimate is '0.1': no number"),
+        ({"value": "0.1"}, "was changed: value is '0.1'"),
         ({"split_risks": [0.1, "a"]}, "was changed"),
         ({"interval": {"low": 0, "high": 1, "other": 2}}, "was changed"),
         ({"notes": 7}, "was changed"),

@@ -171,3 +171,10 @@ def test_an_imported_method_must_be_allowed():
     """As other code must."""
     with pytest.raises(BadData, match="give --allow-import"):
         read_spec({**LEAST, "methods": [{"import": "a.b:c"}]})
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000 + "]" * 5000, "{" * 5000, '{"a": }'])
+def test_a_text_that_no_reader_takes(text):
+    """Brackets without end, and a mapping that is none."""
+    with pytest.raises(BadData, match="nested too deeply|no JSON"):
+        parse_spec(text)

@@ -20,11 +20,15 @@
 
 from __future__ import annotations
 
+import sys
+
 __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the `truerisk` command."""
-    from truerisk.cli.app import run
-
+    """Run the `truerisk` command; Ctrl-C is heard while it is still being loaded, too."""
+    try:
+        from truerisk.cli.app import run
+    except KeyboardInterrupt:
+        sys.exit(130)
     run()

@@ -108,6 +108,12 @@ def run(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(USAGE if isinstance(error, click.UsageError) else error.exit_code)
     except KeyboardInterrupt:
         _leave("interrupted; nothing was kept.", INTERRUPTED)
+    except SystemExit as error:  # none of ours comes from there
+        _leave(
+            f"the code that was run called sys.exit({error.code!r}): let it return, or raise an "
+            "error that says what is wrong.",
+            FAILURE,
+        )
     except (BadArgument, UnknownName) as error:
         _leave(str(error), USAGE)
     except BadData as error:

@@ -13,7 +13,7 @@ import click
 from truerisk.cli.compare_study import compare
 from truerisk.cli.output import duration, say, show, shown_progress, worded_warnings
 from truerisk.cli.stores import in_a_folder, store_path, terminated
-from truerisk.core.errors import NotWritten
+from truerisk.core.errors import BadStore, NotWritten
 
 if TYPE_CHECKING:
     from truerisk.api.study import Study
@@ -107,8 +107,11 @@ def _run(
     try:
         with terminated(), worded_warnings(), shown_progress():
             results = made.run(**options)
-    except KeyboardInterrupt:
-        status = made.status()
+    except KeyboardInterrupt as stopped:
+        try:
+            status = made.status()
+        except BadStore:  # none was made yet
+            raise stopped from None
         say(
             f"truerisk: interrupted; {status.done} of {status.total} results are kept in {store}. "
             f"Go on with `truerisk study resume --store {store}`."

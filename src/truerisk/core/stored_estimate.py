@@ -6,9 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
-
-from truerisk.core.arguments import is_number, shown
+from truerisk.core.arguments import as_array, shown
 from truerisk.core.breakdown import Breakdown
 from truerisk.core.errors import BadData
 from truerisk.core.interval import Interval
@@ -26,14 +24,32 @@ YOUNGER: dict[str, Any] = {  # than the schema
     "ordered": False,
     "placed": False,
 }
-ARRAYS = {"losses": "f8", "split_risks": "f8", "loss_rows": "i8", "splits": "i8"}
+NONE, NUMBER = type(None), (int, float)
+KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("method", "target", "bias", "loss", "engine"), (str,)),
+    **dict.fromkeys(("value", "std_error", "perfect"), (*NUMBER, NONE)),
+    **dict.fromkeys(("n_rows", "n_fits"), (int,)),
+    "n_groups": (int, NONE),
+    "seconds": NUMBER,
+    "params": (dict,),
+    "notes": (list,),
+    "table": (dict, NONE),
+}
+"""What JSON may hold under a name, as far as results count on it."""
+
+ARRAYS = {
+    "losses": ("f8", 1),
+    "split_risks": ("f8", 1),
+    "loss_rows": ("i8", 1),
+    "splits": ("i8", 2),
+}
 
 
 def content_of(text: str) -> Mapping[str, Any]:
     """What the text of a stored estimate holds."""
     try:
         content: Mapping[str, Any] = json.loads(text)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise BadData(f"this is not a stored estimate: it is no JSON ({error}).") from None
     return content
 
@@ -47,19 +63,23 @@ def values_of(content: Any, names: Iterable[str]) -> dict[str, Any]:
     if lacking:
         raise BadData(f"this stored estimate lacks {', '.join(lacking)}: it was cut.")
     values = {name: content[name] for name in names}
-    for name in ("value", "std_error"):
-        if values[name] is not None and not is_number(values[name]):
-            raise BadData(f"{name} of this stored estimate is {shown(values[name])}: no number.")
+    for name, kinds in KINDS.items():
+        if not isinstance(values[name], kinds) or isinstance(values[name], bool):
+            raise BadData(f"this stored estimate was changed: {name} is {shown(values[name])}.")
     try:
+        for name in ("value", "std_error", "perfect"):
+            values[name] = None if values[name] is None else float(values[name])
         if values["interval"] is not None:
             values["interval"] = Interval(**values["interval"])
-        for name, kind in ARRAYS.items():
+        for name, (kind, n_axes) in ARRAYS.items():
             if values[name] is not None:
-                values[name] = np.array(values[name], dtype=kind)  # JSON says NaN as "nan"
+                values[name] = as_array(values[name], kind)  # JSON says NaN as "nan"
+                if values[name].ndim != n_axes:
+                    raise ValueError(f"{name} has {values[name].ndim} dimensions")
         if values["table"] is not None:
             values["table"] = Breakdown(values["table"])
-        values["notes"] = tuple(values["notes"])
+        values["notes"] = tuple(map(str, values["notes"]))
         values["scores"] = dict(values["scores"].items())
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BadData(f"this stored estimate was changed: {error}.") from None
     return values

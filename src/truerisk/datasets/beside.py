@@ -59,6 +59,8 @@ class Beside:
     def out_of(self, found: Columns) -> tuple[Columns, dict[str, Any]]:
         """The columns without these, and the cells of these by what they say."""
         taken: dict[str, NDArray[Any]] = {}
+        for name in self.names:  # while all columns are there to be listed
+            place_of(name, replace(found, names=[*found.names, *found.aside]))
         for what in ("groups", "time"):
             name = getattr(self, what)
             if name is not None:
@@ -76,7 +78,7 @@ def _apart(found: Columns, name: str, what: str) -> tuple[Columns, NDArray[Any]]
     """The columns without the one of this name, and its cells."""
     if name in found.aside:
         return found, _labels(name, cells_of(found.aside[name]), found.lines, what)
-    place = place_of(name, replace(found, names=[*found.names, *found.aside]))
+    place = place_of(name, found)
     labels = _labels(name, cells_of(found.cells[place]), found.lines, what)
     kept = [j for j in range(len(found.names)) if j != place]
     names, cells = [found.names[j] for j in kept], [found.cells[j] for j in kept]

@@ -172,8 +172,9 @@ def read_table(
         max_bytes=max_bytes,
         aside={target.strip(), *beside.names},
     )
+    name = found.names[place_of(target, found)]
     found, taken = beside.out_of(found)
-    place = place_of(target, found)
+    place = found.names.index(name)
     names, cells, lines = found.names, found.cells, found.lines
     if names[place] in found.text and target_type is None:
         target_type = "classification"

@@ -21,8 +21,8 @@ def stopped(model: Any, fitted: Part, aside: Part, rounds: int) -> tuple[Any, in
         if is_a(model, *places):
             return model, way(model, fitted, aside, rounds)
     raise ValueError(
-        f"{type(model).__name__} takes no rows that end its fit: give histogram boosting of "
-        "scikit-learn, or a booster of XGBoost, LightGBM or CatBoost."
+        f"{type(model).__name__} takes no rows that end its fit: give a booster of another "
+        "class, histogram boosting of scikit-learn, or one of XGBoost, LightGBM or CatBoost."
     )
 
 

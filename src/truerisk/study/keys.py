@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["canonical", "digest_of", "key_of", "seed_of"]
+__all__ = ["canonical", "digest_of", "hash_of", "key_of", "seed_of"]
 
 
 def canonical(content: Any) -> str:
@@ -26,7 +26,12 @@ def key_of(content: Any) -> str:
     >>> key_of({"n": 30, "method": "loo"}) == key_of({"method": "loo", "n": 30})
     True
     """
-    return hashlib.blake2b(canonical(content).encode(), digest_size=16).hexdigest()
+    return hash_of(canonical(content))
+
+
+def hash_of(text: str) -> str:
+    """The same of a value as `canonical` wrote it."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def seed_of(*parts: Any) -> int:

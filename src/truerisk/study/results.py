@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.displays import displays
+from truerisk.core.errors import BadStore
 from truerisk.core.present import number, seconds, text_table
 from truerisk.core.results import frame_of
 from truerisk.study.comparison.of_study import Replicates, compare_study
@@ -40,7 +41,9 @@ def rows_of(store: Store) -> Iterator[dict[str, Any]]:
     for cell in store.cells():
         head = _head(cell)
         for replicate, spent, cost, content in store.results(cell):
-            own = {name: content.get(name) for name in FOUND} if "value" in content else content
+            if "problem" in head and not content.keys() >= set(FOUND):
+                raise BadStore(f"{store.path}: a result was changed: restore it from a copy.")
+            own = {name: content[name] for name in FOUND} if "problem" in head else content
             took = spent if cost is None else cost
             yield {**head, "replicate": replicate, **own, "seconds": took}
 
@@ -172,7 +175,10 @@ def _asked(store: Store) -> Iterator[dict[str, Any]]:
     Those of a table are rows drawn from it and tested on the others: two of them correlate by the
     share of the rows that test (Nadeau and Bengio 2003).
     """
-    n_rows = json.loads(store.noted(ROWS_OF_TABLES) or "{}")
+    try:
+        n_rows = dict(json.loads(store.noted(ROWS_OF_TABLES) or "{}"))
+    except ValueError as error:
+        raise BadStore(f"{store.path}: {ROWS_OF_TABLES} cannot be read ({error}).") from None
     for cell in store.cells():
         head = _head(cell)
         known = n_rows.get(head["problem"])

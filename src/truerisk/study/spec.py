@@ -69,7 +69,7 @@ def read_spec(given: Any, *, allow_import: bool = False) -> Spec:
     if isinstance(given, Mapping):
         try:
             text = json.dumps(dict(given), allow_nan=False)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise BadData(f"the specification is no plain data ({error}).") from None
         return parse_spec(text, allow_import=allow_import)
     path = path_of("spec", given, "spec.toml")
@@ -92,12 +92,14 @@ def _parsed(text: str) -> dict[str, Any]:
         raise BadData(
             f"the specification has {len(text)} characters; at most {LARGEST_SPEC} are read."
         )
-    if text.lstrip().startswith("{"):  # a mapping, kept as JSON
-        return json.loads(text)
+    is_mapping = text.lstrip().startswith("{")  # kept as JSON
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadData(f"the specification is no TOML: {error}.") from None
+        return json.loads(text) if is_mapping else tomllib.loads(text)
+    except ValueError as error:
+        form = "JSON" if is_mapping else "TOML"
+        raise BadData(f"the specification is no {form}: {error}.") from None
+    except RecursionError:
+        raise BadData("the specification is none of a study: it is nested too deeply.") from None
 
 
 def _mistake(text: str, sentence: str, place: tuple[str | int, ...]) -> BadData:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadStore, StudyIncomplete
-from truerisk.study.keys import canonical, key_of
+from truerisk.study.keys import canonical, hash_of, key_of
 from truerisk.study.lock import Lock
 from truerisk.study.schema import create, examine, is_empty, migrate
 from truerisk.study.states import NUMBERS, Fate, State
@@ -151,6 +151,8 @@ class Store:
     def noted(self, name: str) -> str | None:
         """The text that `note` kept."""
         found = self._all("SELECT value FROM study WHERE name = ?", (name,))
+        if found and not isinstance(found[0][0], str):
+            raise _changed(self.path, name)
         return found[0][0] if found else None
 
     def want(
@@ -177,6 +179,9 @@ class Store:
     def cells(self, *, every: bool = False) -> list[Cell]:
         """The wanted cells in the order in which they were made; `every` adds the others."""
         rows = self._all("SELECT id, key, content, wanted FROM cell ORDER BY id")
+        for _, key, text, _ in rows:
+            if not isinstance(text, str) or hash_of(text) != key:
+                raise _changed(self.path, "what a cell is")
         return [Cell(i, k, json.loads(c), w) for i, k, c, w in rows if every or w > 0]
 
     # ------------------------------------------------------------ what became of tasks
@@ -224,12 +229,13 @@ class Store:
 
     def results(self, cell: Cell) -> Iterator[tuple[int, float, float | None, dict[str, Any]]]:
         """(number, seconds, cost, content) of every wanted result of a cell, by number."""
-        rows = self._connection.execute(
-            "SELECT id, seconds, cost, content, npy FROM task JOIN result ON task.id = result.task "
-            "WHERE id >= ? AND id < ? AND state = ? ORDER BY id",
-            (*_range(cell), State.DONE),
-        )
         with _worded(self.path):
+            rows = self._connection.execute(
+                "SELECT id, seconds, cost, content, npy FROM task "
+                "JOIN result ON task.id = result.task "
+                "WHERE id >= ? AND id < ? AND state = ? ORDER BY id",
+                (*_range(cell), State.DONE),
+            )
             for task, seconds, cost, text, npy in rows:
                 yield task % NUMBERS, seconds, cost, unpack(text, npy)
 
@@ -266,10 +272,13 @@ class Store:
     def runs(self) -> list[Run]:
         """All runs, the last one last."""
         rows = self._all(f"SELECT {', '.join(RUN)} FROM run ORDER BY id")
-        return [
-            Run(**{**dict(zip(RUN, row, strict=True)), "versions": json.loads(row[-1])})
-            for row in rows
-        ]
+        try:
+            return [
+                Run(**{**dict(zip(RUN, row, strict=True)), "versions": dict(json.loads(row[-1]))})
+                for row in rows
+            ]
+        except (TypeError, ValueError):
+            raise _changed(self.path, "what a run was") from None
 
     # ------------------------------------------------------------ inside
 
@@ -301,6 +310,10 @@ class Store:
 def _range(cell: Cell) -> tuple[int, int]:
     """The rows of the wanted tasks of a cell: from, and up to before."""
     return cell.id * NUMBERS, cell.id * NUMBERS + cell.wanted
+
+
+def _changed(path: Path, what: str) -> BadStore:
+    return BadStore(f"{path}: {what} was changed since it was stored: restore it from a copy.")
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -112,10 +112,10 @@ def curves_asked(given: Any, names: Sequence[str]) -> tuple[str, ...]:
             f"together), '{EVERY}', or a list of learners, such as {[*names][:1]}."
         )
     for name in given:
-        if name not in names:
+        if name not in list(names):
             raise UnknownName(
                 f"learning_curve={shown(given)}: there is no learner {shown(name)}"
-                f"{closest(name, names) if isinstance(name, str) else ''} "
+                f"{closest(name, names) or '.'} "
                 f"Assessed: {', '.join(names)}."
             )
     return tuple(dict.fromkeys(given))

@@ -50,7 +50,7 @@ class PlannedValidation:
             if name not in WORDS:
                 raise UnknownName(
                     f"validate={shown(given)}: there is no word {shown(name)}"
-                    f"{closest(name, WORDS) if isinstance(name, str) else ''} "
+                    f"{closest(name, WORDS) or '.'} "
                     f"Known: {', '.join(WORDS)}."
                 )
         wishes = Wishes.of(X, data, seed, **words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,9 @@ class Discrimination:
 
     def __getitem__(self, word: str) -> Measured:
         return of_word(word, self.measures)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,6 +61,9 @@ class SmoothCalibration:
 
     def __getitem__(self, word: str) -> Measured:
         return of_word(word, self.measures)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.measures)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the curve with its band (needs matplotlib)."""

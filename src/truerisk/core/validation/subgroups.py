@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -94,6 +94,9 @@ class Subgroups:
 
     def __getitem__(self, loss: str) -> SubgroupRisks:
         return of_word(loss, {one.loss: one for one in self.risks})
+
+    def __iter__(self) -> Iterator[str]:
+        return (one.loss for one in self.risks)
 
     @property
     def columns(self) -> tuple[str, ...]:
