@@ -116,7 +116,7 @@ def test_assess_validates_its_best_learner(call, patients, tmp_path):
     assert said["rows"]["event"] == "no"
     assert said["calibration"]["measures"]["slope"]["n"] == 2
     assert 'id="validation"' in page.read_text("utf-8")
-    for option, value in (("--positive", "no"), ("--clip", 0.01), ("--subgroups", "a")):
+    for option, value in (("--replicates", 2), ("--clip", 0.01), ("--subgroups", "a")):
         alone = call("assess", patients, "--target", "y", option, value)
         assert alone.code == 2
         assert f"{option} goes with --validate" in alone.err

@@ -10,6 +10,7 @@ from sklearn.metrics import get_scorer, make_scorer
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.loss_words import as_loss, registry
 from truerisk.core.losses import Cost, Squared, ZeroOne
+from truerisk.core.scorer_losses import ScorerLoss
 from truerisk.core.table.data import Data
 
 X = np.zeros((6, 1))
@@ -31,7 +32,7 @@ def test_the_usual_losses() -> None:
     assert isinstance(as_loss(None, TWO), ZeroOne)
     assert isinstance(as_loss(None, NUMBERS), Squared)
     loss = Cost([[0, 1], [2, 0]])
-    assert as_loss(loss, TWO) is loss
+    assert as_loss(loss, TWO).matrix is loss.matrix
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_a_callable_that_changes_its_mind_is_refused() -> None:
 )
 def test_a_scorer_becomes_an_error_that_is_zero_for_the_truth(scorer, data, perfect) -> None:
     """The error is the score of a perfect rule minus the score, so truth costs nothing."""
-    loss = as_loss(get_scorer(scorer), data)
+    loss = ScorerLoss(get_scorer(scorer), scorer, data)
     assert loss.perfect == pytest.approx(perfect, abs=1e-12)
     assert loss.of_set(data, np.arange(6), np.array([0.25]), None) == pytest.approx(
         [perfect - 0.25], abs=1e-12

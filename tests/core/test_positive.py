@@ -8,16 +8,15 @@ import warnings
 import numpy as np
 import pytest
 from sklearn import metrics
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import LinearSVC
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
-from truerisk.core.loss_words import as_loss
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.losses import FBeta
 from truerisk.core.positive import WANT_A_CLASS, PositiveScorer
-from truerisk.core.table.data import Data
 from truerisk.study.contents import content_of
 
 RNG = np.random.default_rng(5)
@@ -79,8 +78,7 @@ def test_a_word_rates_the_greater_label(word, kind):
     perfect = 0 if word.startswith("neg_") else 1
     np.testing.assert_allclose(found.split_risks, perfect - np.array(scores), atol=1e-12)
     shown = positive.item() if hasattr(positive, "item") else positive
-    either = word in ("roc_auc", "neg_brier_score")  # the same number for both classes
-    assert (f"positive class: {shown!r}" in found.notes) == (not either)
+    assert found.positive == (None if word == "neg_brier_score" else shown)  # which rates both
 
 
 @pytest.mark.parametrize("word", get_scorer_names())
@@ -106,22 +104,126 @@ def test_every_word_that_depends_on_the_label_1_is_known(word):
     assert not depends or of_numbers or word in WANT_A_CLASS
 
 
-def test_a_scorer_that_is_given_stays_as_it_was_given():
-    """Another positive class is named by make_scorer; scikit-learn's own scorer rates label 1."""
+@pytest.mark.filterwarnings("ignore:.*likelihood_ratio")
+@pytest.mark.parametrize("kind", LABELS)
+@pytest.mark.parametrize("word", sorted(WANT_A_CLASS & {*get_scorer_names()}))
+def test_the_lesser_label_is_rated_where_it_is_named(word, kind):
+    """By `positive=`; each fold has what the metric says, and the result names the class."""
+    if word in ("positive_likelihood_ratio", "neg_brier_score"):
+        pytest.skip("an infinite score of a perfect rule, and a score of both classes")
+    y, lesser = LABELS[kind][CODES], LABELS[kind][0]
+    given = {"method": SPLITS, "loss": word, "positive": lesser}
+    found = tr.estimate_risk(LogisticRegression(), X, y, **given)
+    fitted = [(LogisticRegression().fit(X[a], y[a]), X[b], y[b]) for a, b in SPLITS]
+    if word in ("average_precision", "roc_auc"):
+        score = getattr(metrics, f"{word}_score")
+        scores = [score(y == lesser, -m.decision_function(X)) for m, X, y in fitted]
+    elif word.endswith("likelihood_ratio"):
+        labels = LABELS[kind][::-1]
+        likely = metrics.class_likelihood_ratios
+        scores = [-likely(y, m.predict(X), labels=labels)[1] for m, X, y in fitted]
+    elif word == "d2_brier_score":
+        score = metrics.d2_brier_score
+        scores = [score(y, m.predict_proba(X)[:, 0], pos_label=lesser) for m, X, y in fitted]
+    else:
+        scores = [by_hand(word, m, X, y, lesser) for m, X, y in fitted]
+    perfect = 0 if word.startswith("neg_") else 1
+    np.testing.assert_allclose(found.split_risks, perfect - np.array(scores), atol=1e-12)
+    assert found.positive == lesser
+    assert f"{word} of {found.positive!r}" in str(found)
+    assert tr.RiskEstimate.from_json(found.to_json()).positive == found.positive
+
+
+@pytest.mark.parametrize(
+    ("scorer", "named", "score"),
+    [
+        (make_scorer(metrics.f1_score, pos_label=7), "f1 of 7", None),
+        (make_scorer(metrics.fbeta_score, beta=2, pos_label=1), "f2 of 1", None),
+        (make_scorer(metrics.recall_score), "recall of 1", None),
+        (get_scorer("precision"), "precision of 1", None),
+        (make_scorer(metrics.precision_score, average="macro"), "precision_macro", None),
+        (make_scorer(metrics.fbeta_score, beta=0.5, average="weighted"), "f0.5_weighted", None),
+        (get_scorer("roc_auc"), "roc_auc of 7", None),
+        (get_scorer("balanced_accuracy"), "balanced_accuracy", None),
+        (make_scorer(metrics.f1_score, zero_division=0.0), "f1_score(zero_division=0.0)", "none"),
+        (make_scorer(metrics.f1_score, average="micro"), "f1_score(average='micro')", "none"),
+        (get_scorer("average_precision"), "average_precision_score", "none"),
+    ],
+    ids=str,
+)
+def test_a_scorer_of_a_metric_is_that_and_has_an_interval(scorer, named, score):
+    """Of the class that it names, scikit-learn's 1 where it names none; under a name to read."""
+    y = LABELS["1 is the lesser"][CODES]
+    found = tr.estimate_risk(LogisticRegression(), X, y, method="5-fold", scores=[scorer])
+    (one,) = found.scores.values()
+    assert list(found.scores) == [one.named_loss] == [named]
+    searched = tr.HonestSearchCV(LogisticRegression(), scoring=scorer, cv=3).fit(X, y)
+    assert searched.risk_.named_loss == named
+    assert (searched.risk_.interval is None) == (score == "none")
+    theirs = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=scorer, cv=3).fit(X, y)
+    assert searched.best_score_ == pytest.approx(theirs.best_score_, abs=1e-12)
+
+
+def test_a_scorer_that_names_no_class_takes_the_one_that_is_named():
+    """`positive=` against the 1 that scikit-learn takes where it is told nothing."""
     y = LABELS["text"][CODES]
-    scorer = make_scorer(metrics.f1_score, pos_label="no")
-    found = tr.estimate_risk(LogisticRegression(), X, y, method=SPLITS, loss=scorer)
-    scores = [
-        metrics.f1_score(y[b], LogisticRegression().fit(X[a], y[a]).predict(X[b]), pos_label="no")
-        for a, b in SPLITS
-    ]
-    np.testing.assert_allclose(found.split_risks, 1 - np.array(scores))
-    assert not any("positive class" in note for note in found.notes)
-    data = Data.check(X, LABELS["1, 2"][CODES], task="classification")
-    model = LogisticRegression().fit(X, data.y)
-    assert as_loss(get_scorer("recall"), data).scorer(model, X, data.y) == metrics.recall_score(
-        data.y, model.predict(X), pos_label=1
-    )
+    plain, own = make_scorer(metrics.f1_score), make_scorer(metrics.f1_score, pos_label="yes")
+    given = {"method": SPLITS, "positive": "no", "scores": [plain, own, "mcc"]}
+    found = tr.estimate_risk(LogisticRegression(), X, y, **given)
+    assert list(found.scores) == ["f1 of 'no'", "f1 of 'yes'", "mcc"]
+    with pytest.raises(Refusal, match="cannot rate even a perfect rule"):
+        tr.estimate_risk(LogisticRegression(), X, y, loss=plain)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"loss": "f1", "positive": "on"}, UnknownName, "positive='on' is no class .* no, yes"),
+        ({"positive": "no"}, Refusal, r"speaks of none or names its own \(zero-one\)"),
+        (
+            {"positive": "no", "loss": tr.losses.Recall(positive="yes")},
+            Refusal,
+            r"names its own \(recall\)",
+        ),
+        ({"loss": tr.losses.Recall(positive="on")}, UnknownName, "positive='on' is no class"),
+    ],
+)
+def test_a_class_that_is_not_there_or_not_asked_for_is_refused(given, error, message):
+    """Before a fit, with the labels that there are; a search says the same."""
+    y = LABELS["text"][CODES]
+    with pytest.raises(error, match=message):
+        tr.estimate_risk(LogisticRegression(), X, y, **given)
+    with pytest.raises(error, match=message):
+        tr.HonestSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, **given).fit(X, y)
+    with pytest.raises(Refusal, match="y holds numbers"):
+        tr.estimate_risk(LinearRegression(), X, X[:, 0], positive="no")
+
+
+def test_a_mean_over_classes_names_none():
+    """Both words at once contradict each other."""
+    with pytest.raises(BadArgument, match="average='macro' is a mean over all classes"):
+        tr.losses.Precision("macro", positive="yes")
+
+
+def test_one_of_three_classes_stands_against_the_rest():
+    """As scikit-learn rates a column of it alone; one of the same losses rates two data sets."""
+    y = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    given = {"method": SPLITS, "positive": "b", "scores": ["recall", "average-precision", "auc"]}
+    found = tr.estimate_risk(LogisticRegression(), X, y, loss=(loss := FBeta()), **given)
+    for train, test in SPLITS[:1]:
+        model = LogisticRegression().fit(X[train], y[train])
+        truth, said = y[test] == "b", model.predict(X[test]) == "b"
+        p = model.predict_proba(X[test])[:, 1]
+        assert found.split_risks[0] == pytest.approx(1 - metrics.f1_score(truth, said))
+        for name, score in (
+            ("recall", metrics.recall_score(truth, said)),
+            ("average-precision", metrics.average_precision_score(truth, p)),
+            ("auc", metrics.roc_auc_score(truth, p)),
+        ):
+            assert found.scores[name].split_risks[0] == pytest.approx(1 - score)
+            assert found.scores[name].positive == "b"
+    assert loss.positive is None
+    assert "f1 of 'b'" in str(found)
 
 
 def test_three_classes_have_no_positive_one():

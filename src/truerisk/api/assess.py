@@ -76,6 +76,7 @@ def assess(
     rule: Any = "min",
     loss: Any = None,
     scores: Any = (),
+    positive: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     time: Any = None,
@@ -108,6 +109,9 @@ def assess(
         of the first method, left out alone and two at a time; the usual method where it has none.
     interval : str, optional
         Which interval the honest risks get; ``tr.intervals.names()`` lists the words.
+    positive : label, optional
+        The class that scores of one class, such as F1, speak of, that of the ROC curve and the
+        event of `validate`: of two classes the greater label by default. Results name it.
     rule, loss, scores, groups, sample_weight, time, block, confidence_level, engine, executor,
     random_state
         As for `risk_curve`.
@@ -160,11 +164,12 @@ def assess(
     task = task_of(named_learners, y)
     rows = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     checked = Data.check(X, y, task=task, **rows)
-    review = PlannedValidation.of(validate, X, checked, seed)
+    review = PlannedValidation.of(validate, X, checked, seed, positive)
     data = rows_for(named_learners, checked)
     asked = {
         "loss": loss,
         "scores": scores,
+        "positive": positive,
         "rule": rule,
         "interval": interval,
         "confidence_level": confidence_level,
@@ -178,7 +183,7 @@ def assess(
     }
     first = next(iter(problems.values()))
     schedule = Schedule.draw(first, methods, outer, several=len(problems) > 1)
-    given = as_typed(**rows, scores=scores or None, validate=validate or None)
+    given = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
     schedule = replace(schedule, given=given)
     problems = {
         name: with_default_interval(problem, schedule.nested) for name, problem in problems.items()

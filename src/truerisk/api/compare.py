@@ -123,7 +123,7 @@ def difference(
         "none",
         value,
         n_rows,
-        a.loss,
+        a.named_loss,
         notes=tuple(reasons[:1]),
         is_score=a.perfect is not None,
     )

@@ -23,6 +23,7 @@ def estimate_risk(
     method: Any = None,
     loss: Any = None,
     scores: Any = (),
+    positive: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     time: Any = None,
@@ -50,6 +51,9 @@ def estimate_risk(
         A scikit-learn scorer is turned into an error.
     scores : list of such, or dict that names them
         Further losses and scores of the same fits: ``scores["auc"]`` of the result.
+    positive : label, optional
+        The class that scores of one class, such as F1, speak of: by default the greater of two
+        labels, as in scikit-learn. Results name it.
     groups : array of labels, optional
         Rows of one group stay on one side of every split.
     sample_weight : array, optional
@@ -93,6 +97,7 @@ def estimate_risk(
         y,
         loss=loss,
         scores=scores,
+        positive=positive,
         groups=groups,
         sample_weight=sample_weight,
         time=time,
@@ -118,6 +123,7 @@ def risk_curve(
     rule: Any = "min",
     loss: Any = None,
     scores: Any = (),
+    positive: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     time: Any = None,
@@ -150,6 +156,7 @@ def risk_curve(
         y,
         loss=loss,
         scores=scores,
+        positive=positive,
         rule=rule,
         groups=groups,
         sample_weight=sample_weight,

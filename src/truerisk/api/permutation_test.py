@@ -12,6 +12,7 @@ from truerisk.api.permuting.result import PermutationTest
 from truerisk.api.road.provenance import as_seed
 from truerisk.core.arguments import check_count
 from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.core.present import of_class
 from truerisk.core.present import seconds as in_words
 from truerisk.core.progress import stage
 from truerisk.core.warned import warn
@@ -107,7 +108,7 @@ def permutation_test(
         null=null,
         permuted=procedure.orders.what,
         n_units=procedure.orders.n_units,
-        loss=problem.loss.word,
+        loss=of_class(problem.loss.word, problem.loss.label(problem.data)),
         method=method.word,
         engine=engine,
         seed=seed,

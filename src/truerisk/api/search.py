@@ -83,6 +83,9 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         Zero-one for classifiers and squared for regressors by default.
     scores : list of such, or dict that names them
         Further losses and scores to be told of the same fits: `scores_`.
+    positive : label, optional
+        The class that scores of one class, such as F1, speak of: by default the greater of two
+        labels, as in scikit-learn. Results name it.
     refit : bool or callable, default=True
         Fit the chosen setting on all rows. A function of `cv_results_` chooses it by its number
         (only with ``outer=None``, since outer splits choose by `rule`).
@@ -174,6 +177,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         outer: Any = "pairs",
         loss: Any = None,
         scores: Any = (),
+        positive: Any = None,
         refit: Any = True,
         executor: Any = None,
         random_state: Any = 0,
@@ -197,6 +201,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.outer = outer
         self.loss = loss
         self.scores = scores
+        self.positive = positive
         self.refit = refit
         self.executor = executor
         self.random_state = random_state

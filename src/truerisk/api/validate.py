@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from truerisk.api.road.event import Event
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.validating.all_parts import validation_of
 from truerisk.api.validating.asked import asked_of
-from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import honest_run
 from truerisk.api.validating.wishes import Wishes
 from truerisk.core.as_typed import as_typed

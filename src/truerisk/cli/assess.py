@@ -13,7 +13,13 @@ import click
 from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
 from truerisk.cli.pages import check_writable, typed
 from truerisk.cli.reviews import REVIEWED, review_options, reviewed
-from truerisk.cli.source import Source, order_options, read_source, source_options
+from truerisk.cli.source import (
+    Source,
+    label_written,
+    order_options,
+    read_source,
+    source_options,
+)
 from truerisk.cli.stores import in_a_folder, store_path, terminated
 from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.writing import write_text
@@ -107,6 +113,7 @@ def assess(
     options: dict[str, Any] = {"loss": loss, "rule": rule, "random_state": seed}
     options["executor"] = runs_on
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
+    options["positive"] = label_written(source, asked["positive"])
     families = _families(source, models, (*(methods or (None,)), outer))
     curves = _curves(learning_curve)
     _say_plan(source, method, outer)
@@ -126,7 +133,7 @@ def assess(
 def _review_asked(validate: bool, where: dict[str, Any]) -> dict[str, Any]:
     """What the validation is asked, taken from the options; without one there is nothing to ask."""
     asked = {name: where.pop(name) for name in REVIEWED}
-    given = [name for name, value in asked.items() if value is not None]
+    given = [name for name in asked if name != "positive" and asked[name] is not None]
     if given and not validate:
         raise click.UsageError(f"--{given[0]} goes with --validate.")
     return asked

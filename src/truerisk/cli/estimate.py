@@ -9,7 +9,14 @@ from typing import Any
 import click
 
 from truerisk.cli.output import listed, say, show, shown_progress, worded_warnings
-from truerisk.cli.source import Source, order_options, read_source, source_options
+from truerisk.cli.source import (
+    Source,
+    label_written,
+    order_options,
+    positive_option,
+    read_source,
+    source_options,
+)
 from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.registry import closest
 
@@ -29,6 +36,7 @@ __all__ = ["estimate", "read_model"]
 )
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")
+@positive_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @worker_options
@@ -38,6 +46,7 @@ def estimate(
     method: str | None,
     loss: str | None,
     scores: str | None,
+    positive: str | None,
     as_json: bool,
     seed: int,
     jobs: int | None,
@@ -58,6 +67,7 @@ def estimate(
     pipeline, params, _ = read_model(model, settings, source)
     options: dict[str, Any] = {"loss": loss, "executor": runs_on, "random_state": seed}
     options |= {"scores": listed("--scores", scores, "score", "auc,f1"), **source.of_rows}
+    options["positive"] = label_written(source, positive)
     with worded_warnings(), shown_progress():
         curve = risk_curve(pipeline, params, source.X, source.y, method=method, **options)
     found = curve[0] if curve.procedure is None else curve.procedure

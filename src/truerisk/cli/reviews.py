@@ -22,7 +22,8 @@ def review_options(replicates: int | None) -> Callable[[Any], Any]:
         click.option(
             "--positive",
             metavar="LABEL",
-            help="The class that is the event.  [default: the second of two]",
+            help="The class that is the event, and that scores of one class speak of.  "
+            "[default: the second of two]",
         ),
         click.option("--subgroups", metavar="COLS", help="Columns whose levels are told apart."),
         click.option(

@@ -16,6 +16,7 @@ __all__ = [
     "Source",
     "label_written",
     "order_options",
+    "positive_option",
     "read_source",
     "source_options",
     "time_option",
@@ -94,6 +95,13 @@ _block_option = click.option(
     "--block",
     metavar="COLS",
     help="The columns of coordinates, with commas, or of labels of blocks; no features.",
+)
+
+
+positive_option = click.option(
+    "--positive",
+    metavar="LABEL",
+    help="The class that scores of one class speak of.  [default: the greater of two]",
 )
 
 

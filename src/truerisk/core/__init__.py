@@ -11,6 +11,7 @@
 | `answers.py`, `linear_rules.py` | predictions of all candidates in flat blocks; coefficients |
 | `loss.py`, `losses.py`, `scores/` | what a loss is; losses of rows; scores of test sets |
 | `loss_words.py` | what users may write as `loss=` |
+| `scorer_losses.py` | scorers of scikit-learn as losses |
 | `positive.py` | scores of one class: which of two labels is the positive one |
 | `contracts.py` | Method, Engine, Rule, and what passes between them |
 | `evaluation.py` | what a method found |

@@ -182,7 +182,7 @@ class LearningCurve(Written):
     @property
     def _head(self) -> list[str]:
         what = self.estimates[-1]
-        return ["training rows", what.scale.head(what.loss), "interval", "law"]
+        return ["training rows", what.scale.head(what.named_loss), "interval", "law"]
 
     def _rows(self) -> list[list[str]]:
         rows = []

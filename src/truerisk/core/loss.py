@@ -8,12 +8,13 @@ what each row does to it (`tells_influences`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
 from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.present import plain
 from truerisk.core.scale import Scale
 from truerisk.core.table.data import Data, Task
 
@@ -55,6 +56,7 @@ class Loss(ABC):
     tells_influences: bool = False
     grows_with_few_rows: bool = False  # whether it is too large of few rows, whatever the rule
     holds_in_space: bool = False  # whether an interval of a score kept its promise on fields
+    positive: Any = None  # the class that was named for it, where it is a score of one class
     notes: tuple[str, ...] = ()  # on what was taken for granted, for the reader of a result
 
     @abstractmethod
@@ -100,6 +102,19 @@ class Loss(ABC):
     ) -> np.ndarray:
         """The part of Σ (w φ/W)² of each candidate that two rows have in common: pairs have one."""
         return np.zeros(len(answers))
+
+    def rated(self, data: Data) -> int | None:
+        """The code of the class that it speaks of; None where it speaks of all."""
+        return None
+
+    def label(self, data: Data) -> Any:
+        """The class that it speaks of, as a result shows it; None where it speaks of all."""
+        code = self.rated(data)
+        return None if code is None else plain(data.label(code))
+
+    def of_class(self, positive: Any) -> Self:
+        """The same of this class, where it is of one that has not been named yet."""
+        return self
 
     def averaged(self, asked: Average | None) -> Average:
         """How its test sets are averaged where this was asked for."""

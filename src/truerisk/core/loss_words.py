@@ -7,10 +7,9 @@ compare; `same_as_scorer` gives what scikit-learn means by a name, the mean over
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -18,37 +17,14 @@ import numpy as np
 from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName, is_failure
 from truerisk.core.loss import NO_PREDICTIONS
-from truerisk.core.losses import (
-    AUC,
-    MCC,
-    R2,
-    Absolute,
-    AveragePrecision,
-    BalancedAccuracy,
-    Brier,
-    FBeta,
-    Log,
-    Loss,
-    Precision,
-    Recall,
-    RowLoss,
-    Squared,
-    ZeroOne,
-)
+from truerisk.core.losses import Loss, RowLoss
 from truerisk.core.positive import WANT_A_CLASS, PositiveScorer
 from truerisk.core.present import clean
 from truerisk.core.registry import Line, Registry, closest
+from truerisk.core.scorer_losses import ScorerLoss, loss_of_scorer, same_as_scorer
 from truerisk.core.table.data import Data
 
-__all__ = [
-    "CallableLoss",
-    "RatedLoss",
-    "ScorerLoss",
-    "as_loss",
-    "perfect_rule",
-    "registry",
-    "same_as_scorer",
-]
+__all__ = ["CallableLoss", "RatedLoss", "as_loss", "registry"]
 
 _HERE = "truerisk.core.losses"
 _TABLE = "truerisk.core.scores.confusion"
@@ -62,7 +38,7 @@ registry = Registry(
         "brier": Line(f"{_HERE}:Brier", "squared distance of the probabilities to the truth"),
         "squared": Line(f"{_HERE}:Squared", "(y - f)^2 (regressors' default)"),
         "absolute": Line(f"{_HERE}:Absolute", "|y - f|"),
-        "auc": Line(f"{_RANKED}:AUC", "1 - AUC, by test sets"),
+        "auc": Line(f"{_RANKED}:AUC", "1 - AUC, by test sets; of several classes the mean"),
         "average-precision": Line(f"{_RANKED}:AveragePrecision", "1 - AP, by test sets"),
         "balanced-accuracy": Line(f"{_TABLE}:BalancedAccuracy", "1 - mean recall of the classes"),
         "f1": Line(f"{_TABLE}:FBeta", "1 - F1; F2 is tr.losses.FBeta(2)"),
@@ -77,49 +53,6 @@ registry = Registry(
         "ece": Line("truerisk.core.scores.reliability:ECE", "expected calibration error"),
     },
 )
-
-_TWO, _CLASSES, _NUMBERS = "two classes", "classes", "numbers"
-_SCORERS: dict[str, tuple[str, Callable[[], Loss]]] = {
-    "accuracy": (_CLASSES, ZeroOne),
-    "average_precision": (_TWO, AveragePrecision),
-    "balanced_accuracy": (_CLASSES, BalancedAccuracy),
-    "f1": (_TWO, FBeta),
-    "f1_macro": (_CLASSES, partial(FBeta, average="macro")),
-    "f1_weighted": (_CLASSES, partial(FBeta, average="weighted")),
-    "matthews_corrcoef": (_CLASSES, MCC),
-    "neg_brier_score": (_CLASSES, Brier),
-    "neg_log_loss": (_CLASSES, Log),
-    "neg_mean_absolute_error": (_NUMBERS, Absolute),
-    "neg_mean_squared_error": (_NUMBERS, Squared),
-    "precision": (_TWO, Precision),
-    "precision_macro": (_CLASSES, partial(Precision, average="macro")),
-    "precision_weighted": (_CLASSES, partial(Precision, average="weighted")),
-    "r2": (_NUMBERS, R2),
-    "recall": (_TWO, Recall),
-    "recall_macro": (_CLASSES, partial(Recall, average="macro")),
-    "recall_weighted": (_CLASSES, partial(Recall, average="weighted")),
-    "roc_auc": (_TWO, AUC),
-}
-"""scikit-learn's names of scores that a loss of ours is made of, and what y they are for."""
-
-
-def same_as_scorer(word: str, n_classes: int) -> Loss | None:
-    """The loss of ours that means what scikit-learn means by a name; None where there is none.
-
-    Its usual average is the mean over folds, that of `cross_val_score`, and its word is the name.
-    `n_classes` is 0 for regression. Scores of one class rate the greater of two labels.
-
-    >>> loss = same_as_scorer("f1", 2)
-    >>> loss.word, loss.usual_average, same_as_scorer("f1", 3)
-    ('f1', 'fold', None)
-    """
-    of_what, made = _SCORERS.get(word, ("", None))
-    fits = {_TWO: n_classes == 2, _CLASSES: n_classes > 0, _NUMBERS: n_classes == 0}
-    if made is None or not fits[of_what]:
-        return None
-    loss = made()
-    loss.word, loss.usual_average, loss.is_score = word, "fold", True
-    return loss
 
 
 class CallableLoss(RowLoss):
@@ -172,60 +105,27 @@ class RatedLoss(Loss):
         return np.array(rated)
 
 
-class ScorerLoss(Loss):
-    """A scikit-learn scorer turned into an error: the score of a perfect rule minus the score.
+def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
+    """The loss a user asked for, checked against the data; None is the task's usual one.
 
-    The perfect rule answers with y itself (and certainty), so accuracy and R² become 1 − score and
-    `neg_mean_squared_error` becomes the mean squared error, without knowing the scorer.
+    A score of one class speaks of `positive`, unless it names its class itself.
     """
-
-    response, per_row, is_score = "scored", False, True
-    tasks = ("classification", "regression")
-
-    def __init__(self, scorer: Callable[..., Any], word: str, data: Data) -> None:
-        self.scorer = scorer
-        self.word = word
-        self.perfect = self._rate_perfect_rule(data)
-        if not np.isfinite(self.perfect):
-            raise Refusal(
-                f"scorer {word} gives {self.perfect} for a perfect rule: it cannot become an error."
-            )
-
-    def _rate_perfect_rule(self, data: Data) -> float:
-        rows = np.arange(data.n_rows)[:, None]
-        try:
-            with warnings.catch_warnings():  # nobody asked about a perfect rule
-                warnings.simplefilter("ignore")
-                return float(self.scorer(perfect_rule(data), rows, data.y))
-        except Exception as error:  # a user's scorer may raise anything
-            raise Refusal(
-                f"scorer {self.word} cannot rate even a perfect rule on this y "
-                f"({type(error).__name__}: {error}); use another scorer, or make_scorer with the "
-                "arguments it lacks."
-            ) from error
-
-    def of_set(
-        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
-    ) -> np.ndarray:
-        return self.perfect - answers
-
-
-def as_loss(loss: Any, data: Data) -> Loss:
-    """The loss a user asked for, checked against the data; None is the task's usual one."""
     if loss is None:
         loss = "zero-one" if data.task == "classification" else "squared"
     if data.task == "other" and not isinstance(loss, Loss):
         raise Refusal(NO_PREDICTIONS.format(shown(loss)))
-    found = _resolve(loss, data)
+    found = _resolve(loss, data, positive)
+    if positive is not None:
+        found = found.of_class(positive)
     found.check(data)
     return found
 
 
-def _resolve(loss: Any, data: Data) -> Loss:
+def _resolve(loss: Any, data: Data, positive: Any) -> Loss:
     if isinstance(loss, Loss):
-        return loss
+        return copy(loss)  # which is checked against these data, and may serve others
     if isinstance(loss, str):
-        return _by_word(loss, data)
+        return _by_word(loss, data, positive)
     refuse_class("loss", loss)
     if not callable(loss):
         text = clean(" ".join(repr(loss).split()), 80)
@@ -237,7 +137,7 @@ def _resolve(loss: Any, data: Data) -> Loss:
         )
     arguments = _required_arguments(loss)
     if arguments == 3:
-        return ScorerLoss(loss, str(loss), data)
+        return loss_of_scorer(loss, data, positive)
     if arguments == 2:
         return _from_function(loss, data)
     raise UnknownName(
@@ -246,22 +146,20 @@ def _resolve(loss: Any, data: Data) -> Loss:
     )
 
 
-def _by_word(word: str, data: Data) -> Loss:
+def _by_word(word: str, data: Data, positive: Any) -> Loss:
     if word == "cost":
         raise Refusal("loss 'cost' needs its matrix: loss=tr.losses.Cost([[0, 1], [5, 0]]).")
     if word in registry:
         found: Loss = registry.load(word)()
         return found
-    same = same_as_scorer(word, data.n_classes)
+    same = same_as_scorer(word, data.n_classes, positive)
     if same is not None:
         return same
     from sklearn.metrics import get_scorer, get_scorer_names
 
     if word in WANT_A_CLASS and data.n_classes == 2:
-        positive = data.label(1)  # the greater one, as for 'auc' and the ROC
-        loss = ScorerLoss(PositiveScorer(word, positive), word, data)
-        loss.notes = (f"positive class: {clean(repr(positive), 60)}",)
-        return loss
+        label = data.label(1) if positive is None else positive
+        return ScorerLoss(PositiveScorer(word, label), word, data)
     if word in get_scorer_names():
         return ScorerLoss(get_scorer(word), word, data)
     raise UnknownName(
@@ -320,29 +218,3 @@ def _own_code(what: str) -> Iterator[None]:
         if not is_failure(error):
             raise
         raise FitFailed.of(error, what) from error
-
-
-def perfect_rule(data: Data) -> Any:
-    """An estimator whose X is the row number and whose answer is y."""
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-
-    class Truth(BaseEstimator):
-        def fit(self, X: Any, y: Any = None) -> Any:
-            return self
-
-        def __sklearn_is_fitted__(self) -> bool:
-            return True
-
-        def predict(self, X: Any) -> Any:
-            return data.y[np.asarray(X)[:, 0]]
-
-    if data.task == "regression":
-        return type("PerfectRegressor", (RegressorMixin, Truth), {})()
-
-    class TrueClass(ClassifierMixin, Truth):
-        classes_ = data.classes
-
-        def predict_proba(self, X: Any) -> Any:
-            return np.eye(data.n_classes)[data.codes[np.asarray(X)[:, 0]]]  # type: ignore[index]
-
-    return TrueClass()

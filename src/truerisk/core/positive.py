@@ -1,4 +1,4 @@
-"""Scores of one class by scikit-learn's words: the greater of two labels is the positive one.
+"""Scores of one class: the positive one, by default the greater of two labels.
 
 scikit-learn's own scorers take the label 1 for it: they refuse text, and of the classes 1 and 2
 they rate the first.
@@ -6,12 +6,19 @@ they rate the first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-__all__ = ["WANT_A_CLASS", "PositiveScorer"]
+from truerisk.core.arguments import shown
+from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.present import clean
+from truerisk.core.table.data import Data
+
+__all__ = ["WANT_A_CLASS", "PositiveScorer", "class_named"]
 
 WANT_A_CLASS = frozenset(
     {
@@ -28,6 +35,19 @@ WANT_A_CLASS = frozenset(
     }
 )
 """The words of scikit-learn that rate one of two classes."""
+
+
+def class_named(positive: Any, data: Data) -> int:
+    """The code of the class of y that `positive=` names; another label is refused."""
+    if data.task != "classification":
+        raise Refusal(
+            f"positive={shown(positive)} names a class, and y holds numbers: leave it out."
+        )
+    labels = [data.label(code) for code in range(data.n_classes)]
+    if positive not in labels:
+        known = clean(", ".join(map(str, labels)), 160)
+        raise UnknownName(f"positive={shown(positive)} is no class of y, which has {known}.")
+    return labels.index(positive)
 
 
 @dataclass(frozen=True)
@@ -63,13 +83,29 @@ class _Recoded:
 
     @property
     def classes_(self) -> np.ndarray:
-        return _ones(self._model.classes_, self._positive)
+        return np.sort(_ones(self._model.classes_, self._positive))
 
     def predict(self, X: Any) -> np.ndarray:
         return _ones(self._model.predict(X), self._positive)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+        told = getattr(self._model, name)
+        if name not in _TURNED or _ones(self._model.classes_, self._positive).tolist() != [1, 0]:
+            return told
+
+        @wraps(told)  # scikit-learn reads its name
+        def turned(X: Any) -> Any:
+            return _TURNED[name](told(X))
+
+        return turned
+
+
+_TURNED: dict[str, Callable[[Any], Any]] = {
+    "predict_proba": np.fliplr,
+    "predict_log_proba": np.fliplr,
+    "decision_function": np.negative,
+}
+"""What a model says of two classes, as it is told where these are in the other order."""
 
 
 def _ones(labels: Any, positive: Any) -> np.ndarray:

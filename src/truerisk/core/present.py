@@ -25,6 +25,7 @@ __all__ = [
     "html_table",
     "may_be_best",
     "number",
+    "of_class",
     "params_text",
     "plain",
     "risk",
@@ -176,15 +177,24 @@ def html_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]])
     )
 
 
+def of_class(score: str, positive: Any) -> str:
+    """The name of a score, with the class that it speaks of.
+
+    >>> of_class("f1", "bad"), of_class("mcc", None)
+    ("f1 of 'bad'", 'mcc')
+    """
+    return score if positive is None else f"{score} of {clean(repr(positive), 40)}"
+
+
 def estimate_rows(estimate: Any) -> list[list[str]]:
     """What a RiskEstimate shows of itself, one pair per line."""
-    own, name, lower = estimate.own_scale, clean(estimate.loss, 40), estimate.perfect is None
+    own, name, lower = estimate.own_scale, clean(estimate.named_loss, 60), estimate.perfect is None
     rows = [
         ["risk", number(own.value)] if lower else [name, f"{number(own.value)} (larger is better)"],
         ["standard error", number(estimate.std_error)],
         ["interval", _interval(own.interval)],
-        *(row for name, one in estimate.scores.items() for row in scale_rows(name, one)),
-        ["loss", estimate.loss],
+        *(row for one in estimate.scores.values() for row in scale_rows(one)),
+        ["loss", estimate.named_loss],
         ["method", estimate.method],
         ["estimates", TARGETS.get(estimate.target, estimate.target)],
         ["bias", estimate.bias],
@@ -200,9 +210,9 @@ def estimate_rows(estimate: Any) -> list[list[str]]:
     return rows + [["note", note] for note in estimate.notes]
 
 
-def scale_rows(name: str, estimate: Any) -> list[list[str]]:
+def scale_rows(estimate: Any) -> list[list[str]]:
     """A score, or a further loss, on its own scale, with its interval."""
-    own, name = estimate.own_scale, clean(name, 40)
+    own, name = estimate.own_scale, clean(estimate.named_loss, 60)
     return [
         [name, f"{number(own.value)} ({own.better} is better)"],
         [f"{name}, interval", _interval(own.interval)],

@@ -47,7 +47,8 @@ class RiskEstimate(Written):
     risk of the procedure over training sets), "Err_XY" (risk of this fitted rule), "CER" (its
     conditional risk: fresh labels at the x's of the training rows) or "training". `perfect` is the
     score of a rule without error where the loss is the distance to it, None for a pure loss;
-    `scores` are further losses of the same fits, by name.
+    `positive` is the class that a score of one class speaks of, None for all others; `scores` are
+    further losses of the same fits, by name.
     """
 
     value: float | None
@@ -81,6 +82,12 @@ class RiskEstimate(Written):
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
     answered: AnsweredRows | None = field(default=None, repr=False)
     influences: Influences | None = field(default=None, repr=False, compare=False)
+    positive: Any = None
+
+    @property
+    def named_loss(self) -> str:
+        """The loss, with the class that it speaks of: "f1 of 'bad'"."""
+        return present.of_class(self.loss, self.positive)
 
     @property
     def own_scale(self) -> OwnScale:
@@ -133,7 +140,7 @@ class RiskEstimate(Written):
             "low": self.interval and self.interval.low,
             "high": self.interval and self.interval.high,
             "method": self.method,
-            "loss": self.loss,
+            "loss": self.named_loss,
             **(self.table or {}),
         }
         return frame_of({name: [value] for name, value in columns.items()})
@@ -170,8 +177,8 @@ class RiskEstimate(Written):
         value = "no value" if shown.value is None else present.risk(shown.value)
         sure = present.sureness(self.std_error, shown.interval)
         if self.perfect is None:
-            return f"risk {value} ({self.loss}, {self.method}){sure}"
-        return f"{self.loss} {value} (larger is better, {self.method}){sure}"
+            return f"risk {value} ({self.named_loss}, {self.method}){sure}"
+        return f"{self.named_loss} {value} (larger is better, {self.method}){sure}"
 
     def _repr_html_(self) -> str:
         return present.html_table("Risk estimate", ["", ""], present.estimate_rows(self))
@@ -267,7 +274,7 @@ class RiskCurve(Written):
             "low": [e.interval and e.interval.low for e in estimates],
             "high": [e.interval and e.interval.high for e in estimates],
             "method": [e.method for e in estimates],
-            "loss": [e.loss for e in estimates],
+            "loss": [e.named_loss for e in estimates],
             "chosen": [c == curve.best for curve in curves for c in range(len(curve))],
         }
         return frame_of(columns)
@@ -302,7 +309,7 @@ class RiskCurve(Written):
 
     @property
     def _head(self) -> list[str]:
-        return ["candidate", self.common.scale.head(self.common.loss), "std. error"]
+        return ["candidate", self.common.scale.head(self.common.named_loss), "std. error"]
 
     def _rows(self, mark: str) -> list[list[str]]:
         rivals, others = self._numbers_of_best_set or (), "may be best (95 %)"

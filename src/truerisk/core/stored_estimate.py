@@ -23,6 +23,7 @@ YOUNGER: dict[str, Any] = {  # than the schema
     "weighted": False,
     "ordered": False,
     "placed": False,
+    "positive": None,
 }
 NONE, NUMBER = type(None), (int, float)
 KINDS: dict[str, tuple[type, ...]] = {

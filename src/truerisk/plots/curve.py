@@ -68,7 +68,7 @@ def draw_curves(curves: Mapping[str, RiskCurve], *, ax: Any = None, x: str | Non
     order = np.argsort(places, kind="stable")
     lines = []
     for number, (label, curve) in enumerate(curves.items()):
-        same = curve.common.loss == first.common.loss
+        same = curve.common.named_loss == first.common.named_loss
         (line,) = (ax if same else _right(ax, curve)).plot(
             places[order],
             _heights(curve)[order],
@@ -91,7 +91,7 @@ def draw_curves(curves: Mapping[str, RiskCurve], *, ax: Any = None, x: str | Non
 
 def _right(ax: Any, curve: RiskCurve) -> Any:
     """The axes on the right, made when first needed."""
-    label = curve.common.scale.axis(curve.common.loss)
+    label = curve.common.scale.axis(curve.common.named_loss)
     for axes in ax.figure.axes:
         if axes is not ax and axes.get_ylabel() == label and axes.bbox.bounds == ax.bbox.bounds:
             return axes
@@ -111,7 +111,7 @@ def _alike(curves: Mapping[str, RiskCurve]) -> RiskCurve:
                 f"curve '{label}' has other candidates than the first: curves drawn together are "
                 "of one grid."
             )
-    losses = list(dict.fromkeys(curve.common.loss for curve in curves.values()))
+    losses = list(dict.fromkeys(curve.common.named_loss for curve in curves.values()))
     if len(losses) > 2:
         raise BadData(
             f"the curves are in {len(losses)} losses ({', '.join(losses)}), and a plot has two "
@@ -169,4 +169,4 @@ def _name_axes(ax: Any, curve: RiskCurve, name: str, places: np.ndarray) -> None
     if name == "candidate" and len(curve) <= 12:
         ax.set_xticks(places, [params_text(p) for p in curve.candidates], rotation=45, ha="right")
     ax.set_xlabel(name)
-    ax.set_ylabel(curve.common.scale.axis(curve.common.loss))
+    ax.set_ylabel(curve.common.scale.axis(curve.common.named_loss))

@@ -39,7 +39,7 @@ def draw_learning_curve(
     bars = np.abs(ends.T - values)
     points = ax.errorbar(
         curve.sizes, values, yerr=bars, fmt="o", markersize=4, elinewidth=0.8, capsize=2,
-        label=label or curve.estimates[-1].loss,
+        label=label or curve.estimates[-1].named_loss,
     )  # fmt: skip
     if curve.law is not None:
         _draw_law(ax, curve, points.lines[0].get_color(), to)
@@ -48,7 +48,7 @@ def draw_learning_curve(
     ax.set_xticks(places, [f"{place:g}" for place in places])
     ax.minorticks_off()
     ax.set_xlabel("training rows")
-    ax.set_ylabel(curve.estimates[-1].scale.axis(curve.estimates[-1].loss))
+    ax.set_ylabel(curve.estimates[-1].scale.axis(curve.estimates[-1].named_loss))
     return ax
 
 

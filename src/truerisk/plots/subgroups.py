@@ -41,7 +41,7 @@ def draw_subgroups(risks: SubgroupRisks, *, ax: Any = None) -> Any:
     ax.set_yticks(range(len(lines)), names)
     ax.set_ylim(len(lines) - 0.5, -0.5)
     better = risks.whole.own_scale.better
-    ax.set_xlabel(f"{clean(risks.loss, 40)} ({better} is better)")
+    ax.set_xlabel(f"{clean(risks.named_loss, 60)} ({better} is better)")
     if labels:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, frameon=False,
                   fontsize="small")  # fmt: skip

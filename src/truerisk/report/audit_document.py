@@ -10,7 +10,7 @@ from truerisk.core.interval import Interval
 from truerisk.core.present import MODELS_SAW, clean, params_text
 from truerisk.core.scale import Scale
 from truerisk.report.document import Noticed
-from truerisk.report.estimates import read_interval, read_scale
+from truerisk.report.estimates import read_interval, read_loss, read_scale
 from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = ["SCHEMA", "AuditDocument", "Risk", "read_audit"]
@@ -106,7 +106,7 @@ def read_audit(content: Any) -> AuditDocument:
         search=found["search"].text(),
         level=found["level"].text(),
         conclusion=found["conclusion"].text(),
-        loss=found["claimed"]["loss"].text(),
+        loss=read_loss(found["claimed"]),
         scale=scale,
         claimed=risk(found["claimed"]),
         honest=found["honest"].maybe(risk),

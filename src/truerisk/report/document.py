@@ -11,7 +11,15 @@ from truerisk.core.interval import Interval
 from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
 from truerisk.core.scale import Scale
 from truerisk.core.ties import tied_groups
-from truerisk.report.estimates import Course, Curve, Estimate, Learned, read_interval, read_setting
+from truerisk.report.estimates import (
+    Course,
+    Curve,
+    Estimate,
+    Learned,
+    read_interval,
+    read_loss,
+    read_setting,
+)
 from truerisk.report.json_values import JsonValue, require_schema
 from truerisk.report.validation_document import MeasureRecord, ValidationDocument, validation_in
 
@@ -232,6 +240,7 @@ class Document:
     learners: tuple[LearnerRecord, ...]
     conclusion: str
     loss: str
+    loss_word: str
     task: str
     tuned_by: str
     tested_by: str
@@ -301,7 +310,8 @@ def read_document(content: Any) -> Document:
         best=learners[best],
         learners=(learners[best], *[one for one in ranked if one.name != best]),
         conclusion=found["conclusion"].text(),
-        loss=found["loss"].text(),
+        loss=read_loss(found),
+        loss_word=found["loss"].text(),
         task=found["task"].text(),
         tuned_by=found["tuned_by"].text(),
         tested_by=found["tested_by"].text(),

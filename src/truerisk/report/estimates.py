@@ -9,11 +9,20 @@ from math import isfinite
 from typing import Any
 
 from truerisk.core.interval import Interval
-from truerisk.core.present import clean, params_text
+from truerisk.core.present import clean, of_class, params_text
 from truerisk.core.scale import ERROR, Scale
 from truerisk.report.json_values import JsonValue
 
-__all__ = ["Course", "Curve", "Estimate", "Expected", "Learned", "read_interval", "read_setting"]
+__all__ = [
+    "Course",
+    "Curve",
+    "Estimate",
+    "Expected",
+    "Learned",
+    "read_interval",
+    "read_loss",
+    "read_setting",
+]
 
 
 @dataclass(frozen=True)
@@ -39,13 +48,13 @@ class Estimate:
             value=scale.value(found["value"].maybe(JsonValue.number)),
             std_error=found["std_error"].maybe(JsonValue.any_number),
             interval=scale.interval(found["interval"].maybe(read_interval)),
-            loss=found["loss"].text(),
+            loss=read_loss(found),
             method=found["method"].text(),
             bias=found["bias"].text(),
             engine=found["engine"].text(),
             notes=tuple(found["notes"].texts()),
             scale=scale,
-            scores={name: Estimate.read(one) for name, one in scores},
+            scores={one.loss: one for one in (Estimate.read(each) for _, each in scores)},
         )
 
 
@@ -75,7 +84,7 @@ class Curve:
         scale = read_scale(points[0])
         return cls(
             method=points[0]["method"].text(),
-            loss=points[0]["loss"].text(),
+            loss=read_loss(points[0]),
             rule=found["rule"].text(),
             best=best,
             settings=tuple(read_setting(p["params"]) for p in points),
@@ -185,6 +194,11 @@ def _numbers(found: JsonValue) -> frozenset[int]:
 def read_scale(found: JsonValue) -> Scale:
     """How people read the estimate."""
     return Scale(found.get("perfect").maybe(JsonValue.number))
+
+
+def read_loss(found: JsonValue) -> str:
+    """A loss, with the class that it speaks of; files of earlier versions do not say which."""
+    return of_class(found["loss"].text(), found.get("positive").value)
 
 
 def read_interval(found: JsonValue) -> Interval:

@@ -190,7 +190,7 @@ def _call(document: Document) -> str:
         f"learners = {{...}}  # {words}",
         f"tr.assess(learners, X, y, methods={methods!r}, outer={document.tested_by!r},",
         *(f"          {argument}," for argument in arguments(document.given)),
-        f"          rule={document.rule!r}, loss={document.loss!r},{interval}",
+        f"          rule={document.rule!r}, loss={document.loss_word!r},{interval}",
         *([f"          learning_curve={curves!r},"] if curves else []),
         f"          confidence_level={document.level:g}, random_state={document.seed})",
     ]

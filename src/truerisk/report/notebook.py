@@ -39,7 +39,7 @@ def curve_picture(curve: RiskCurve) -> str:
         return ""
     plain = Curve(
         method=curve.common.method,
-        loss=curve.common.loss,
+        loss=curve.common.named_loss,
         rule=curve.rule,
         best=curve.best,
         settings=curve.candidates,

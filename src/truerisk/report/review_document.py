@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from truerisk.core.interval import Interval
 from truerisk.core.present import clean
 from truerisk.core.scale import Scale
-from truerisk.report.estimates import read_interval
+from truerisk.report.estimates import read_interval, read_loss
 from truerisk.report.json_values import JsonValue
 
 __all__ = [
@@ -101,7 +101,7 @@ def read_subgroups(found: JsonValue) -> tuple[SubgroupsRecord, ...]:
     """Every loss."""
     return tuple(
         SubgroupsRecord(
-            loss=clean(one["loss"].text(), 60),
+            loss=clean(read_loss(one), 60),
             is_score=one["whole"]["perfect"].value is not None,
             lines=tuple(
                 LevelRecord.read(line) for line in (one["whole"], *one["levels"].each(MOST_LINES))

@@ -7,13 +7,18 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
 
 X, Y = tr.datasets.make_difficult(60, random_state=1)
+OF_TWO = (
+    "a ROC curve is of two classes, and y has 3: name the one that stands against the others, "
+    "such as positive=1."
+)
 QUICK = {"methods": ["3-fold"], "outer": "4-fold"}
 
 
@@ -70,11 +75,35 @@ def test_decision_values_stand_in_for_probabilities(found):
 def test_the_curve_is_of_the_out_of_fold_rows(found):
     """Area and positive class are those of the scores and labels, and `a.roc` is the best one's."""
     one = found.learners["knn"]
-    direct = tr.RocCurve.of(Y[one.out_of_fold.rows], one.out_of_fold.scores)
+    direct = tr.RocCurve.of(Y[one.out_of_fold.rows], one.out_of_fold.values[:, 1])
     assert one.roc.auc == direct.auc
     assert (one.roc.std_error, one.roc.interval) == (None, None)
     assert one.roc.positive == direct.positive
     assert found.roc is found.learners[found.best].roc
+
+
+@pytest.mark.parametrize(
+    "y", [Y, np.array(["a", "b", "c"])[np.arange(60) % 3]], ids=["two", "three"]
+)
+@pytest.mark.parametrize(
+    "model", [KNeighborsClassifier(), LinearSVC()], ids=["shares", "decisions"]
+)
+def test_the_curve_is_of_the_class_that_was_named(y, model):
+    """So is the calibration, and the event of the validation; of three classes against the rest."""
+    label = np.unique(y)[0].item()
+    given = {"loss": "f1", "positive": label, "validate": True, **QUICK}
+    one = tr.assess({"one": model}, X, y, **given)
+    told = one.learners["one"].out_of_fold
+    if told is None:  # three classes and no probabilities
+        assert one.roc is None
+        return
+    scores = -told.values if told.response == "score" else told.values[:, 0]
+    assert one.roc.positive == label
+    assert one.roc.auc == pytest.approx(roc_auc_score(y[told.rows] == label, scores))
+    assert one.calibration is None or one.calibration.event == str(label)
+    assert one.validated.discrimination.event == str(label)
+    assert one.learners["one"].risk.positive == label
+    assert f"f1 of {label!r}" in str(one)
 
 
 def test_regression_has_none():
@@ -118,7 +147,10 @@ def test_answers_of_bootstrap_methods_are_those_out_of_bag(kind):
     ("y", "why"),
     [
         (X[:, 0], "answers of a regression are numbers, and have no probabilities."),
-        (np.arange(60) % 3, "a ROC curve is of two classes, and y has 3."),
+        (
+            np.arange(60) % 3,
+            OF_TWO,
+        ),
     ],
 )
 def test_a_sentence_says_why_there_is_no_curve(y, why):

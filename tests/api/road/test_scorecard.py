@@ -199,7 +199,7 @@ def test_print_says_which_way_is_better():
     """A score as a score, a loss as a risk."""
     found = tr.estimate_risk(GaussianNB(), X, Y, loss="auc", scores=("log",))
     first, second = str(found).splitlines()
-    assert first.startswith(f"auc {found.score:.4f} (larger is better, 10-fold)")
+    assert first.startswith(f"auc of 'yes' {found.score:.4f} (larger is better, 10-fold)")
     assert second.startswith(f"risk {found.scores['log'].value:.4f} (log, 10-fold)")
 
 

@@ -221,7 +221,8 @@ def test_a_result_says_which_class_is_rated() -> None:
     two, three = (Data.check(np.zeros((6, 1)), y, task="classification") for y in (
         ["no", "yes", "no"] * 2, ["a", "b", "c"] * 2
     ))  # fmt: skip
-    assert as_loss("f1", two).notes == ("positive class: 'yes'",)
+    assert as_loss("f1", two).label(two) == "yes"
+    assert as_loss("f1", three).label(three) is None
     assert as_loss("f1", three).notes == ("mean over 3 classes, each counting alike",)
     by_rows = as_loss(Recall("weighted"), two)
     assert by_rows.notes == ("mean over 2 classes, each counting by its rows",)

@@ -76,14 +76,42 @@ def test_ranks_need_both_classes_and_finite_scores() -> None:
     told = AveragePrecision().influences(data, np.arange(22), scores, None, found)
     assert np.isnan(told).all(axis=1).tolist() == [False, True]
     three = Data.check(np.zeros((6, 1)), [0, 1, 2] * 2, task="classification")
-    with pytest.raises(Refusal, match="'average-precision' needs two classes and y has 3"):
+    with pytest.raises(Refusal, match="'average-precision' is of one class and y has 3: name it"):
         as_loss("average-precision", three)
+    assert as_loss("average-precision", three, positive=2).rated(three) == 2
+
+
+@pytest.mark.parametrize("word", ["auc", "roc_auc_ovr", "roc_auc_ovr_weighted"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_several_classes_are_rated_one_against_the_rest(word, weighted) -> None:
+    """As scikit-learn rates probabilities; an influence is a derivative by the weight of a row."""
+    rng = np.random.default_rng(4)
+    y = np.r_[0, 1, 2, rng.integers(3, size=30)]
+    data = Data.check(np.zeros((33, 1)), np.array(["a", "b", "c"])[y], task="classification")
+    answers = rng.dirichlet([1, 1, 1], size=(2, 33)).round(1)
+    answers[..., 0] = 1 - answers[..., 1:].sum(axis=-1)
+    weights = rng.random(33) + 0.5 if weighted else None
+    loss, rows = as_loss(word, data), np.arange(33)
+    average = "weighted" if word.endswith("weighted") else "macro"
+    with_weights = {"sample_weight": weights, "average": average}
+    scored = [metrics.roc_auc_score(y, p, multi_class="ovr", **with_weights) for p in answers]
+    own = loss.of_set(data, rows, answers, weights)
+    assert own == pytest.approx(1 - np.array(scored), abs=1e-12)
+    w = np.ones(33) if weights is None else weights
+    found, step = loss.influences(data, rows, answers, weights, own), 1e-6
+    for i in rows:
+        moved = [w + step * side * (rows == i) for side in (1, -1)]
+        more, less = (loss.of_set(data, rows, answers, each) for each in moved)
+        assert found[:, i] == pytest.approx((more - less) / (2 * step) * w.sum(), abs=1e-6)
+    assert found @ w == pytest.approx(0, abs=1e-9)
+    with pytest.raises(Refusal, match=r"needs rows of 'c' and of others.*one of 18 rows lacks"):
+        loss.of_set(data, np.flatnonzero(y != 2)[:20], answers[:, :20], None)
 
 
 def test_a_result_says_which_class_is_rated() -> None:
     """The greater label."""
     data = Data.check(np.zeros((4, 1)), ["no", "yes"] * 2, task="classification")
-    assert as_loss("average-precision", data).notes == ("positive class: 'yes'",)
+    assert as_loss("average-precision", data).label(data) == "yes"
 
 
 @pytest.mark.parametrize("weighted", [False, True])

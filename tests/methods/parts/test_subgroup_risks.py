@@ -203,7 +203,7 @@ def test_scorers_and_failed_fits_say_nothing_of_rows():
     """A scorer rates whole test sets; where a fit failed, some rows have no answer."""
     from sklearn.metrics import make_scorer
 
-    risks = next(iter(told("5-fold", loss=make_scorer(f1_score))[0].values()))
+    risks = next(iter(told("5-fold", loss=make_scorer(f1_score, average="micro"))[0].values()))
     assert "scorer" in risks.levels[0].reason
     computed = told("5-fold")[1]
     answers = computed.evaluation.answers

@@ -125,7 +125,7 @@ class Assessment(Written, Plots):
         """What the table is about."""
         n, scale = len(self.learners), self.problem.loss.scale
         return (
-            f"{scale.of(self.loss)} ({scale.better} is better) of {n} "
+            f"{scale.of(self.named_loss)} ({scale.better} is better) of {n} "
             f"{'tuned ' if self._tuned else ''}learner{'s' if n != 1 else ''} on {self.n_rows} rows"
         )
 

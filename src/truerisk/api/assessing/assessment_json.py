@@ -38,6 +38,7 @@ def recorded(
         "best_params": present.plain(found.best_params),
         "conclusion": found.conclusion,
         "loss": found.loss,
+        "positive": found.problem.loss.label(found.problem.data),
         "task": found.problem.data.task,
         "tuned_by": found.tuned_by,
         "tested_by": found.tested_by,

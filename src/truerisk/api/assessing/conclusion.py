@@ -90,7 +90,7 @@ def _named(found: TestedLearners, name: str) -> str:
 def _expected(found: TestedLearners, risk: RiskEstimate) -> str:
     """'a risk of 0.1333 (13.3 % wrong answers; 95 % interval ...)', 'auc 0.7890 (95 % ...)'."""
     assert risk.value is not None
-    name, scale = clean(risk.loss, _NAME), risk.scale
+    name, scale = clean(risk.named_loss, _NAME), risk.scale
     shown = name if scale.perfect is not None else "a risk of"
     shown += f" {number(scale.value(risk.value))}"
     said = [f"{100 * risk.value:.1f} % wrong answers"] if found.problem.loss.binary else []

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from truerisk.api.road.compute import is_in_time
+from truerisk.api.road.event import Event
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
 from truerisk.core.answers import Answers
@@ -52,11 +53,6 @@ class OutOfFold:
     answers: Answers
     ordered: bool = False
     n_fits: int = 0
-
-    @property
-    def scores(self) -> np.ndarray:
-        """Higher means rather the second class."""
-        return self.values if self.values.ndim == 1 else self.values[:, 1]
 
 
 def out_of_fold(
@@ -114,15 +110,21 @@ def _response(problem: Problem) -> Literal["probability", "score"] | None:
 
 
 def roc_of(found: OutOfFold, problem: Problem) -> RocCurve | str:
-    """The ROC curve of the second class, or a sentence on why there is none."""
-    data = problem.data
-    if data.n_classes != 2:
-        return f"a ROC curve is of two classes, and y has {data.n_classes}."
-    if len(np.unique(data.codes_of(found.rows))) < 2:
+    """The ROC curve of the class that was named, else the second of two, or why there is none."""
+    event = Event.named(problem.positive, problem.data)
+    if event is None:
+        n, label = problem.data.n_classes, problem.data.label(1)
+        return (
+            f"a ROC curve is of two classes, and y has {n}: name the one that stands against the "
+            f"others, such as positive={label!r}."
+        )
+    data = event.data
+    truth, values = data.codes_of(found.rows), event.read(found.values, found.response)
+    if len(np.unique(truth)) < 2:
         return "the rows that were tested are of one class."
     curve = RocCurve.of(
-        data.codes_of(found.rows),
-        found.scores,
+        truth,
+        values if values.ndim == 1 else values[:, 1],
         weights=data.weights(found.rows),
         groups=None if data.clusters is None else data.clusters[found.rows],
         rows=found.rows,
@@ -143,13 +145,13 @@ def without_interval(curve: RocCurve, *, pooled: bool) -> RocCurve:
 
 
 def calibration_of(found: OutOfFold, problem: Problem) -> Calibration | None:
-    """Calibration of the second of two classes, or of the answered one of several."""
+    """Calibration of the class that was named, else the second of two, else the answered one."""
     data = problem.data
     if found.response != "probability":
         return None
-    codes = data.codes_of(found.rows)
-    if data.n_classes == 2:
-        event, came, given = str(data.label(1)), codes == 1, found.values[:, 1]
+    codes, one = data.codes_of(found.rows), Event.named(problem.positive, data)
+    if one is not None:
+        event, came, given = one.label, codes == one.code, found.values[:, one.code]
     else:
         event = "the most probable class"
         came, given = found.values.argmax(axis=1) == codes, found.values.max(axis=1)

@@ -16,6 +16,7 @@ from truerisk.api.auditing.score_scale import known_by, scale_of
 from truerisk.api.road.problem import Problem
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
+from truerisk.core.losses import Loss
 from truerisk.core.present import clean
 from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
@@ -89,6 +90,7 @@ def as_risk(claim: Claim, data: Data, like: RiskEstimate) -> RiskEstimate:
         bias="optimistic: the best of several scores",
         loss=like.loss if alike else scale.called,
         perfect=like.perfect if alike else scale.shown.perfect,
+        positive=scale.whole.label(data) if isinstance(scale.whole, Loss) else None,
         losses=None,
         loss_rows=None,
         split_risks=None,

@@ -87,6 +87,11 @@ class TestedLearners:
         return self.problem.loss.word
 
     @property
+    def named_loss(self) -> str:
+        """The loss, with the class that it speaks of."""
+        return self.risks[self.best].named_loss
+
+    @property
     def baseline(self) -> float | None:
         """The risk of the best constant answer, such as the commonest class."""
         return None if self.constant is None else self.constant.risk
@@ -162,17 +167,19 @@ class TestedLearners:
         if self.problem.loss.is_score:
             for learner in self.ranking:
                 one = self.learners[learner]
-                yield self.loss, learner, one.selected if one.tuned else None, one.risk
+                yield self.named_loss, learner, one.selected if one.tuned else None, one.risk
             if self.choice is not None:
-                yield self.loss, present.WHOLE_SEARCH, None, self.choice
+                yield self.named_loss, present.WHOLE_SEARCH, None, self.choice
         for name in self.problem.scores:
             for learner in self.ranking:
                 one = self.learners[learner]
                 known = one.selected.scores if one.claim is None and one.selected else {}
                 if name in one.risk.scores:
-                    yield name, learner, known.get(name), one.risk.scores[name]
+                    honest = one.risk.scores[name]
+                    yield honest.named_loss, learner, known.get(name), honest
             if self.choice is not None and name in self.choice.scores:
-                yield name, present.WHOLE_SEARCH, None, self.choice.scores[name]
+                whole = self.choice.scores[name]
+                yield whole.named_loss, present.WHOLE_SEARCH, None, whole
 
     @property
     def ranks(self) -> dict[str, str]:

@@ -130,7 +130,7 @@ def _of_influences(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     values = float(a.value or 0.0), float(b.value or 0.0)
     told = a.influences, b.influences
     scale = max(map(abs, values))
-    return Pairs(loss=a.loss, values=values, influences=told, scale=scale)  # type: ignore[arg-type]
+    return Pairs(loss=a.named_loss, values=values, influences=told, scale=scale)  # type: ignore[arg-type]
 
 
 def _why_no_influences(one: RiskEstimate) -> str:
@@ -164,7 +164,7 @@ def _of_halves(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     repeat, differences = a.splits[:, 0], a.split_risks - b.split_risks
     means = [differences[repeat == r].mean() for r in range(1, int(repeat.max()) + 1)]
     return Pairs(
-        loss=a.loss,
+        loss=a.named_loss,
         halves=_enough(np.array(means).reshape(-1, 2)),
         scale=_scale(a.split_risks, b.split_risks),
     )
@@ -205,7 +205,7 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> Pairs:
     _refuse_overlap(splits, a)
     why = _why_no_rows(a, a.losses, splits)
     return Pairs(
-        loss=a.loss,
+        loss=a.named_loss,
         splits=a.split_risks - b.split_risks,
         repeat=splits[:, 0],
         n_train=splits[:, 1],
@@ -221,8 +221,10 @@ def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
     """Refuse estimates of different losses, data or splits, and those without a value."""
     if a.value is None or b.value is None:
         raise Refusal("an estimate without a value (a fit failed) cannot be compared.")
-    if a.loss != b.loss:
-        raise Refusal(f"losses differ ('{a.loss}', '{b.loss}'): their difference has no meaning.")
+    if (a.loss, a.positive) != (b.loss, b.positive):
+        raise Refusal(
+            f"losses differ ({a.named_loss}, {b.named_loss}): their difference has no meaning."
+        )
     if a.data_fingerprint != b.data_fingerprint:
         raise Refusal(
             "the two estimates are of different data (their fingerprints differ). If the rows are "

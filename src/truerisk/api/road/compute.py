@@ -207,6 +207,7 @@ def _common(computed: Computed) -> RiskEstimate:
         answered=AnsweredRows.of(evaluation.answers, data),
         ordered=is_in_time(data, computed.method, evaluation.answers),
         placed=data.places is not None,
+        positive=problem.loss.label(data),
     )
 
 

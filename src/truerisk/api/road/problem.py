@@ -10,11 +10,13 @@ from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, 
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import Score, scores_of
 from truerisk.api.road.weights import fit_params_with_weight, refuse_behind_resampling
-from truerisk.core.arguments import check_level
+from truerisk.core.arguments import check_level, shown
 from truerisk.core.contracts import Method, Rule
+from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
+from truerisk.core.positive import class_named
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.engines.workers.executors import workers_of
@@ -23,14 +25,15 @@ from truerisk.methods.interval_wanted import with_interval
 from truerisk.methods.words import as_method
 from truerisk.selection import as_rule
 
-__all__ = ["Problem", "loss_by", "method_of", "pose", "problem_on"]
+__all__ = ["Problem", "loss_by", "method_of", "pose", "problem_on", "refuse_unspoken"]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Everything a computation needs, checked; `scores` are further losses of the same fits.
 
-    `steps` holds the fitted steps that several families share.
+    `steps` holds the fitted steps that several families share. `positive` is the class that was
+    named for scores of one class.
     """
 
     family: Family
@@ -45,6 +48,7 @@ class Problem:
     interval: str | None = None
     scores: Mapping[str, Score] = field(default_factory=dict)
     steps: Any = None
+    positive: Any = None
 
     @property
     def losses(self) -> list[Loss]:
@@ -90,7 +94,7 @@ def pose(
         block=block,
         as_given=family.takes_y_as_given,
     )
-    return problem_on(data, family, sample_weight=sample_weight, **asked)
+    return refuse_unspoken(problem_on(data, family, sample_weight=sample_weight, **asked))
 
 
 def problem_on(
@@ -99,6 +103,7 @@ def problem_on(
     *,
     loss: Any = None,
     scores: Any = (),
+    positive: Any = None,
     rule: Any = "min",
     sample_weight: Any = None,
     fit_params: Mapping[str, Any] | None = None,
@@ -118,11 +123,13 @@ def problem_on(
     refuse_behind_resampling(family, params, data.n_rows)
     refuse_known_rows(params, data)
     warn_of_cut_groups(family, data)
+    if positive is not None:
+        class_named(positive, data)  # which refuses a label that y does not hold
     fitted = data.fitted_with(with_rows_inside(family, data, params))
     return Problem(
         family=family,
         data=fitted.for_fits(family.takes_y_as_given),
-        loss=as_loss(loss, data),
+        loss=as_loss(loss, data, positive),
         rule=as_rule(rule),
         confidence_level=confidence_level,
         engine=engine,
@@ -130,8 +137,23 @@ def problem_on(
         seed=as_seed(random_state),
         loss_asked=loss is not None,
         interval=None if interval is None else as_form(interval).word,
-        scores=scores_of(scores, data),
+        scores=scores_of(scores, data, positive),
+        positive=positive,
     )
+
+
+def refuse_unspoken(problem: Problem) -> Problem:
+    """Refuse a class that nothing that was asked for speaks of."""
+    data, positive = problem.data, problem.positive
+    if positive is not None:
+        code = class_named(positive, data)
+        if all(loss.rated(data) != code for loss in problem.losses):
+            words = ", ".join(loss.word for loss in problem.losses)
+            raise Refusal(
+                f"positive={shown(positive)} names a class, and what is asked for speaks of none "
+                f"or names its own ({words}): leave it out, or ask for scores=['f1', 'recall']."
+            )
+    return problem
 
 
 def method_of(problem: Problem, method: Any) -> Method:

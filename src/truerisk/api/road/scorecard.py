@@ -12,6 +12,7 @@ from truerisk.core.contracts import Method
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
+from truerisk.core.present import of_class
 from truerisk.core.table.data import Data
 
 __all__ = ["Score", "check_scores", "scores_of", "told_by"]
@@ -25,10 +26,14 @@ class Score:
     interval: str | None = None
 
 
-def scores_of(scores: Any, data: Data) -> dict[str, Score]:
+def scores_of(scores: Any, data: Data, positive: Any = None) -> dict[str, Score]:
     """What was asked for as `scores=`, by name: one word, several, or a dict of names."""
-    named = _named(() if scores is None else scores)
-    found = {name: Score(_called(name, as_loss(given, data))) for name, given in named}
+    named = []
+    for name, given in _named(() if scores is None else scores):
+        loss = as_loss(given, data, positive)
+        label = given.positive if isinstance(given, Loss) else loss.label(data)
+        named.append((name or of_class(loss.word, label), _called(name, loss)))
+    found = {name: Score(loss) for name, loss in named}
     if len(found) < len(named):
         names = [name for name, _ in named]
         twice = next(name for name in names if names.count(name) > 1)
@@ -38,7 +43,7 @@ def scores_of(scores: Any, data: Data) -> dict[str, Score]:
 
 def _called(name: str, loss: Loss) -> Loss:
     """The loss under the name that it was given, by which results speak of it."""
-    if name == loss.word:
+    if name in ("", loss.word):
         return loss
     called = copy(loss)
     called.word = name
@@ -46,6 +51,7 @@ def _called(name: str, loss: Loss) -> Loss:
 
 
 def _named(scores: Any) -> list[tuple[str, Any]]:
+    """Pairs of names, empty where none was given, and what was asked for."""
     if isinstance(scores, str | Loss) or callable(scores):
         scores = [scores]
     if isinstance(scores, Mapping):
@@ -63,11 +69,8 @@ def _named(scores: Any) -> list[tuple[str, Any]]:
 
 
 def _name(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    if isinstance(given, Loss):
-        return given.word
-    return str(getattr(given, "__name__", given))
+    """A word by itself; of anything else it is known once it is a loss of these data."""
+    return given if isinstance(given, str) else ""
 
 
 def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:

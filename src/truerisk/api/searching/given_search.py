@@ -17,7 +17,7 @@ from truerisk.api.auditing.repeat import of_clones, with_groups
 from truerisk.api.auditing.score_scale import known_word
 from truerisk.api.road.compute import compute, curve_of
 from truerisk.api.road.default_interval import with_default_interval
-from truerisk.api.road.problem import Problem, problem_on
+from truerisk.api.road.problem import Problem, problem_on, refuse_unspoken
 from truerisk.api.road.provenance import as_seed, versions
 from truerisk.api.road.usual_word import usual_word
 from truerisk.api.road.weights import fit_params_with_weight
@@ -163,16 +163,18 @@ def _posed(
     if claim is not None:
         plain = copy(search)
         plain.loss = plain.scoring = None
-        own = as_loss(on(_asked(plain, claim, fitted, data.y).loss, data), data)
-    return _problem(search, rows, asked), own
+        asked_plainly = on(_asked(plain, claim, fitted, data.y).loss, data, search.positive)
+        own = as_loss(asked_plainly, data, search.positive)
+    return refuse_unspoken(_problem(search, rows, asked)), own
 
 
 def _problem(search: Any, rows: _Rows, asked: Worded) -> Problem:
     return problem_on(
         rows.data,
         rows.family,
-        loss=on(asked.loss, rows.data),
+        loss=on(asked.loss, rows.data, search.positive),
         scores=asked.scores,
+        positive=search.positive,
         sample_weight=rows.sample_weight,
         fit_params=rows.fit_params,
         interval=search.interval,
@@ -209,12 +211,14 @@ def _selected(
         kind = type(fitted).__name__
         note = f"minus best_score_: in which score that is, {kind} does not say"
         value = -float(fitted.best_score_)
-        return replace(like, value=value, loss="best_score_", notes=(note,), perfect=0.0)
+        return replace(
+            like, value=value, loss="best_score_", notes=(note,), perfect=0.0, positive=None
+        )
     found = as_risk(claim, problem.data, like)
     loss = problem.loss
     if own is None or (own.word, own.perfect) != (loss.word, loss.perfect):
         return found
-    return replace(found, loss=loss.word, perfect=like.perfect)
+    return replace(found, loss=loss.word, perfect=like.perfect, positive=loss.label(problem.data))
 
 
 def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
@@ -239,6 +243,7 @@ def _papers(problem: Problem, fitted: Any, seconds: float) -> RiskEstimate:
         versions=dict(versions()),
         weighted=data.sample_weight is not None and _weighs(fitted),
         perfect=loss.scale.perfect,
+        positive=loss.label(data),
     )
 
 

@@ -22,7 +22,7 @@ from truerisk.api.searching.own_score import (
 from truerisk.api.searching.several_scores import are_several, named
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName, said_by
-from truerisk.core.loss_words import same_as_scorer
+from truerisk.core.scorer_losses import same_as_scorer
 
 __all__ = ["Worded", "compared_by", "worded"]
 
@@ -54,9 +54,9 @@ def worded(search: Any, y: Any) -> Worded:
     if scoring is None:
         return Worded(_usual_loss(search), search.scores, executor)
     if not are_several(scoring):
-        return Worded(_loss(scoring, y, search.estimator), search.scores, executor)
+        return Worded(_loss(scoring, y, search), search.scores, executor)
     _refuse_both("scoring", scoring, "scores", search.scores or None)
-    each = {name: _loss(one, y, search.estimator) for name, one in named(scoring).items()}
+    each = {name: _loss(one, y, search) for name, one in named(scoring).items()}
     chooser = search.refit if isinstance(search.refit, str) else next(iter(each))
     return Worded(each[chooser], each, executor)
 
@@ -103,7 +103,8 @@ def _usual_loss(search: Any) -> Any:
     return search.loss
 
 
-def _loss(scoring: Any, y: Any, estimator: Any) -> Any:
+def _loss(scoring: Any, y: Any, search: Any) -> Any:
+    estimator = search.estimator
     if callable(scoring):
         return Scorer.of(scoring, y)
     if not makes_predictions(estimator) and scoring in get_scorer_names():
@@ -111,7 +112,7 @@ def _loss(scoring: Any, y: Any, estimator: Any) -> Any:
     if not isinstance(scoring, str):
         return scoring
     n_classes = len(np.unique(np.asarray(y))) if is_classifier(estimator) else 0
-    same = same_as_scorer(scoring, n_classes)
+    same = same_as_scorer(scoring, n_classes, search.positive)
     return scoring if same is None else same
 
 

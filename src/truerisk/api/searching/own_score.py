@@ -11,8 +11,8 @@ import numpy as np
 
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.loss_words import ScorerLoss
 from truerisk.core.losses import Loss
+from truerisk.core.scorer_losses import loss_of_scorer, scorer_word
 from truerisk.core.table.data import Data
 from truerisk.models.stated.usual_score import usual_score
 
@@ -52,27 +52,27 @@ class Scorer:
             )
         return cls(function)
 
-    def on(self, data: Data) -> Loss:
+    def on(self, data: Data, positive: Any) -> Loss:
         """What it lacks of the score of a rule without error, or minus the score if it has none."""
-        word = getattr(self.function, "__name__", str(self.function))
+        word = scorer_word(self.function)
         if data.task == "other":  # nothing there is right or wrong
             return OwnScore(self.function, word)
         try:
-            return ScorerLoss(self.function, word, data)
+            return loss_of_scorer(self.function, data, positive)
         except Refusal:
             return OwnScore(self.function, word)
 
 
-def on(loss: Any, data: Data) -> Any:
+def on(loss: Any, data: Data, positive: Any = None) -> Any:
     """A function of the user on its data; whatever else was asked for as it is."""
-    return loss.on(data) if isinstance(loss, Scorer) else loss
+    return loss.on(data, positive) if isinstance(loss, Scorer) else loss
 
 
-def on_each(scores: Any, data: Data) -> Any:
+def on_each(scores: Any, data: Data, positive: Any = None) -> Any:
     """The same of scores by name."""
     if not isinstance(scores, Mapping):
         return scores
-    return {name: on(score, data) for name, score in scores.items()}
+    return {name: on(score, data, positive) for name, score in scores.items()}
 
 
 def _takes_two(function: Callable[..., Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.api.road.problem import Problem, problem_on
+from truerisk.api.road.problem import Problem, problem_on, refuse_unspoken
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.searching.failed_fits import engine_for
 from truerisk.api.searching.grid_search_words import Worded
@@ -35,8 +35,9 @@ def posed(search: Any, X: Any, y: Any, asked: Worded, routed: Routed) -> tuple[P
     problem = problem_on(
         data,
         family,
-        loss=on(loss, data),
-        scores=on_each(scores, data),
+        loss=on(loss, data, search.positive),
+        scores=on_each(scores, data, search.positive),
+        positive=search.positive,
         rule=search.rule,
         fit_params=routed.fit,
         interval=search.interval,
@@ -46,4 +47,5 @@ def posed(search: Any, X: Any, y: Any, asked: Worded, routed: Routed) -> tuple[P
         random_state=seed,
         **weights,
     )
+    refuse_unspoken(problem)
     return problem, scores is not asked.scores or are_several(search.scoring)

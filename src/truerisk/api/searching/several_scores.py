@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.api.road.compute import Computed
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument
-from truerisk.core.loss_words import perfect_rule
+from truerisk.core.scorer_losses import perfect_rule
 from truerisk.core.table.data import Data
 
 __all__ = ["are_several", "by_function", "named", "told_by_name"]

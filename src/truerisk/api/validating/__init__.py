@@ -5,7 +5,6 @@
 | `wishes.py` | what is asked for besides the model and its rows |
 | `asked.py` | what a search, or a model, is asked to be tested by |
 | `honest.py` | the answers about held-out rows: those that exist, or one honest run |
-| `event.py` | one class against the others |
 | `all_parts.py` | every part of one honest run |
 | `chosen_learner.py` | the same of the best learner of an assessment |
 | `rank_estimates.py` | AUC and its kin as a search tells them |

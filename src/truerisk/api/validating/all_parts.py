@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from truerisk.api.road.event import Event
 from truerisk.api.validating.checklist_part import checklist_of
-from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.stability_part import stability_of
 from truerisk.api.validating.subgroup_part import subgroups_of

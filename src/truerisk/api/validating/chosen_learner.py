@@ -9,9 +9,9 @@ from typing import Any
 
 from truerisk.api.assessing.plans import Schedule
 from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.api.road.event import Event
 from truerisk.api.validating.all_parts import validation_of
 from truerisk.api.validating.asked import Asked
-from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.wishes import Wishes
 from truerisk.core.arguments import shown
@@ -36,7 +36,9 @@ class PlannedValidation:
     wishes: Wishes
 
     @classmethod
-    def of(cls, given: Any, X: Any, data: Data, seed: int) -> PlannedValidation | None:
+    def of(
+        cls, given: Any, X: Any, data: Data, seed: int, positive: Any = None
+    ) -> PlannedValidation | None:
         """True, or words of `validate` with their values; None where none is wanted."""
         if given is None or given is False:
             return None
@@ -45,7 +47,7 @@ class PlannedValidation:
                 f"validate={shown(given)}: give True, or words of tr.validate with their values, "
                 "such as {'subgroups': 'sex', 'replicates': 50}."
             )
-        words = {} if given is True else dict(given)
+        words = {"positive": positive} | ({} if given is True else dict(given))
         for name in words:
             if name not in WORDS:
                 raise UnknownName(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from truerisk.api.road.default_interval import default_word
-from truerisk.api.validating.event import Event
+from truerisk.api.road.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.core.answers import Answers, Response
 from truerisk.core.contracts import Terms
@@ -51,7 +51,7 @@ def score_of(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
 def _told(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     """The score, with the interval that its method gives."""
     for told in (run.risk, *run.risk.scores.values()):
-        if told.loss == word and (event is None or event.usual):
+        if told.loss == word and (event is None or event.is_of(told.positive)):
             shown = told.own_scale
             return ScoreTold(shown.value, told.std_error, shown.interval)
     problem, testing = run.problem, run.asked.testing

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.validating.event import Event
+from truerisk.api.road.event import Event
 from truerisk.api.validating.honest import HonestRun, richest_request
 from truerisk.api.validating.pair_answers import pair_answers
 from truerisk.api.validating.rank_estimates import score_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.api.validating.event import Event
+from truerisk.api.road.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.api.validating.pair_answers import pair_answers
 from truerisk.api.validating.resampled import Resampled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from truerisk.api.validating.event import Event
+from truerisk.api.road.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.core.answers import Answers
 from truerisk.core.contracts import Terms

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.assessing.out_of_fold import OVERLAP, without_interval
+from truerisk.api.road.event import Event
 from truerisk.api.validating.calibration_part import calibration_of
-from truerisk.api.validating.event import Event
 from truerisk.api.validating.honest import HonestRun, richest_request
 from truerisk.api.validating.rating import Rating
 from truerisk.api.validating.resampled import Resampled

@@ -10,14 +10,14 @@ not hold is no class: it is wrong, and an answer of none.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Literal
+from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import shown
-from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.loss import Loss
-from truerisk.core.present import clean
+from truerisk.core.scores.one_class import OfOneClass, OverClasses
 from truerisk.core.table.data import Data
 
 __all__ = [
@@ -26,14 +26,11 @@ __all__ = [
     "FBeta",
     "GMean",
     "Kappa",
-    "OverClasses",
     "Precision",
     "Recall",
     "Sensitivity",
     "Specificity",
 ]
-
-OverClasses = Literal["macro", "weighted"]
 
 STEP = 1e-20
 
@@ -64,8 +61,8 @@ class _OfTable(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        truth, told = data.codes_of(rows), np.empty(answers.shape)
-        tables = self._tables(data, rows, answers, weights)
+        tables, told = self._tables(data, rows, answers, weights), np.empty(answers.shape)
+        truth, answers, _ = self._codes(data, rows, answers)
         for line, table, labels in zip(told, tables, answers, strict=True):
             of_hit, of_true, of_said = self._slopes(table)
             of_said = np.append(of_said, 0.0)  # the last is that of -1, no class
@@ -99,11 +96,17 @@ class _OfTable(Loss):
         changed = self._score(*np.moveaxis(np.array(moved), 1, 0)) - self._score(*table)
         return float(np.abs(changed).max())
 
+    def _codes(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """The classes of rows and of answers, and how many classes the table has."""
+        return data.codes_of(rows), answers, data.n_classes
+
     def _tables(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         """`(n_candidates, 3, n_classes)` weights of hits, rows and answers of each class."""
-        truth, k = data.codes_of(rows), data.n_classes
+        truth, answers, k = self._codes(data, rows, answers)
         w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         true = np.bincount(truth, w, k)
         self._need(true, len(rows))
@@ -192,30 +195,23 @@ class Kappa(_OfTable):
         return np.asarray((agreed - chance) / (1 - chance))
 
 
-class _OfClass(_OfTable):
-    """1 − a score of one class against the rest.
+class _OfClass(OfOneClass, _OfTable):
+    """1 − a score of one class against the rest, or its mean over all classes.
 
-    Of two classes the greater label is rated, the positive one. `average` takes the mean over all
-    classes, alike ("macro", usual for three and more) or by their rows ("weighted"). A class counts
-    that is in the truth or the answers of a test set.
+    A class counts in a mean that is in the truth or the answers of a test set.
     """
 
     needs_positive = True
 
-    def __init__(self, average: OverClasses | None = None) -> None:
-        if average not in (None, "macro", "weighted"):
-            raise UnknownName(f"average={average!r} is unknown; use 'macro', 'weighted' or None.")
-        self.over_classes = average
-        if average is not None:
-            self.word = f"{self.word}-{average}"
-
-    def check(self, data: Data) -> None:
-        super().check(data)
-        if self.over_classes is None and data.n_classes == 2:
-            self.notes = (f"positive class: {clean(repr(data.label(1)), 60)}",)
-        else:
-            alike = "by its rows" if self.over_classes == "weighted" else "alike"
-            self.notes = (f"mean over {data.n_classes} classes, each counting {alike}",)
+    def _codes(
+        self, data: Data, rows: np.ndarray, answers: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Of one class: 1 for it, 0 for the rest and -1 for what is no class."""
+        truth, answers, k = super()._codes(data, rows, answers)
+        code = self.rated(data)
+        if code is None or (code, k) == (1, 2):
+            return truth, answers, k
+        return np.where(truth == code, 1, 0), np.where(answers < 0, -1, answers == code), 2
 
     @abstractmethod
     def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
@@ -246,13 +242,15 @@ class FBeta(_OfClass):
 
     word = "f1"
 
-    def __init__(self, beta: float = 1.0, average: OverClasses | None = None) -> None:
+    def __init__(
+        self, beta: float = 1.0, average: OverClasses | None = None, positive: Any = None
+    ) -> None:
         given: object = beta
         if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < np.inf:
             raise BadArgument(f"beta={shown(beta)}: give a number above 0; 1 is F1.")
         self.beta = float(given)
         self.word = f"f{self.beta:g}"
-        super().__init__(average)
+        super().__init__(average, positive)
 
     def _of_each(self, hits: np.ndarray, true: np.ndarray, said: np.ndarray) -> np.ndarray:
         square = self.beta**2

@@ -3,36 +3,53 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from truerisk.core.answers import Response
 from truerisk.core.errors import Refusal
-from truerisk.core.loss import Loss
-from truerisk.core.present import clean
+from truerisk.core.scores.one_class import OfOneClass
 from truerisk.core.table.data import Data
 
 __all__ = ["AUC", "AveragePrecision"]
 
 
-class _Ranked(Loss):
-    """A score of the order in which rows of two classes are put; ties are one level."""
+@dataclass(frozen=True)
+class _Side:
+    """One class against the rest: its share of the score, its rows, each candidate's scores."""
 
-    response, per_row, upper, perfect, is_score = "score", False, 1.0, 1.0, True
+    share: float
+    positive: np.ndarray
+    scores: np.ndarray
+
+
+class _Ranked(OfOneClass):
+    """A score of the order in which rows of a class and of the rest are put; ties are one level.
+
+    Decision values order the rows of two classes, the probability of a class its rows among those
+    of several, and where a mean over classes was asked for.
+    """
+
+    per_row, upper, perfect, is_score = False, 1.0, 1.0, True
+    response: Response = "score"
     tells_influences = True
 
     def check(self, data: Data) -> None:
         super().check(data)
-        if data.n_classes != 2:
-            raise Refusal(
-                f"loss '{self.word}' needs two classes and y has {data.n_classes}; "
-                "use 'log' or 'brier'."
-            )
+        several = data.n_classes > 2 or self.over_classes is not None
+        self.response = "probability" if several else "score"
+
+    def rated(self, data: Data) -> int | None:
+        """As scikit-learn's: of two classes one is rated, whatever mean of several is asked for."""
+        return 1 if data.n_classes == 2 and self.positive is None else super().rated(data)
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        positive, w = self._sides(data, rows, weights)
-        return np.array([self._loss(scores, positive, w) for scores in answers])
+        sides, w = self._sides(data, rows, answers, weights)
+        return np.asarray(sum(side.share * self._losses(side, w) for side in sides))
 
     def influences(
         self,
@@ -42,13 +59,29 @@ class _Ranked(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        positive, w = self._sides(data, rows, weights)
-        return np.array(
-            [
-                self._influence(scores, positive, w, value)
-                for scores, value in zip(answers, about, strict=True)
-            ]
-        )
+        sides, w = self._sides(data, rows, answers, weights)
+        told = np.zeros(answers.shape[:2])
+        for side, values in zip(sides, self._each_about(sides, w, about), strict=True):
+            for line, scores, value in zip(told, side.scores, values, strict=True):
+                line += side.share * self._influence(scores, side.positive, w, value)
+            if (
+                self.over_classes == "weighted" and len(sides) > 1
+            ):  # a row of a class gives it a larger share
+                told += (side.positive - side.share) * values[:, None]
+        return told
+
+    def _each_about(
+        self, sides: Sequence[_Side], w: np.ndarray, about: np.ndarray
+    ) -> list[np.ndarray]:
+        """What the rows are compared with in every class: its own loss, moved as the mean is."""
+        if len(sides) == 1:
+            return [about]
+        losses = [self._losses(side, w) for side in sides]
+        mean = sum(side.share * own for side, own in zip(sides, losses, strict=True))
+        return [own + about - mean for own in losses]
+
+    def _losses(self, side: _Side, w: np.ndarray) -> np.ndarray:
+        return np.array([self._loss(scores, side.positive, w) for scores in side.scores])
 
     @staticmethod
     @abstractmethod
@@ -63,17 +96,29 @@ class _Ranked(Loss):
         """What every row does to it, about some value of it."""
 
     def _sides(
-        self, data: Data, rows: np.ndarray, weights: np.ndarray | None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Which rows are positive, and their weights; a test set of one class is refused."""
-        positive = data.codes_of(rows) == 1
+        self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    ) -> tuple[list[_Side], np.ndarray]:
+        """The classes that are rated, and weights of rows; sets without one of them are refused."""
+        codes, rated = data.codes_of(rows), self.rated(data)
         w = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if not w[positive].any() or not w[~positive].any():
+        each = np.arange(data.n_classes) if rated is None else np.array([rated])
+        sums = np.bincount(codes, w, data.n_classes)
+        for code in each[(sums[each] == 0) | (sums[each] == sums.sum())]:
+            two = data.n_classes == 2
+            needed = "both classes" if two else f"rows of {data.label(code)!r} and of others"
             raise Refusal(
-                f"loss '{self.word}' needs both classes in every test set, and one of "
-                f"{len(rows)} rows holds a single class; use fewer folds or average='pooled'."
+                f"loss '{self.word}' needs {needed} in every test set, and one of {len(rows)} rows "
+                f"{'holds a single class' if two else 'lacks them'}; use fewer folds or "
+                "average='pooled'."
             )
-        return positive, w
+        shares = np.full(len(each), 1 / len(each))
+        if self.over_classes == "weighted":
+            shares = sums[each] / sums[each].sum()
+        sides = [
+            _Side(float(share), codes == code, _speaking_for(int(code), answers))
+            for code, share in zip(each, shares, strict=True)
+        ]
+        return sides, w
 
 
 class AUC(_Ranked):
@@ -117,15 +162,22 @@ class AUC(_Ranked):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        """The variance of one pair over their number: each of its rows has it in its influence."""
-        positive, w = self._sides(data, rows, weights)
-        per_pair = [(side @ side) / side.sum() ** 2 for side in (w[positive], w[~positive])]
-        told = np.empty(len(answers))
-        for c, (scores, mean) in enumerate(zip(answers, about, strict=True)):
-            up, down, _ = _by_level(scores, positive, w)
-            loss, tied = self._loss(scores, positive, w), up @ down / (up.sum() * down.sum())
-            told[c] = loss - tied / 4 - 2 * mean * loss + mean**2  # (h - mean)², h = 1, ½ or 0
-        return told * per_pair[0] * per_pair[1]
+        """The variance of one pair over their number: each of its rows has it in its influence.
+
+        What a pair does to the AUCs of both its classes is counted as if it were two pairs.
+        """
+        sides, w = self._sides(data, rows, answers, weights)
+        told = np.zeros(len(answers))
+        for side, means in zip(sides, self._each_about(sides, w, about), strict=True):
+            parts = w[side.positive], w[~side.positive]
+            per_pair = side.share**2 * np.prod([(p @ p) / p.sum() ** 2 for p in parts])
+            for c, (scores, mean) in enumerate(zip(side.scores, means, strict=True)):
+                up, down, _ = _by_level(scores, side.positive, w)
+                loss = self._loss(scores, side.positive, w)
+                tied = up @ down / (up.sum() * down.sum())
+                # (h - mean)², h = 1, ½ or 0
+                told[c] += per_pair * (loss - tied / 4 - 2 * mean * loss + mean**2)
+        return told
 
 
 class AveragePrecision(_Ranked):
@@ -140,7 +192,11 @@ class AveragePrecision(_Ranked):
 
     def check(self, data: Data) -> None:
         super().check(data)
-        self.notes = (f"positive class: {clean(repr(data.label(1)), 60)}",)
+        if self.rated(data) is None:  # its mean over classes is too large of small test sets
+            raise Refusal(
+                f"loss '{self.word}' is of one class and y has {data.n_classes}: name it, such as "
+                f"positive={data.label(1)!r}, or use 'auc'."
+            )
 
     @staticmethod
     def _loss(scores: np.ndarray, positive: np.ndarray, weights: np.ndarray) -> float:
@@ -163,6 +219,13 @@ class AveragePrecision(_Ranked):
         others = positive * kept[level] - lost[level]
         told: np.ndarray = -(own + others) * weights.sum() / up.sum()
         return told
+
+
+def _speaking_for(code: int, answers: np.ndarray) -> np.ndarray:
+    """Larger for a class: its probability, or decision values, which are for the second of two."""
+    if answers.ndim == 3:
+        return answers[..., code]
+    return answers if code == 1 else -answers
 
 
 def _by_level(

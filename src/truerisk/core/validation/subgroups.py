@@ -78,6 +78,12 @@ class SubgroupRisks:
     quantile: float | None = None
     spreads: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    positive: Any = None
+
+    @property
+    def named_loss(self) -> str:
+        """The loss, with the class that it speaks of."""
+        return present.of_class(self.loss, self.positive)
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ class Subgroups:
 
     def frame(self) -> Any:
         """A line for each loss and level, that of all rows first."""
-        lines = [(one.loss, risk) for one in self.risks for risk in (one.whole, *one.levels)]
+        lines = [(one.named_loss, risk) for one in self.risks for risk in (one.whole, *one.levels)]
         return frame_of(
             {
                 "loss": [loss for loss, _ in lines],
@@ -157,7 +163,7 @@ HEAD = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"
 
 
 def _title(risks: SubgroupRisks) -> str:
-    name = present.clean(risks.loss, 40)
+    name = present.clean(risks.named_loss, 60)
     return name if risks.whole.perfect is None else f"{name} (larger is better)"
 
 

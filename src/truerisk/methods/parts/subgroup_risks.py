@@ -76,9 +76,8 @@ def subgroup_risks(
     for one in columns:
         mine = [i for i, part in enumerate(parts) if part.subgroup.column == one.column]
         spreads |= _shrink(one.column, levels, [i for i in mine if parts[i].varies], parts)
-    return SubgroupRisks(
-        loss.word, first, tuple(levels), quantile, spreads, tuple(_notes(told, levels))
-    )
+    notes, label = tuple(_notes(told, levels)), loss.label(data)
+    return SubgroupRisks(loss.word, first, tuple(levels), quantile, spreads, notes, label)
 
 
 def _notes(told: _Told, levels: Sequence[SubgroupRisk]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.api.validating.event import Event
+from truerisk.api.road.event import Event
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.table.data import Data
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from truerisk.core import present
 from truerisk.core.answers import Answers, Response
-from truerisk.core.arguments import shown
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.positive import class_named
 from truerisk.core.table.data import Data
 from truerisk.core.validation.held_out import HeldOut
 
@@ -35,20 +34,17 @@ class Event:
         """The class that a user names, else the second of two; None where there is no such."""
         if positive is None:
             return cls(1, data) if data.n_classes == 2 else None
-        if data.task != "classification":
-            raise Refusal(
-                f"positive={shown(positive)} names a class, and y holds numbers: leave it out."
-            )
-        labels = [data.label(code) for code in range(data.n_classes)]
-        if positive not in labels:
-            known = present.clean(", ".join(map(str, labels)), 160)
-            raise UnknownName(f"positive={shown(positive)} is no class of y, which has {known}.")
-        return cls(labels.index(positive), data)
+        return cls(class_named(positive, data), data)
 
     @property
     def label(self) -> str:
         """What the event is called."""
         return str(present.plain(self.of.label(self.code)))
+
+    def is_of(self, positive: Any) -> bool:
+        """Whether it is this class that a result speaks of; None speaks of all alike."""
+        usual = positive is None and self.usual
+        return usual or positive == present.plain(self.of.label(self.code))
 
     @property
     def usual(self) -> bool:

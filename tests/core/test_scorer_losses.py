@@ -11,8 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import truerisk as tr
-from truerisk.core.loss_words import as_loss, same_as_scorer
+from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import AUC, FBeta, ZeroOne
+from truerisk.core.scorer_losses import same_as_scorer
 from truerisk.core.table.data import Data
 
 RNG = np.random.default_rng(2)
@@ -26,13 +27,13 @@ OF_LABELS = (
     *("precision_macro", "precision_weighted", "recall_macro", "recall_weighted"),
 )
 OF_TWO = ("f1", "precision", "recall", "average_precision", "roc_auc")
-OF_CHANCES = ("neg_log_loss", "neg_brier_score")
+OF_CHANCES = ("neg_log_loss", "neg_brier_score", "roc_auc_ovr", "roc_auc_ovr_weighted")
 OF_NUMBERS = ("r2", "neg_mean_squared_error", "neg_mean_absolute_error")
 CASES = [
     *((LogisticRegression(), TWO, name) for name in (*OF_LABELS, *OF_TWO, *OF_CHANCES)),
     *((GaussianNB(), TWO, name) for name in (*OF_TWO, *OF_CHANCES)),
     *((LinearSVC(), TWO, name) for name in ("average_precision", "roc_auc", "recall")),
-    *((GaussianNB(), THREE, name) for name in (*OF_LABELS, "neg_log_loss")),
+    *((GaussianNB(), THREE, name) for name in (*OF_LABELS, "neg_log_loss", *OF_CHANCES[2:])),
     *((Ridge(), VALUES, name) for name in OF_NUMBERS),
 ]
 
