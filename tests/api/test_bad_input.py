@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -228,6 +228,32 @@ def test_what_does_not_fit_together(change, message) -> None:
         change = {"model": LogisticRegression(), **change}
     with pytest.raises(BadData, match=message):
         estimate(**change)
+
+
+class NeverFitted(KNeighborsClassifier):
+    def fit(self, X, y):
+        raise AssertionError("a fit was made")
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        tr.estimate_risk,
+        lambda model, X, y: tr.assess({"it": model}, X, y),
+        tr.validate,
+        tr.learning_curve,
+        tr.permutation_test,
+        lambda model, X, y: tr.risk_curve(model, {"n_neighbors": [1, 3]}, X, y),
+        lambda model, X, y: tr.HonestSearchCV(model, {"n_neighbors": [1, 3]}).fit(X, y),
+        lambda model, X, y: tr.HonestSearchCV(GridSearchCV(model, {"p": [1, 2]})).fit(X, y),
+    ],
+    ids=["risk", "assess", "validate", "learning", "permutation", "curve", "grid", "search"],
+)
+def test_labels_that_are_no_classes_are_refused_before_any_fit(verb) -> None:
+    """In every verb, by one sentence."""
+    months = pd.period_range("2024-01", periods=2, freq="M")
+    with pytest.raises(BadData, match="holds objects of type Period.*turn them into text"):
+        verb(NeverFitted(), X, np.asarray(months)[Y])
 
 
 DAYS = pd.date_range("2024-01-01", periods=N)

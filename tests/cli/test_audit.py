@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import random
 import re
+from typing import Any
 
+import pandas as pd
 import pytest
+
+from truerisk.core import results
+from truerisk.core.errors import MissingExtra
 
 CODE = """
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold
@@ -138,8 +143,48 @@ def test_what_cannot_be_audited_is_one_sentence(audit, name, code, sentence):
     assert "Traceback" not in said.err
 
 
-def test_columns_are_named_and_text_is_explained(call, tmp_path):
+BY_NAME = """
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+def make():
+    numbers = make_column_selector(dtype_include="number")
+    columns = make_column_transformer((StandardScaler(), numbers), (OneHotEncoder(), ["ward"]))
+    model = make_pipeline(columns, LogisticRegression())
+    return GridSearchCV(model, {"logisticregression__C": [0.1, 1.0]}, cv=3)
+"""
+
+
+@pytest.mark.parametrize("level", ["scores", "bbc", "nested"])
+def test_a_search_takes_columns_by_name_and_kind(call, tmp_path, level):
+    """It is handed a frame with the words of the file, as `tr.audit` is by its user."""
+    (tmp_path / "search.py").write_text(BY_NAME)
+    draw = random.Random(3)
+    rows = [(draw.gauss(i % 2, 1), draw.choice("rst"), "uv"[i % 2]) for i in range(60)]
+    lines = "".join(f"{x},{ward},{label}\n" for x, ward, label in rows)
+    (tmp_path / "rows.csv").write_text("x,ward,y\n" + lines)
+    search = f"{tmp_path / 'search.py'}:make"
+    words = ("--target", "y", "--allow-import", "--level", level, "--json")
+    said = call("audit", search, tmp_path / "rows.csv", *words)
+    assert said.code == 0
+    assert "position" not in said.err
+    made: dict[str, Any] = {}
+    exec(BY_NAME, made)
+    frame = pd.read_csv(tmp_path / "rows.csv")
+    known = made["make"]().fit(frame[["x", "ward"]], frame["y"])
+    assert said.content["claimed"]["value"] == pytest.approx(1 - known.best_score_)
+
+
+def test_an_array_is_explained_where_no_package_makes_frames(call, tmp_path, monkeypatch):
     """Findings number the columns; stderr names them, and says what text and gaps become."""
+
+    def without(columns):
+        raise MissingExtra("no frames here")
+
+    monkeypatch.setattr(results, "frame_of", without)
     code = """
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
@@ -162,8 +207,9 @@ def make():
     said = call("audit", place, tmp_path / "rows.csv", "--target", "y", "--allow-import")
     assert "column 2 by itself tells y" in " ".join(said.out.split())
     assert "note: columns: 0 a, 1 ward, 2 result" in said.err
+    assert "gets an array without names" in said.err
     assert "position among its sorted values" in said.err
-    assert "handed to the search as NaN" in said.err
+    assert "handed to the search as missing" in said.err
 
 
 def test_code_is_not_run_unless_allowed(audit):

@@ -66,10 +66,12 @@ def audit(
     factory = load_factory(search, allowed=allow_import)
     runs_on = executor_of(jobs, executor)
     source = read_source(**where)
-    _say_notes(source)
+    X = _handed(source)
+    _say_notes(source, named=X is not source.X)
     found = _audited(
         factory,
         source,
+        X,
         {"confidence_level": confidence, "random_state": seed, "executor": runs_on},
         level=level,
         outer=outer,
@@ -80,18 +82,36 @@ def audit(
     if report is not None:
         found.to_html(report)
         say(f"wrote {report}")
-    _say_columns(found.codes, source.columns)
+    if X is source.X:
+        _say_columns(found.codes, source.columns)
     if found.refuted is None and level != "scores":
         say("no interval, so nothing is refuted: this gate is open.")
     return REFUTED if found.refuted else 0
 
 
+def _handed(source: Source) -> Any:
+    """What the user's code is given: a frame of the columns as the file writes them.
+
+    A data set that comes along is an array, and so is a file where no package makes frames.
+    """
+    from truerisk.core.errors import MissingExtra
+    from truerisk.core.results import frame_of
+
+    if not source.columns:
+        return source.X
+    try:
+        return frame_of({name: source.column(name) for name in source.columns})
+    except MissingExtra:
+        say("note: neither pandas nor polars is installed: the search gets an array without names")
+        return source.X
+
+
 def _audited(
-    factory: Any, source: Source, options: dict[str, Any], *, level: str, outer: str | None
+    factory: Any, source: Source, X: Any, options: dict[str, Any], *, level: str, outer: str | None
 ) -> Any:
     from truerisk.api.audit import audited
 
-    X, y, of_rows = source.X, source.y, source.of_rows
+    y, of_rows = source.y, source.of_rows
     given = {"fit_params": None, "engine": "auto", **of_rows, **options}
     with worded_warnings(), shown_progress():
         search = _fitted(call_factory(factory, X, y), X, y, of_rows)
@@ -124,15 +144,15 @@ def _fitted(search: Any, X: Any, y: Any, of_rows: dict[str, Any]) -> Any:
     return search
 
 
-def _say_notes(source: Source) -> None:
+def _say_notes(source: Source, *, named: bool) -> None:
     """What was inferred; text and gaps are left to the user's own search."""
     for note in source.notes:
         if "inside the folds" not in note:
             say(f"note: {note}")
-    if source.layout.get("text"):
+    if source.layout.get("text") and not named:
         say("note: text is handed to the search as the position among its sorted values")
     if source.layout.get("missing"):
-        say("note: empty cells are handed to the search as NaN")
+        say("note: empty cells are handed to the search as missing")
 
 
 def _say_columns(codes: tuple[str, ...], names: Sequence[str]) -> None:

@@ -354,7 +354,7 @@ def _written(estimate: RiskEstimate | type[RiskEstimate]) -> list[str]:
     return [each.name for each in fields(estimate) if each.name not in OWN]
 
 
-def frame_of(columns: Mapping[str, list[Any]]) -> Any:
+def frame_of(columns: Mapping[str, Any]) -> Any:
     """A pandas frame, or a polars one where only polars is installed."""
     try:
         import pandas as pd

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -113,6 +115,13 @@ def test_the_fingerprint_sees_labels_groups_and_weights() -> None:
         (np.ones((6, 2), int), "several columns"),
         (np.ones((6, 2, 2)), "y has 3 dimensions"),
         (pd.date_range("2020", periods=6), "y holds dates or spans of time"),
+        (pd.date_range("2020", periods=6, tz="UTC"), "objects of type Timestamp, which scikit"),
+        (pd.period_range("2020", periods=6), "y holds objects of type Period"),
+        ([10**30, 10**31] * 3, "objects of type int, .* into text, such as y.astype"),
+        (np.array([0, 1] * 3, dtype=object), "y holds objects of type int"),
+        ([Fraction(1), Fraction(2)] * 3, "y holds objects of type Fraction"),
+        ([frozenset("a"), frozenset("b")] * 3, "y holds objects of type frozenset"),
+        (Y * 1j, "Complex data not supported"),
     ],
 )
 def test_a_bad_target_is_named(y, message) -> None:

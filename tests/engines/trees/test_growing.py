@@ -242,7 +242,7 @@ LEFT = {
     ),
     "labels of an odd kind": (
         DecisionTreeClassifier(),
-        Data.check(X, CLASSES.astype(object), task="classification"),
+        Data.check(X, CLASSES.astype("S1"), task="classification"),
         {},
     ),
     "as many classes as rows": (

@@ -63,6 +63,8 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
             "Unknown label type: y holds dates or spans of time, which are neither classes nor "
             "numbers: turn them into numbers, such as days, or into classes."
         )
+    if target.dtype.kind == "c":
+        raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
     _refuse_missing(target)
     return target
 
@@ -119,19 +121,30 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             "Unknown label type: y holds fractions, which a classifier cannot learn; "
             "use a regressor or turn y into classes."
         )
-    try:
-        classes, codes = _sorted_classes(target)
-    except TypeError:
-        kinds = sorted({type(v).__name__ for v in target.tolist()})
-        raise BadData(
-            f"Unknown label type: y mixes {' and '.join(kinds)}; use one type for all labels."
-        ) from None
+    if target.dtype.hasobject:
+        _refuse_objects(target)
+    classes, codes = _sorted_classes(target)
     if len(classes) == 1:
         raise BadData(
             f"y has only one class, {as_shown(classes[0])!r}: every classifier is right; "
             "there is no risk to estimate. Check the target column."
         )
     return classes, codes.astype(np.int64, copy=False)
+
+
+def _refuse_objects(target: np.ndarray) -> None:
+    """Objects that are no text: scikit-learn takes them for no classes, whatever they hold."""
+    kinds = {type(v) for v in target.tolist()}
+    names = sorted({"str" if issubclass(kind, str) else kind.__name__ for kind in kinds})
+    if len(names) > 1:
+        raise BadData(
+            f"Unknown label type: y mixes {' and '.join(names)}; use one type for all labels."
+        )
+    if names != ["str"]:
+        raise BadData(
+            f"Unknown label type: y holds objects of type {names[0]}, which scikit-learn takes for "
+            "no classes: turn them into text, such as y.astype(str), or into integers of 64 bits."
+        )
 
 
 def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -150,8 +163,6 @@ def _sorted_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def numbers_in(target: np.ndarray) -> np.ndarray:
     """Targets as numbers of double precision; what is no number is named."""
-    if target.dtype.kind == "c":
-        raise BadData("Complex data not supported: y holds complex numbers; use their real parts.")
     try:
         return as_array(target, np.float64)
     except ValueError:
