@@ -1,9 +1,11 @@
 """How often the credible interval of the Bayesian error estimate holds, for given normal classes.
 
 python -m benchmarks.calibration.credible --sets 200
+python -m benchmarks.calibration.credible --inflation --sets 60
 
 The rule is logistic regression. It is judged by the rows that it was fitted on, or by as many
-others; in standard units, in those of the problem, or with the prior `empirical`.
+others; in standard units, in those of the problem, or with the prior `empirical`. With
+`--inflation` the priors `flat` and `jeffreys` are, up to where they state an interval, and beyond.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
 from truerisk.core.errors import Refusal, TrueRiskWarning
+from truerisk.methods.bayesian import rule_errors
 
 __all__ = ["COLUMNS", "PROBLEMS", "Held", "coverage", "main"]
 
@@ -37,6 +41,14 @@ COLUMNS: Mapping[str, tuple[bool, dict[str, Any]]] = {
     "raw units, own rows": (True, {"standardize": False}),
     "empirical, own rows": (True, {"prior": "empirical"}),
 }
+
+
+WIDENED = [  # rows of a class, features, prior
+    (25, 5, "jeffreys"), (25, 3, "flat"), (25, 8, "flat"), (50, 2, "flat"), (50, 8, "jeffreys"),
+    (50, 5, "flat"), (50, 20, "jeffreys"), (50, 20, "flat"), (200, 5, "flat"),
+    (200, 20, "jeffreys"), (200, 20, "flat"),
+]  # fmt: skip
+APART = (2.0, 3.5)  # standard deviations between the means
 
 
 @dataclass(frozen=True)
@@ -75,12 +87,40 @@ def coverage(name: str, n_sets: int) -> dict[str, Held | None]:
     }
 
 
+def widened(n: int, p: int, prior: str, n_sets: int) -> list[float]:
+    """Shares of intervals that hold the error: by own rows and by others, for each distance."""
+    held: dict[tuple[bool, float], list[bool]] = {}
+    for apart in APART:
+        mean = np.full(p, apart / 2 / np.sqrt(p))
+        for seed in range(n_sets):
+            rng = np.random.default_rng([p, n, seed, int(10 * apart)])
+            y = np.repeat([0, 1], n)
+            own, other = (
+                rng.normal(size=(2 * n, p)) + np.where(y[:, None], mean, -mean) for _ in range(2)
+            )
+            model = LogisticRegression().fit(own, y)
+            slope, start = model.coef_[0], model.intercept_[0]
+            margins = (start * np.array([1, -1]) - slope @ mean) / np.linalg.norm(slope)
+            truth = norm.cdf(margins).mean()
+            for by_own, rows in ((True, own), (False, other)):
+                post = tr.bayesian_error(slope, start, rows, y, prior=prior)
+                held.setdefault((by_own, apart), []).append(truth in post.interval())
+    return [float(np.mean(held[by_own, apart])) for by_own in (True, False) for apart in APART]
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Print a row per problem."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--inflation", action="store_true")
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore", TrueRiskWarning)
+    if given.inflation:
+        rule_errors.MOST = np.inf  # as if there were no bound
+        for cell in WIDENED:
+            held = widened(*cell, given.sets)
+            print("|", *cell, "|", *(f"{100 * share:.0f}" for share in held), "|", flush=True)
+        return
     print("| | " + " | ".join(COLUMNS) + " |")
     for name in PROBLEMS:
         held = coverage(name, given.sets)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
+from truerisk.api.studying import replicate as replicates
 from truerisk.api.studying.replicate import draw, replicate
 from truerisk.core.errors import BadData, BadStore, StoreLocked
 from truerisk.methods.holdout import Holdout
@@ -61,13 +62,8 @@ def test_a_replicate_is_what_the_verbs_say(study, results):
     with Store.read(study.store) as store:
         cell = next(c for c in store.cells() if c.content["method"] == "5-fold")
     drawn = draw(cell.content, 2)
-    bare_cell = {
-        **cell.content,
-        "problem": {"word": "simple"},
-        "learner": {k: v for k, v in cell.content["learner"].items() if k != "name"},
-    }
     model = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
-    seed = seed_of("method", bare_cell, 2)
+    seed = seed_of("method", {"word": "simple"}, cell.content["size"], cell.content["seed"], 2)
     own = tr.estimate_risk(model, drawn.X, drawn.y, method="5-fold", random_state=seed)
     row = next(
         r for r in results.rows
@@ -76,6 +72,27 @@ def test_a_replicate_is_what_the_verbs_say(study, results):
     assert (row["value"], row["std_error"]) == (own.value, own.std_error)
     wrong = model.fit(drawn.X, drawn.y).predict(drawn.fresh_rows) != drawn.fresh_labels
     assert row["truth"] == pytest.approx(wrong.mean(), abs=1e-15)
+
+
+def test_intervals_are_compared_on_the_same_folds(tmp_path, monkeypatch):
+    """One estimator with three intervals and two levels is one number; its truth is measured once.
+
+    Streams hung on the whole cell once, its interval and level included.
+    """
+    measured = []
+    monkeypatch.setattr(replicates, "_truths", {})
+    truth = replicates._truth
+    monkeypatch.setattr(replicates, "_truth", lambda *of: measured.append(1) or truth(*of))
+    intervals = [{"word": "10-fold", "interval": word} for word in ("beta-cv", "corrected-t")]
+    spec = {**SPEC, "methods": ["10-fold", *intervals], "replicates": 3}
+    spec["learners"] = SPEC["learners"][:1]
+    found = tr.Study(spec, tmp_path / "one.db").run()
+    values = np.array([row["value"] for row in found.rows]).reshape(3, 3)
+    assert (values == values[0]).all()
+    assert len(measured) == 3
+    other = tr.Study({**spec, "confidence_level": 0.9}, tmp_path / "other.db").run()
+    assert [row["value"] for row in other.rows] == values.ravel().tolist()
+    assert [row["truth"] for row in other.rows] == [row["truth"] for row in found.rows]
 
 
 def test_learners_and_methods_share_their_data():

@@ -173,15 +173,24 @@ def test_a_seed_is_part_of_the_key_where_the_plan_has_none(tmp_path):
     assert told(again) == told(assessed(None, forest, **options, random_state=5))
 
 
+@pytest.mark.filterwarnings("ignore:A column-vector")
 def test_the_form_of_y_is_part_of_the_key_where_fits_see_it(tmp_path):
-    """A learner of other people may compute in single precision; scikit-learn's see numbers."""
-    path, options = tmp_path / "runs.db", {"methods": ["2-fold"], "outer": "2-fold"}
-    single = X[:, 0].astype(np.float32)
-    for learner, known in ((Own(), False), (BayesianRidge(), True)):
-        for y in (single.astype(float), single):
-            again = assessed(path, {"it": learner}, y=y, **options)
+    """All fits see its type; a column is given to learners of other people alone."""
+    options = {"methods": ["2-fold"], "outer": "2-fold"}
+    numbers = X[:, 0].astype(np.float32).astype(float)
+    single, column = numbers.astype(np.float32), numbers[:, None]
+    for place, (learner, given, known) in enumerate(
+        [
+            (Own(), single, False),
+            (BayesianRidge(), single, False),
+            (Own(), column, False),
+            (BayesianRidge(), column, True),
+        ]
+    ):
+        for y in (numbers, given):
+            again = assessed(tmp_path / f"{place}.db", {"it": learner}, y=y, **options)
         assert bool(again.kept.found) == known
-        assert told(again) == told(assessed(None, {"it": learner}, y=y, **options))
+        assert told(again) == told(assessed(None, {"it": learner}, y=given, **options))
 
 
 class Own(BayesianRidge):

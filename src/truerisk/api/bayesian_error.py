@@ -29,7 +29,9 @@ class RulePosterior:
     `value` is the posterior mean, `log_value` its log (which is there where the value underflows),
     `per_class` the mean error of each of `classes`, `gamma` their shares. With several classes
     `value` is the pairwise error, `per_class` adds over the pairs of a class, and there is no
-    standard error and no interval.
+    standard error and no interval; nor where the prior makes the variance along the rule more than
+    1 + 1/√N times that of the N rows of a class ("flat" and "jeffreys", of many features):
+    `why_none` then says so.
     """
 
     value: float
@@ -40,6 +42,7 @@ class RulePosterior:
     std_error: float | None
     prior: str
     law: ErrorLaw | None = field(default=None, repr=False)
+    why_none: str | None = None
 
     def interval(self, level: float = 0.95) -> Interval:
         """Equal-tailed credible interval, from the exact posterior."""
@@ -51,6 +54,8 @@ class RulePosterior:
         return self._posterior("distribution").cdf(float(e))
 
     def _posterior(self, wanted: str) -> ErrorLaw:
+        if self.why_none is not None:
+            raise Refusal(f"no {wanted} is stated: {self.why_none}.")
         if self.law is None:
             raise Refusal(
                 f"no {wanted} is stated for the pairwise error of {len(self.classes)} classes: it "
@@ -123,7 +128,8 @@ def bayesian_error(
     shares = method.shares(rows, rules)
     pairs = pairwise(rows, rules, shares, method.priors(rows, rules, data))
     log_value = float(np.logaddexp.reduce([pair.log_means() for pair in pairs])[0])
-    two = len(pairs) == 1
+    why_none = pairs[0].too_wide(0) if len(pairs) == 1 else None
+    stated = pairs[0] if len(pairs) == 1 and why_none is None else None
     per_class = np.zeros(data.n_classes)
     for (k, m), pair in zip(rules.class_pairs(), pairs, strict=True):
         per_class[[k, m]] += [float(errors.mean()[0]) for errors in pair.classes]
@@ -133,9 +139,10 @@ def bayesian_error(
         per_class=tuple(per_class.tolist()),
         classes=tuple(data.class_labels.tolist()),
         gamma=tuple(shares.values()),
-        std_error=float(np.sqrt(pairs[0].variances[0])) or None if two else None,
+        std_error=None if stated is None else float(np.sqrt(stated.variances[0])) or None,
         prior=prior,
-        law=pairs[0].law(0) if two else None,
+        law=None if stated is None else stated.law(0),
+        why_none=why_none,
     )
 
 

@@ -175,7 +175,7 @@ class ScorerLoss(Loss):
         try:
             with warnings.catch_warnings():  # nobody asked about a perfect rule
                 warnings.simplefilter("ignore")
-                return float(self.scorer(perfect_rule(data), rows, data.y))
+                return float(self.scorer(perfect_rule(data), rows, *data.targets(data.y)))
         except Exception as error:  # a user's scorer may raise anything
             raise Refusal(
                 f"scorer {self.word} cannot rate even a perfect rule on this y "

@@ -39,9 +39,11 @@ _PAIRWISE = (
 )
 _CHOSEN = (
     "a rule of {} features, and {} rows that it was fitted on: these look farther apart than fresh "
-    "ones, which the interval does not count, so it is too low; `tr.bayesian_error` judges a rule "
-    "by other rows"
+    "ones, which the posterior does not count{}; `tr.bayesian_error` judges a rule by other rows"
 )
+_TOO_LOW = ", so it is too low"
+_EITHER_WAY = ", but the prior pulls it up: it may err either way"
+
 _PRIOR = (
     "{:.0f} % of the scatter along the rule is the prior's: features vary less in its direction "
     "than one by one, and the estimate is pessimistic; prior='empirical' takes its size from the "
@@ -81,9 +83,11 @@ class BayesianError(Method):
 
     The standard error is the posterior standard deviation and the interval the exact credible
     interval. It holds as often as it says over classes drawn from the prior; for given classes it
-    is too low where the same rows chose a rule of many features, and notes say where. Candidates
-    are ranked by the log of the mean. With several classes it is the pairwise error, for choosing
-    only.
+    is too low where the same rows chose a rule of many features, and too high where the prior pulls
+    the other way; notes say where. A prior that makes the variance along the rule more than
+    1 + 1/√N times that of the N rows of a class ("flat" and "jeffreys", of many features) has
+    neither. Candidates are ranked by the log of the mean. With several classes it is the pairwise
+    error, for choosing only.
 
     References
     ----------
@@ -214,18 +218,23 @@ class BayesianError(Method):
     ) -> list[tuple[str, ...]]:
         common = (_PAIRWISE,) if len(rules.codes) > 2 else ()
         notes: list[tuple[str, ...]] = [common] * len(logs)
-        for i in np.flatnonzero(logs < np.log(1e-15)):
+        for i in np.flatnonzero(logs < np.log(1e-15)).tolist():
             notes[i] += (f"the estimate is 10^{logs[i] / np.log(10):.1f}",)
         n_selected = ((rules.coefficients != 0).any(axis=1) & (rows.scale > 0)).sum(axis=1)
         if self.prior != "improper":
-            for i in np.flatnonzero(n_selected > MANY * np.sqrt(len(rows.codes))):
-                notes[i] += (_CHOSEN.format(n_selected[i], len(rows.codes)),)
             part = np.max([pair.from_prior for pair in pairs], axis=0)
-            for i in np.flatnonzero(part > MUCH):
-                notes[i] += (_PRIOR.format(100 * part[i]),)
+            for i, selected in enumerate(n_selected.tolist()):
+                wide = max(pairs, key=lambda pair: float(pair.inflation[i])).too_wide(i)
+                if selected > MANY * np.sqrt(len(rows.codes)):
+                    pulled = _TOO_LOW if wide is None and part[i] <= MUCH else _EITHER_WAY
+                    notes[i] += (_CHOSEN.format(selected, len(rows.codes), pulled),)
+                if part[i] > MUCH:
+                    notes[i] += (_PRIOR.format(100 * part[i]),)
+                if wide is not None:
+                    notes[i] += (wide,)
             return notes
         least = min(rows.size(code) for code in rules.codes)
-        for i in np.flatnonzero(n_selected > least):
+        for i in np.flatnonzero(n_selected > least).tolist():
             told = (
                 f"{n_selected[i]} features and {least} rows in the smallest class: this prior "
                 "counts the square of the features, so the estimate is far too small"

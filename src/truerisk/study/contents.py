@@ -37,7 +37,7 @@ def learner_content(family: Family, name: str) -> tuple[Any, list[Any]]:
 
 def data_content(data: Data) -> dict[str, Any]:
     """Everything that a fit is given, as hashes; how rows lie in memory decides last bits, too."""
-    y = next(iter(data.fit_targets(data.y)), data.y)  # in the form that fits are given
+    y = next(iter(data.targets(data.y)), data.y)  # in the form that fits are given
     given = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
     tables = {name: None if table is None else _table(table) for name, table in given.items()}
     params = {

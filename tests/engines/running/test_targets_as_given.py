@@ -1,22 +1,30 @@
-"""A learner of other people is fitted on y as it was given: single precision, or a column."""
+"""Fits and scorers are given y in its own type; learners of other people a column, too."""
 
 from __future__ import annotations
 
 import warnings
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.ensemble import BaggingRegressor, GradientBoostingRegressor
 from sklearn.exceptions import DataConversionWarning
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict
+from sklearn.neighbors import KNeighborsRegressor, RadiusNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
 
 N = 30
+RNG = np.random.default_rng(2)
 X = np.random.default_rng(0).normal(size=(N, 3)).astype(np.float32)
 NUMBERS = (X[:, 0] + np.random.default_rng(1).normal(size=N)).astype(np.float32)
 COLUMN = NUMBERS[:, None]
@@ -97,9 +105,78 @@ class Both(Network):
 
 
 @pytest.mark.parametrize("model", [Ridge(), KNeighborsRegressor(3)])
-def test_scikit_learns_own_take_numbers(model):
-    """They are given what every engine computes with, and of a column is warned as they do."""
+def test_scikit_learns_own_take_no_column(model):
+    """They are given a row of numbers, and of the column is warned as they do."""
     with pytest.warns(DataConversionWarning, match="its one column is used"):
         found = tr.estimate_risk(model, X, COLUMN, method="3-fold")
-    exact = tr.estimate_risk(model, X, NUMBERS.astype(float), method="3-fold", engine="generic")
+    exact = tr.estimate_risk(model, X, NUMBERS, method="3-fold", engine="generic")
     assert found.value == pytest.approx(exact.value, rel=1e-12)
+
+
+FAR = 1000 + RNG.normal(size=N)
+TYPES = {
+    "single": FAR.astype(np.float32),
+    "half": FAR.astype(np.float16),
+    "whole": np.rint(FAR).astype(np.int16),
+    "two": np.c_[FAR, -FAR].astype(np.float32),
+    "series": pd.Series(FAR.astype(np.float32)),
+    "nullable": pd.Series(FAR.astype(np.float32), dtype="Float32"),
+    "polars": pl.Series(FAR.astype(np.float32)),
+}
+MODELS = {
+    "neighbours": (KNeighborsRegressor(), {"n_neighbors": [1, 3]}),
+    "radius": (RadiusNeighborsRegressor(), {"radius": [4.0, 6.0]}),
+    "ridge": (Ridge(), {"alpha": [0.1, 1.0]}),
+    "vectors": (SVR(), {"C": [1.0, 10.0]}),
+    "kernel": (KernelRidge(kernel="rbf"), {"alpha": [0.1, 1.0]}),
+    "tree": (DecisionTreeRegressor(random_state=0), {"ccp_alpha": [0.0, 0.1]}),
+    "boosting": (GradientBoostingRegressor(random_state=0), {"n_estimators": [2, 5]}),
+    "bagging": (BaggingRegressor(Ridge(), random_state=0), {"n_estimators": [2, 5]}),
+    "bags of neighbours": (
+        BaggingRegressor(KNeighborsRegressor(3), random_state=0),
+        {"n_estimators": [2, 5]},
+    ),
+    "chosen columns": (
+        make_pipeline(SelectKBest(f_regression, k=2), Ridge()),
+        {"ridge__alpha": [0.1, 1.0]},
+    ),
+}
+ONE_TARGET = {"vectors", "boosting", "bagging", "bags of neighbours", "chosen columns"}
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")  # of scikit-learn
+@pytest.mark.parametrize("double", [True, False], ids=["X double", "X single"])
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("learner", MODELS)
+def test_every_engine_answers_as_clones_that_see_y_as_it_is(learner, kind, double):
+    """Plain loops of clones; y near 1,000, where single precision is coarse."""
+    y, (model, grid) = TYPES[kind], MODELS[learner]
+    if kind == "two" and learner in ONE_TARGET:
+        return
+    table, splits = X.astype(float) if double else X, KFold(3)
+    curve = tr.risk_curve(model, grid, table, y, method=tr.methods.Splitter(splits))
+    answers = curve.evaluation.answers
+    for place, setting in enumerate(curve.candidates):
+        one = clone(model).set_params(**setting)
+        theirs = cross_val_predict(one, table, y, cv=splits).astype(float)
+        for question, said in enumerate(answers):
+            rows, _ = answers.plan.test_rows(question)
+            np.testing.assert_allclose(said[place], theirs[rows], rtol=1e-12)
+
+
+def test_scorers_are_given_it_too():
+    """And a score of theirs is GridSearchCV's to the last digits, whatever it computes in."""
+    given = []
+
+    def scorer(model, X, y):
+        given.append(y.dtype)
+        return model.score(X, y)
+
+    options = {"cv": KFold(3), "scoring": scorer}
+    model, grid = MODELS["neighbours"]
+    y = TYPES["single"]
+    ours = tr.HonestSearchCV(model, grid, outer=None, **options).fit(X, y)
+    assert set(given) == {np.dtype("float32")}
+    theirs = GridSearchCV(model, grid, **options).fit(X, y)
+    assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-12)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))

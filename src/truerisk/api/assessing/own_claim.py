@@ -43,7 +43,7 @@ def claimed_by(problem: Problem, like: RiskEstimate) -> RiskEstimate | str:
     name = type(family.last).__name__
     model = family.make(0, (problem.seed, 0) if family.is_random else None)
     try:
-        model = model.fit(data.X, data.y, **data.fit_params)
+        model = model.fit(data.X, *data.targets(data.y), **data.fit_params)
     except Exception as error:  # noqa: BLE001  whatever a model raises: it then claims nothing
         return f"{name} cannot be fitted on all rows: {clean(str(error), 160)}"
     fitted = model[-1] if family.is_piped else model

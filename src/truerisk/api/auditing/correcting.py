@@ -112,7 +112,8 @@ def _nested(
         outer, data = mixed.method, mixed.data
     elif outer is None and data.dependent:
         outer = usual_word(data)
-    return repeated(search, claim, scale, data.X, data.y, outer, {**given, "time": data.time})
+    (y,) = data.targets(data.y)
+    return repeated(search, claim, scale, data.X, y, outer, {**given, "time": data.time})
 
 
 def _mixes(outer: Any, mixed: Mixed, problem: Problem) -> bool:

@@ -54,7 +54,7 @@ def by_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[
     try:
         with warnings.catch_warnings():  # nobody asked about such a rule
             warnings.simplefilter("ignore")
-            found = function(perfect_rule(data), rows, data.y)
+            found = function(perfect_rule(data), rows, *data.targets(data.y))
     except Exception:  # noqa: BLE001  a user's function may raise anything
         return {}
     if not isinstance(found, Mapping):

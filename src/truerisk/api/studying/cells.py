@@ -27,7 +27,7 @@ from truerisk.study.spec import Entry, Spec
 
 __all__ = ["FixedTable", "cells_of", "places_of", "replicate_of", "tables_of"]
 
-SCHEMA = "truerisk.study-cell/1"
+SCHEMA = "truerisk.study-cell/2"
 
 
 @dataclass(frozen=True, eq=False)

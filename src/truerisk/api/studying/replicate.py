@@ -1,7 +1,8 @@
 """One replicate of a study: draw a data set, estimate the risk, look up the truth.
 
-Everything random comes from the content of the cell and the number of the replicate. Cells that
-differ in learner or method alone get the same data sets, so that they are compared in pairs.
+Everything random comes from the problem, the size and the seed of the cell and the number of the
+replicate. Cells that differ in learner or method alone get the same data sets, folds and seeds of
+fits, so that they are compared in pairs.
 """
 
 from __future__ import annotations
@@ -25,12 +26,17 @@ from truerisk.core.present import plain, without_folders
 from truerisk.core.registry import closest
 from truerisk.core.results import RiskCurve
 from truerisk.methods.words import as_method, method_by
-from truerisk.study.keys import seed_of
+from truerisk.study.keys import key_of, seed_of
 from truerisk.study.spec import options_of
 
 __all__ = ["Drawn", "draw", "family_of", "generator", "method_of", "replicate"]
 
 NOTES = 3  # of the warnings of a replicate so many are kept
+KNOWN = 50_000  # truths that a process keeps for other methods of the same data and learner
+
+Truth = tuple[float | None, float | None, tuple[str, ...]]
+_OF_TRUTH = ("problem", "size", "learner", "loss", "n_test", "seed")
+_truths: dict[str, Truth] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +63,7 @@ def replicate(
         "loss": content["loss"],
         "rule": content["rule"],
         "confidence_level": content["confidence_level"],
-        "random_state": seed_of("method", _unnamed(content), number),
+        "random_state": _seed("method", content, number),
     }
     with warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
@@ -68,9 +74,16 @@ def replicate(
         curve = curve_of(computed)
         seconds = time.perf_counter() - started
         chosen = _chosen(computed, curve, drawn, options)
-        truth, truth_error = _truth(family, chosen, drawn, options)
     found = curve[curve.best] if curve.procedure is None else curve.procedure
     interval = found.interval
+    at = key_of([[content[part] for part in _OF_TRUTH], number, chosen])
+    known = _truths.get(at)
+    if known is None:
+        if len(_truths) >= KNOWN:
+            _truths.clear()
+        known = _truths[at] = _truth(family, chosen, drawn, options)
+    truth, truth_error, more = known
+    notes = [*(without_folders(str(w.message)) for w in heard), *more]
     return {
         "value": found.value,
         "std_error": found.std_error,
@@ -83,16 +96,15 @@ def replicate(
         "n_fits": found.n_fits,
         "engine": found.engine,
         "target": found.target,
-        "notes": list(dict.fromkeys(without_folders(str(w.message)) for w in heard))[:NOTES],
+        "notes": list(dict.fromkeys(notes))[:NOTES],
         "seconds": seconds,
     }
 
 
-def _unnamed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content without the names that a user gave: they determine nothing."""
-    named = {part: given for part, given in content.items() if isinstance(given, Mapping)}
-    bare = {part: {k: v for k, v in given.items() if k != "name"} for part, given in named.items()}
-    return {**content, **bare}
+def _seed(what: str, content: Mapping[str, Any], number: int) -> int:
+    """It does not depend on learner and method, nor on the name that a user gave the problem."""
+    problem = {name: given for name, given in content["problem"].items() if name != "name"}
+    return seed_of(what, problem, content["size"], content["seed"], number)
 
 
 # ---------------------------------------------------------------- data
@@ -100,16 +112,12 @@ def _unnamed(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def draw(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray] = ()) -> Drawn:
     """The data set of a replicate; it depends on problem, size, study seed and number alone."""
-    problem = _unnamed(content)["problem"]
-    seeds = [
-        seed_of(what, problem, content["size"], content["seed"], number)
-        for what in ("data", "test")
-    ]
+    seed = _seed("data", content, number)
     if arrays:
-        return _taken(content["size"], arrays, seeds[0])
-    make = generator(problem)
-    X, y = make(content["size"], random_state=seeds[0])
-    fresh = make(content["n_test"], random_state=seeds[1])
+        return _taken(content["size"], arrays, seed)
+    make = generator(content["problem"])
+    X, y = make(content["size"], random_state=seed)
+    fresh = make(content["n_test"], random_state=_seed("test", content, number))
     return Drawn(np.asarray(X), np.asarray(y), np.asarray(fresh[0]), np.asarray(fresh[1]))
 
 
@@ -130,7 +138,7 @@ def generator(problem: Mapping[str, Any]) -> Any:
     from truerisk.datasets import registry
 
     source = registry.load(problem["word"])
-    options = {name: value for name, value in problem.items() if name != "word"}
+    options = {name: value for name, value in problem.items() if name not in ("name", "word")}
     known = _numbers_of(source)
     for name in options:
         if name not in known:
@@ -213,17 +221,17 @@ def _chosen(computed: Computed, curve: RiskCurve, drawn: Drawn, options: Mapping
     return curve_of(compute(pose(family, drawn.X, drawn.y, **options), inner)).best
 
 
-def _truth(
-    family: Family, chosen: int, drawn: Drawn, options: Mapping[str, Any]
-) -> tuple[float | None, float | None]:
-    """The risk on fresh rows of the chosen candidate, fitted on all rows, with its error."""
+def _truth(family: Family, chosen: int, drawn: Drawn, options: Mapping[str, Any]) -> Truth:
+    """The risk on fresh rows of the chosen candidate, fitted on all rows, its error, warnings."""
     if drawn.fresh_rows is None or drawn.fresh_labels is None:
-        return None, None
+        return None, None, ()
     one = Family(family.estimator, (family.candidates[chosen],))
     n, total = len(drawn.y), len(drawn.y) + len(drawn.fresh_labels)
     X, y = np.vstack([drawn.X, drawn.fresh_rows]), np.concatenate([drawn.y, drawn.fresh_labels])
     split = [(np.arange(n), np.arange(n, total))]
-    found = curve_of(compute(pose(one, X, y, **options), split))[0]
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = curve_of(compute(pose(one, X, y, **options), split))[0]
     if found.value is None:
         raise BadData("the chosen candidate could not be fitted on all rows.")
-    return found.value, found.std_error
+    return found.value, found.std_error, tuple(without_folders(str(w.message)) for w in heard)

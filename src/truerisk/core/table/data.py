@@ -44,7 +44,8 @@ class Data:
     Where the task is neither, only a scorer looks at y, so it may be anything; a y without columns
     is none at all.
     `fit_params` go to every fit, those with one entry per row cut to the rows of that fit.
-    `form` is how y was given, its type and whether it was a column, where that is another.
+    `form` is how y was given, its type and whether it was a column, where that is another: models
+    and scorers are given this type, and those that take y `as_given` the column, too.
     `time` says when a row was taken, as floats or dates; `block` where, as codes of labels or as
     coordinates, a column each. They order and split rows, and no fit is given them.
     `row_ids` are the row numbers in the data these rows were cut from (None: uncut).
@@ -135,7 +136,7 @@ class Data:
     ) -> Data:
         """Data from what a user gave, or a sentence on what is wrong with it.
 
-        With `as_given` fits may take y in its own form (`for_fits`), so that a column is no matter.
+        With `as_given` fits may take a column (`for_fits`), so that it is no matter.
         """
         X = _table(X)
         n = n_rows(X)
@@ -161,22 +162,20 @@ class Data:
         )
 
     def for_fits(self, as_given: bool) -> Data:
-        """The same rows for fits that take y in the form in which it was given, or as it is."""
+        """The same rows for fits that take y as a column where it was given so, or do not."""
         if self.form is None or as_given == self.as_given:
             return self
         return replace(self, as_given=as_given)
 
-    def fit_targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Some entries of y as a fit is given them: in the form of the user where it asks so."""
-        if self.form is None or not self.as_given:
-            return self.targets(y)
+    def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Some entries of y as models and scorers are given them: not at all if there is none."""
+        if self.task == "other" and y.shape[1:] == (0,):
+            return ()
+        if self.form is None:
+            return (y,)
         kind, is_column = self.form
         given = y.astype(kind, copy=False)
-        return (given[:, None] if is_column else given,)
-
-    def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Some entries of y as a model is given them: not at all where there is no target."""
-        return () if self.task == "other" and y.shape[1:] == (0,) else (y,)
+        return (given[:, None] if is_column and self.as_given else given,)
 
     @property
     def class_labels(self) -> np.ndarray:

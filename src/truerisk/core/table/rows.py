@@ -77,7 +77,12 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """A copy where a model could write into the value; what has no `copy` cannot be written to."""
+    """A copy where a model could write into the value; what has no `copy` cannot be written to.
+
+    An array keeps its order of memory, which decides the last bits of sums.
+    """
+    if isinstance(value, np.ndarray):
+        return value.copy("K")
     return value.copy() if hasattr(value, "copy") else value
 
 

@@ -33,10 +33,14 @@ def as_shown(value: Any) -> Any:
 
 
 def form_of(y: Any, target: np.ndarray) -> Form | None:
-    """How y was given, where it is held in another form and can be had back."""
+    """How y was given, where it is held in another form and can be had back.
+
+    Of types of pandas that may miss values scikit-learn makes double precision, as we do.
+    """
     given = np.asarray(y)
     is_column = given.ndim == target.ndim + 1
-    kind = given.dtype if given.dtype.kind in "biuf" else target.dtype
+    own = given.dtype.kind in "biuf" and not hasattr(getattr(y, "dtype", None), "na_value")
+    kind = given.dtype if own else target.dtype
     if not is_column and kind == target.dtype:
         return None
     back = np.array_equal(given.reshape(target.shape), target.astype(kind))

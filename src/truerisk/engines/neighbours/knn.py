@@ -63,6 +63,8 @@ class NearestNeighbours(OnePass):
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.n_classes > MOST_CLASSES:
             return f"y has {data.n_classes} classes, more than it tells apart ({MOST_CLASSES})."
+        if data.form is not None and data.form[0].kind == "f":
+            return "y is in single precision, and scikit-learn averages it in that."
         if plan.laws is not None:
             groups = groups_along(family, self.along)
             return drawn_refusal(groups, data, plan, request, self.table)

@@ -68,7 +68,7 @@ def fitted_steps(
     """
     rows, times = train
     every = rows if times is None else np.repeat(rows, times)
-    said = y if data.classes is None else data.classes[y]
+    (said,) = data.targets(y if data.classes is None else data.classes[y])
     said = said if times is None else np.repeat(said, times, axis=0)
     sets = _asked_together(preparation, asked)
     begun, tests = _begun(preparation, data, every, said, sets, begin)

@@ -310,7 +310,7 @@ def attempt(
         if instead:
             model.set_params(**instead)
         more = {} if given.copy_of is None else keep_copies_together(model, given.copy_of)
-        begun = _fit(model, candidate, given, data.fit_targets(given.y), more | given.params)
+        begun = _fit(model, candidate, given, data.targets(given.y), more | given.params)
         fitted = time.perf_counter()
         said = say(model, begun)
     except TrueRiskError:
@@ -349,7 +349,7 @@ def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     model = None
     try:
         model = family.make(candidate, seed)
-        model.fit(data.X, *data.fit_targets(data.y), **data.fit_params)
+        model.fit(data.X, *data.targets(data.y), **data.fit_params)
     except TrueRiskError:
         raise
     except BaseException as error:

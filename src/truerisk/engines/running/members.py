@@ -116,6 +116,9 @@ class _Members:
         self.model = model
         self.is_forest = isinstance(model, forests())
         self.n_classes = len(model.classes_) if hasattr(model, "classes_") else None
+        self.given = X
+        said = self.first(1)  # complains of what the ensemble would complain of
+        self.are_single = self.n_classes is None and said.dtype.kind == "f" and said.itemsize < 8
         self.X = self._table(X)
 
     def __len__(self) -> int:
@@ -137,6 +140,12 @@ class _Members:
             full[np.arange(len(full)), member.predict(X)] = 1
         return full
 
+    def first(self, size: int) -> np.ndarray:
+        """What the ensemble of the first members predicts."""
+        first = copy.copy(self.model)
+        first.estimators_, first.n_estimators = self.model.estimators_[:size], size
+        return np.asarray(first.predict(self.given))
+
     def seen(self) -> Iterator[np.ndarray]:
         """The training rows that each member drew."""
         model = self.model
@@ -149,9 +158,6 @@ class _Members:
         """X as the members see it, after the ensemble's own checks of it."""
         from sklearn.utils import check_array
 
-        first = copy.copy(self.model)
-        first.estimators_, first.n_estimators = self.model.estimators_[:1], 1
-        first.predict(X)  # complains of what the ensemble would complain of
         return check_array(
             X,
             accept_sparse="csr",
@@ -174,7 +180,12 @@ class _Seed:
 
 
 def _means(members: _Members, sizes: set[int]) -> dict[int, np.ndarray]:
-    """The mean over the first members, for each size."""
+    """The mean over the first members, for each size.
+
+    In single precision the ensemble itself adds up: jobs of it have sums of their own.
+    """
+    if members.are_single:
+        return {size: members.first(size) for size in sizes}
     total: Any = 0.0
     found = {}
     for number in range(max(sizes)):

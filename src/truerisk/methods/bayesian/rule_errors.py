@@ -19,6 +19,12 @@ from truerisk.methods.bayesian.scaled_rows import ScaledRows
 __all__ = ["Credible", "RuleErrors", "pairwise"]
 
 Priors = Mapping[int, ClassPrior] | None  # by class code; None is the improper one
+MOST = 1.0  # times 1/√N, by which N/(2α) may exceed 1: beyond it intervals were seen to miss (docs)
+_TOO_WIDE = (
+    "the prior takes features off the rows: the variance along the rule becomes {:.2g} times that "
+    "of the rows, which pulls the estimate up, and beyond 1 + 1/√N no interval is stated; "
+    "prior='proper' takes none off"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +34,7 @@ class RuleErrors:
     shares: tuple[float, float]
     both: ClassErrors  # those of the first class, then those of the second
     from_prior: np.ndarray  # of βᵀS*β, the share that S is, where it is larger
+    inflation: np.ndarray  # N/(2α), by which κ widens the variance, where it is too much; else 0
 
     @classmethod
     def of(
@@ -41,7 +48,8 @@ class RuleErrors:
         """Of every rule, from the training rows of two classes given by their codes."""
         lines = _Lines.of(rows, *rules.between(*pair))
         if priors is None:
-            return cls(shares, _improper(rows, lines, pair), np.zeros(len(lines.starts)))
+            none = np.zeros(len(lines.starts))
+            return cls(shares, _improper(rows, lines, pair), none, none)
         return cls(shares, *_normal(rows, lines, pair, priors))
 
     @cached_property
@@ -65,6 +73,11 @@ class RuleErrors:
         """Where the posterior is a point."""
         counts_not = np.equal(self.shares, 0)[:, None]
         return np.asarray((self.both.is_sure.reshape(2, -1) | counts_not).all(axis=0))
+
+    def too_wide(self, rule: int) -> str | None:
+        """Why the posterior of one rule states no interval, or None."""
+        inflation = float(self.inflation[rule])
+        return _TOO_WIDE.format(inflation) if inflation > 0 else None
 
     def law(self, rule: int) -> ErrorLaw:
         """The posterior of one rule."""
@@ -122,8 +135,8 @@ class _Lines:
 
 def _normal(
     rows: ScaledRows, lines: _Lines, pair: tuple[int, int], priors: Mapping[int, ClassPrior]
-) -> tuple[ClassErrors, np.ndarray]:
-    """Posteriors under a general covariance, and how much of the scatter is the prior's."""
+) -> tuple[ClassErrors, np.ndarray, np.ndarray]:
+    """Posteriors under a general covariance, and what is the prior's of scatter and variance."""
     scores = [rows.scores(lines.slopes, lines.intercepts, code) for code in pair]
     seen = Scored.joined(
         [_scored(scores, place, lines, priors[code]) for place, code in enumerate(pair)]
@@ -132,7 +145,9 @@ def _normal(
     found = posterior(seen, signs, np.tile(lines.starts, 2), np.tile(lines.squares, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
         part = np.where(found.b > 0, seen.prior_scatter / (2 * found.b), 0.0)
-    return found, part.reshape(2, -1).max(axis=0)
+    inflation = seen.n / (2 * found.alpha)
+    both = part, np.where((inflation - 1) * np.sqrt(seen.n) > MOST, inflation, 0.0)
+    return found, *(each.reshape(2, -1).max(axis=0) for each in both)
 
 
 def _scored(scores: Sequence[np.ndarray], place: int, lines: _Lines, prior: ClassPrior) -> Scored:

@@ -45,7 +45,7 @@ class RuleRisks:
         """The estimate of one rule."""
         sure = self._sure is not None and bool(self._sure[rule])
         later = None
-        if self.errors is not None and not sure:
+        if self.errors is not None and not sure and self.errors.too_wide(rule) is None:
             later = Credible(self.errors, rule, self.confidence_level)
         return Tested(
             float(self.values[rule]),
