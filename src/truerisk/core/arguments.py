@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "as_array",
+    "check_clip",
     "check_count",
     "check_flag",
     "check_level",
@@ -120,6 +121,20 @@ def check_share(name: str, given: Any, below: float = 1) -> None:
     wanted = f"use a share of the rows, 0 < {name} < {below:g}"
     if not is_number(given) or not 0 < given < below:
         raise BadArgument(f"{name}={shown(given)}: {wanted}.")
+
+
+def check_clip(given: Any) -> None:
+    """Refuse what cannot be the least probability of an answer.
+
+    >>> check_clip(1e-3)
+    >>> check_clip(0)
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: clip=0: give how near to 0 and 1 probabilities may come, ...
+    """
+    if not is_number(given) or not 0 < given < 0.5:
+        raise BadArgument(
+            f"clip={shown(given)}: give how near to 0 and 1 probabilities may come, 0 < clip < 0.5."
+        )
 
 
 def check_level(name: str, given: Any) -> None:

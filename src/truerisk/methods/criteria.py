@@ -68,7 +68,7 @@ class Criterion(Method):
     def loss_of(self, data: Data, loss: Loss, *, asked: bool) -> Loss:
         own = self._own_loss(data)
         fitting = (type(own), Log if data.task == "classification" else Squared)
-        if asked and type(loss) not in fitting:
+        if asked and (type(loss) not in fitting or getattr(loss, "clip", None) is not None):
             raise Refusal(
                 f"method '{self.word}' reports in loss '{own.word}' and not in '{loss.word}': "
                 f"leave loss out, or {INSTEAD}."

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_count, shown
+from truerisk.core.arguments import as_array, check_clip, check_count, shown
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.table.data import Data
 from truerisk.core.validation.levels import Levels, levels_of
@@ -95,8 +94,5 @@ def _clip(given: Any) -> float | None:
     """How near to 0 and 1 probabilities may come."""
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, Real) or not 0 < float(given) < 0.5:
-        raise BadArgument(
-            f"clip={shown(given)}: give how near to 0 and 1 probabilities may come, 0 < clip < 0.5."
-        )
+    check_clip(given)
     return float(given)

@@ -29,7 +29,7 @@ from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.ahead import ahead_notes
 from truerisk.methods.parts.apart import apart_note
 from truerisk.methods.parts.choosing_inside import by_rule
-from truerisk.methods.parts.few_rows import few_rows_note
+from truerisk.methods.parts.few_rows import few_rows_note, unseen_note
 from truerisk.methods.parts.interval_of import Choice, interval_of
 from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
 from truerisk.methods.parts.set_risks import (
@@ -148,7 +148,7 @@ def tested_by_average(
         shaken=moved,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
     )
-    sure = _with_notes(form.of_each(evidence), evidence)
+    sure = _with_notes(form.of_each(evidence), evidence, answers.values, weights / total)
     found = tested_with(sure, answers, values, by_split, *told)
     if choice.in_time or not loss.tells_influences:
         return found
@@ -166,11 +166,17 @@ def _is_sure(loss: Loss, average: Average, terms: Terms, choice: Choice) -> bool
     return one_spread and terms.with_errors and choice.word is not None
 
 
-def _with_notes(sure: Sequence[Sureness], evidence: RowEvidence) -> list[Sureness]:
+def _with_notes(
+    sure: Sequence[Sureness], evidence: RowEvidence, answers: np.ndarray, shares: np.ndarray
+) -> list[Sureness]:
     """What is to be known of few rows, and of rows that lie apart from those that were seen."""
     apart = apart_note(evidence.plan, evidence.data)
     told = []
-    for (error, interval, notes), losses in zip(sure, evidence.losses, strict=True):
+    for c, (error, interval, notes) in enumerate(sure):
+        losses = evidence.losses[c]
+        unseen = unseen_note(evidence.loss, answers[c], evidence.by_position[c], shares)
+        if unseen and interval is not None:
+            interval, notes = None, notes + unseen
         few = few_rows_note(evidence.loss, losses, evidence.weights)
         more = (few if evidence.loss.per_row else ()) + apart
         # the last note is why there is no interval

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.core.losses import Loss
+from truerisk.core.losses import Log, Loss
 
-__all__ = ["few_rows_note"]
+__all__ = ["few_rows_note", "unseen_note"]
 
 SHARE = 1 / 3  # of the total; of 50 normal errors the largest square has a seventh
 FEWEST = 20  # rows; of fewer the largest has much of any total
+FEW = 9  # rows that are surely wrong: their number has a relative error of a third, or more
+RULED_OUT = 0.1  # share of answers; beyond it log loss was held in 62 % (docs/intervals.md)
+DEAREST = float(-np.log(np.finfo(np.float64).eps))  # what a sure and wrong answer costs
+BOUNDED = "loss=tr.losses.Log(clip=0.001) bounds what a row costs."
 
 
 def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[str, ...]:
-    """Said where the largest 1 % of the rows carry more than a third of a loss without a bound.
+    """Said where few rows carry more than a third of a loss without a bound.
+
+    Few are the largest 1 % of the rows and, of log loss, up to nine that are sure and wrong.
 
     >>> from truerisk.core.losses import Squared
     >>> few_rows_note(Squared(), np.r_[np.ones(99), 60.0], np.full(100, 0.01))[0][:63]
@@ -26,9 +32,36 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
         return ()
     parts = np.sort(losses * weights)
     few, total = -(-n // 100), float(parts.sum())
+    if isinstance(loss, Log) and (at_the_end := int((losses >= DEAREST).sum())) <= FEW:
+        few = max(few, at_the_end)
     share = float(parts[-few:].sum()) / total if total > 0 else 0.0
     if parts[0] < 0 or share <= SHARE:
         return ()
     who = "the largest row" if few == 1 else f"the {few} largest rows"
     note = f"{who} of {n} carr{'ies' if few == 1 else 'y'} {share:.0%} of the {loss.word} loss: "
-    return (note + "value and interval rest on so few, and say nothing of rarer rows.",)
+    note += "value and interval rest on so few, and say nothing of rarer rows."
+    return (f"{note} {BOUNDED}" if isinstance(loss, Log) else note,)
+
+
+def unseen_note(
+    loss: Loss, answers: np.ndarray, losses: np.ndarray, shares: np.ndarray
+) -> tuple[str, ...]:
+    """Why log loss has no interval: many answers rule a class out, and none of them was wrong.
+
+    >>> sure = np.array([[1.0, 0.0]] * 4)
+    >>> unseen_note(Log(), sure, np.zeros(4), np.full(4, 0.25))[0][:48]
+    '100% of the answers give some class no chance at'
+    >>> unseen_note(Log(clip=0.01), sure, np.zeros(4), np.full(4, 0.25))
+    ()
+    """
+    if not isinstance(loss, Log) or loss.upper is not None or not np.isfinite(losses).all():
+        return ()
+    ruled_out = float(shares[answers.min(axis=1) <= np.finfo(np.float64).eps].sum())
+    if ruled_out <= RULED_OUT or losses.max() >= DEAREST:
+        return ()
+    note = (
+        f"{ruled_out:.0%} of the answers give some class no chance at all, and no row here was of "
+        f"it: the first would cost {DEAREST:.2f}, and nothing tells how rare it is, so there is no "
+        f"interval. {BOUNDED}"
+    )
+    return (note,)
