@@ -151,7 +151,7 @@ def test_lengths_of_time_have_the_unit_of_the_times() -> None:
         (np.timedelta64(1, "D"), np.array([1.0]), "in the unit of time="),
         (7, DATES, "time= holds dates, so give a length of time"),
         (np.timedelta64(-1, "D"), DATES, "not negative"),
-        (np.timedelta64("NaT"), DATES, "not negative"),
+        (np.timedelta64("NaT", "D"), DATES, "not negative"),
         (np.timedelta64(1, "M"), DATES, "months and years are not equally long; give days"),
         (np.timedelta64(1, "Y"), DATES, "months and years are not equally long"),
     ],
