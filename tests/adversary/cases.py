@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from tests.adversary import pasted
+from tests.adversary.commands import Command, draw_command
 from tests.adversary.learners import LEARNERS, Drawn, draw_learner
 from tests.adversary.methods import BY_HAND, draw_loss, draw_method, draw_options
 from tests.adversary.steps import draw_steps
@@ -57,10 +58,17 @@ class Case:
             "renamed": RENAMED,
             "columns": "ask(auto, X=X[:, ::-1])",
             "reordered": "ask(auto, learners=dict(reversed(learners.items())))",
+            "search": "tr.HonestSearchCV(model, grid or None, select_by=method, outer=None, engine="
+            f"auto{self._given}).fit(X, y, groups=groups, sample_weight=sample_weight).curve_",
             "by hand": "by_hand(model, grid, X, y, method, "
             f"{self.loss if self.loss != 'None' else self.usual_loss}, sample_weight)",
         }
         return {name: every[name] for name in (AUTO, GENERIC, *self.more)}
+
+    @property
+    def _given(self) -> str:
+        """The loss and the options as arguments."""
+        return "".join(f", {name}={value}" for name, value in (("loss", self.loss), *self.options))
 
     @property
     def usual_loss(self) -> str:
@@ -77,7 +85,7 @@ class Case:
         carried = "\n\n".join(inspect.getsource(getattr(pasted, name)) for name in names)
         needs = "import tempfile\nfrom pathlib import Path\n\n" if "memory_map" in names else ""
         if "by_hand" in names:
-            needs += "from sklearn.base import clone\n"
+            needs += "from sklearn.base import clone\nfrom sklearn.metrics import roc_auc_score\n"
             needs += "from sklearn.model_selection import ParameterGrid\n"
         return f"{needs}{imports(body)}\n\n{carried}\n{body}"
 
@@ -91,10 +99,7 @@ class Case:
         return "\n".join(lines)
 
     def _asking(self) -> str:
-        given = "".join(f", {name}={value}" for name, value in self.options)
-        given = (
-            f"loss={self.loss}, groups=groups, sample_weight=sample_weight{given}, engine=engine"
-        )
+        given = f"groups=groups, sample_weight=sample_weight, engine=engine{self._given}"
         if self.other is None:
             call = f"tr.risk_curve(model, grid or None, X, y, method=method, {given})"
             return f"\n\ndef ask(engine, X=X, y=y):\n    return {call}\n"
@@ -112,16 +117,20 @@ def _model(learner: Drawn, steps: tuple[Call, ...]) -> tuple[str, str]:
     return str(model), f"{{{grid}}}"
 
 
-def draw_case(number: int, only: str | None = None) -> Case:
+def draw_case(number: int, only: str | None = None) -> Case | Command:
     """The case of this number, the same on every machine; `only` draws this learner."""
     rng = np.random.default_rng([14, number])
+    if only is None and number % 25 == 7:
+        return draw_command(rng, number)
     learner = draw_learner(rng, only)
     table = draw_table(rng, learner.kind)
     method = draw_method(rng, learner.kind.task, table)
     loss = draw_loss(rng, learner.kind, table)
     steps = draw_steps(rng, learner.kind.task)
     case = Case(number, learner, steps, table, method, loss, draw_options(rng))
-    if rng.random() < 0.08:
+    if _rankable(case):
+        case = replace(case, method=BY_HAND["classes"])
+    elif rng.random() < 0.08:
         case = _assessment(rng, case)
     return replace(case, more=_sides(rng, case))
 
@@ -140,12 +149,23 @@ def _sides(rng: np.random.Generator, case: Case) -> tuple[str, ...]:
     found = ["reordered"] if case.other is not None else []
     table, seeded = case.table, "random_state" in dict(case.learner.call.arguments)
     if case.task == "classification" and rng.random() < 0.2 and not case.options:
-        found.append("renamed")
+        found += ["renamed"] if table.target == "plain" else []
     calm = table.ordinary and table.form == "plain" and table.X.shape[1] > 1
     if case.learner.kind.orderless and calm and not case.steps and case.other is None:
         found.append("columns")
+    searched = "Nested" not in case.method and "interval" not in dict(case.options)
+    if searched and case.other is None and (not case.learner.grid or rng.random() < 0.2):
+        found.append("search")
     random = "random_state" in case.learner.kind.given and not seeded
-    usual = case.loss in ("None", "'squared'", "'absolute'")
+    usual = case.loss in ("None", "'squared'", "'absolute'") or _rankable(case)
     if case.method in BY_HAND.values() and usual and not random and case.other is None:
         found.append("by hand")
     return tuple(found)
+
+
+def _rankable(case: Case) -> bool:
+    """Whether a loop can find the AUC: every class in both halves, no ties, nothing beside."""
+    table = case.table
+    alone = table.weights is None and table.groups is None and table.target == "plain"
+    calm = table.ordinary and alone and case.learner.kind.shares and not case.options
+    return "auc" in case.loss and calm and int(np.unique(table.y, return_counts=True)[1].min()) > 1

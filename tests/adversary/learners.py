@@ -22,6 +22,12 @@ METRICS = (
 KERNELS = ("'linear'", "'rbf'", "'poly'", "'laplacian'", "'sigmoid'", "'cosine'")
 BALANCED = ("'balanced'",)
 SEEDED = ("0", "1")
+INNER = (
+    "LogisticRegression()", "KNeighborsClassifier(3)", "SVC()",
+    "DecisionTreeClassifier(max_depth=1, random_state=0)",
+    "GridSearchCV(SVC(), {'C': [1, 10]}, cv=2)",
+)  # fmt: skip
+LINEAR = ("LogisticRegression()", "RidgeClassifier()")
 
 
 @dataclass(frozen=True)
@@ -63,6 +69,7 @@ BOOST = {
     "random_state": SEEDED,
 }  # fmt: skip
 BAG = {"max_samples": ("1.0", "0.5"), "bootstrap_features": FLAGS, "random_state": SEEDED}
+ALWAYS = {"estimator", "regressor", "n_estimators", "cv"}
 NEAREST = {
     "weights": ("'uniform'", "'distance'"), "metric": METRICS, "p": ("1", "2", "3"),
     "algorithm": ("'brute'", "'kd_tree'"),
@@ -156,11 +163,37 @@ LEARNERS: dict[str, Kind] = {
     "RandomForestRegressor": Kind(R, FOREST, MEMBERS),
     "ExtraTreesClassifier": Kind(C, FOREST, MEMBERS),
     "ExtraTreesRegressor": Kind(R, FOREST, MEMBERS),
-    "BaggingClassifier": Kind(C, BAG, MEMBERS),
+    "BaggingClassifier": Kind(C, BAG | {"estimator": ("None", *INNER)}, MEMBERS),
     "BaggingRegressor": Kind(R, BAG, MEMBERS),
-    "AdaBoostClassifier": Kind(C, {"random_state": SEEDED}, MEMBERS),
+    "AdaBoostClassifier": Kind(
+        C, {"random_state": SEEDED, "estimator": ("None", *LINEAR)}, MEMBERS, shares=False
+    ),
+    "CalibratedClassifierCV": Kind(
+        C, {"estimator": INNER, "cv": ("2", "3"), "method": ("'isotonic'",), "ensemble": FLAGS}
+    ),
+    "OneVsRestClassifier": Kind(C, {"estimator": INNER[:4]}, weighted=False, shares=False),
+    "RFE": Kind(
+        C,
+        {"estimator": LINEAR},
+        {"n_features_to_select": ("1", "0.5")},
+        weighted=False,
+        shares=False,
+    ),
+    "TransformedTargetRegressor": Kind(
+        R,
+        {
+            "regressor": (
+                "Ridge()",
+                "KNeighborsRegressor()",
+                "GridSearchCV(Ridge(), {'alpha': [1]})",
+            ),
+            "transformer": ("StandardScaler()",),
+        },
+        weighted=False,
+    ),
     "GradientBoostingClassifier": Kind(C, BOOST, MEMBERS),
     "GradientBoostingRegressor": Kind(R, BOOST, MEMBERS),
+    "SVR": Kind(R, {"kernel": ("'linear'", "'rbf'")}, {"C": ("0.1", "1.0", "100.0")}),
     "LinearRegression": Kind(
         R, {"fit_intercept": FLAGS, "positive": ("True",)}, {}, orderless=True
     ),
@@ -185,15 +218,20 @@ LEARNERS: dict[str, Kind] = {
 
 
 def draw_learner(rng: np.random.Generator, only: str | None = None) -> Drawn:
-    """A learner, some arguments that are not as usual, and a grid of up to two parameters."""
+    """A learner, some arguments that are not as usual, and a grid of up to two parameters.
+
+    A tenth has no grid; what would stand in it may then be an argument.
+    """
     name = only or str(rng.choice(list(LEARNERS)))
     kind = LEARNERS[name]
-    names = [one for one in kind.tuned if rng.random() < 0.8 or one == "n_estimators"][:2]
+    names = [one for one in kind.tuned if rng.random() < 0.8 or one in ALWAYS][:2]
+    names = names if rng.random() < 0.9 else []
     grid = tuple((one, _some(rng, kind.tuned[one])) for one in names)
     given = tuple(
         (one, str(rng.choice(texts)))
-        for one, texts in kind.given.items()
-        if one not in names and rng.random() < (0.9 if one == "random_state" else 0.35)
+        for one, texts in (kind.given | kind.tuned).items()
+        if one not in names
+        and (one in ALWAYS or rng.random() < (0.9 if one == "random_state" else 0.35))
     )
     return Drawn(Call(name, given), grid, kind)
 

@@ -56,9 +56,7 @@ OF_CLASSES = {
     "RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)": 1,
     "tr.methods.KFold(3, stratify=False)": 2,
 }  # fmt: skip
-COSTS = (
-    "tr.losses.Cost((1 - np.eye(np.unique(y).size)) * np.arange(1, np.unique(y).size + 1)[:, None])"
-)
+COSTS = "tr.losses.Cost((1 - np.eye(len({*y}))) * np.arange(1, len({*y}) + 1)[:, None])"
 SIMPLER = (
     "'3-fold'",
     "'2-fold'",
@@ -72,7 +70,8 @@ def draw_method(rng: np.random.Generator, task: str, table: Table) -> str:
     """Splits given as a list in a fifth of cases, else any method."""
     classes = task == "classification"
     if rng.random() < 0.2:
-        return str(rng.choice(list(BY_HAND.values())[: 3 if classes else 2]))
+        plain = classes and table.target == "plain"
+        return str(rng.choice(list(BY_HAND.values())[: 3 if plain else 2]))
     offered = COMMON | OF_CLASSES if classes else dict(COMMON)
     if table.groups is not None:
         offered["GroupKFold(2)"] = 10
@@ -91,7 +90,7 @@ def draw_loss(rng: np.random.Generator, kind: Kind, table: Table) -> str:
     k = len(np.unique(table.y))
     offered = [COSTS, "'balanced_accuracy'"]
     offered += ["'log'", "'brier'", "'neg_log_loss'"] if kind.shares or rng.random() < 0.1 else []
-    offered += ["'auc'", "'auc'", "'roc_auc'"] if k == 2 else []
+    offered += ["'auc'", "'auc'", "'roc_auc'" if k == 2 else "'roc_auc_ovr'"]
     return str(rng.choice(offered))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import ParameterGrid
 
 __all__ = ["by_hand", "memory_map", "read_only", "seen", "seen_estimate"]
@@ -28,21 +29,38 @@ def read_only(X):
 
 def by_hand(model, grid, X, y, splits, loss, sample_weight=None):
     """What `seen` says of a risk curve over these splits, from a plain loop over clones."""
-    X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+    X, y = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X), np.asarray(y)
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     found = {}
     for c, params in enumerate(ParameterGrid(grid) if grid else [{}]):
-        losses = np.zeros(len(y))
+        losses, areas = np.zeros(len(y)), []
         for train, test in splits:
             one = clone(model).set_params(**params)
             last = one.steps[-1][0] + "__" if hasattr(one, "steps") else ""
             given = {} if sample_weight is None else {last + "sample_weight": weights[train]}
-            answers = one.fit(X[train], y[train], **given).predict(X[test])
-            error = answers != y[test] if loss == "zero-one" else np.abs(answers - y[test])
+            one.fit(X[train], y[train], **given)
+            if "auc" in loss:
+                ranks = (
+                    one.decision_function
+                    if hasattr(one, "decision_function")
+                    else one.predict_proba
+                )
+                if len(one.classes_) > 2:
+                    ranks = one.predict_proba
+                scores = ranks(X[test])
+                scores = scores[:, 1] if scores.shape[1:] == (2,) else scores
+                areas.append(roc_auc_score(y[test], scores, multi_class="ovr"))
+                continue
+            answers = one.predict(X[test])
+            error = (
+                answers != y[test] if loss == "zero-one" else np.abs(answers - np.float64(y[test]))
+            )
             error = error**2 if loss == "squared" else error
             losses[test] = error if error.ndim == 1 else error.mean(axis=1)
-        found[f"{c} value"] = np.average(losses, weights=weights)
-        found[f"{c} losses"] = losses
+        if areas:
+            found[f"{c} value"] = 1 - np.mean(areas)
+        else:
+            found |= {f"{c} value": np.average(losses, weights=weights), f"{c} losses": losses}
     return found
 
 

@@ -49,8 +49,9 @@ def _plainer(case: Case) -> Iterator[Case]:
     for name in ("weights", "groups"):
         if getattr(table, name) is not None:
             yield replace(case, table=replace(table, **{name: None}))
-    if table.form != "plain":
-        yield replace(case, table=replace(table, form="plain"))
+    for name in ("form", "target"):
+        if getattr(table, name) != "plain":
+            yield replace(case, table=replace(table, **{name: "plain"}))
     if "by hand" not in case.more:
         known = SIMPLER.index(case.method) if case.method in SIMPLER else 0
         for method in SIMPLER[known:]:

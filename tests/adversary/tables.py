@@ -25,6 +25,31 @@ FORMS = {
     "memory map": "memory_map(X)",
     "read only": "read_only(X)",
 }
+TARGETS = {
+    "plain": "y",
+    "single": "y.astype(np.float32)",
+}
+LABELS = {
+    "control": r"np.array([f'\x1b[2J\r{v}\n' for v in y])",
+    "empty": "np.array([' ' * v for v in y])",
+    "bytes": "y.astype('S')",
+    "objects": "y.astype(object)",
+    "mixed": "np.array([str(v) if v % 2 else v for v in y], dtype=object)",
+    "missing": "np.array([None, *y[1:]], dtype=object)",
+    "huge": "np.array([10**30 + v for v in y.tolist()], dtype=object)",
+    "wide": "2**63 + y.astype(np.uint64)",
+    "halves": "y / 2",
+    "complex": "y * 1j",
+    "days": "np.datetime64('2020-01-01') + y",
+    "zoned": "pd.Series(pd.Timestamp('2020-01-01', tz='UTC') + pd.to_timedelta(y, 'D'))",
+    "periods": "pd.Series(pd.period_range('2020-01', periods=y.max() + 1, freq='M')[y])",
+    "intervals": "pd.cut(pd.Series(y), y.max() + 1)",
+    "categories": "pd.Series(y.astype(str), dtype='category')",
+    "strings": "pd.Series(y.astype(str), dtype='string')",
+    "nullable": "pd.Series(y, dtype='Int64')",
+    "column": "y[:, None]",
+}
+"""Labels that are odd, of the classes 0, 1, 2, ..."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +61,7 @@ class Table:
     weights: np.ndarray | None = None
     groups: np.ndarray | None = None
     form: str = "plain"
+    target: str = "plain"  # in which form y is given
     ordinary: bool = False  # without ties, far offsets or great scales
 
     def rows(self, kept: np.ndarray) -> Table:
@@ -55,6 +81,8 @@ class Table:
         if self.form != "plain":
             lines.append(f"X = {FORMS[self.form]}")
         lines.append(f"y = {array(self.y)}")
+        if self.target != "plain":
+            lines.append(f"y = {(TARGETS | LABELS)[self.target]}")
         lines.append(f"sample_weight = {array(self.weights)}")
         lines.append(f"groups = {array(self.groups)}")
         return "\n".join(lines)
@@ -75,7 +103,12 @@ def draw_table(rng: np.random.Generator, kind: Kind) -> Table:
     y = _named(rng, codes) if kind.task == "classification" else _numbers(rng, X, ordinary)
     weights = _weights(rng, n) if kind.weighted else None
     form = str(rng.choice(list(FORMS))) if rng.random() < 0.25 else "plain"
-    return Table(X, y, weights, _groups(rng, n), form, ordinary)
+    target = "plain"
+    if kind.task == "classification" and rng.random() < 0.1:
+        y, target = codes, str(rng.choice(list(LABELS)))
+    elif kind.task == "regression" and np.abs(y).max() < 1e30:
+        target = str(rng.choice(list(TARGETS)))
+    return Table(X, y, weights, _groups(rng, n), form, target, ordinary)
 
 
 def _codes(rng: np.random.Generator, n: int, most: int | None) -> np.ndarray:
@@ -115,7 +148,7 @@ def _numbers(rng: np.random.Generator, X: np.ndarray, ordinary: bool) -> np.ndar
     elif draw < 0.2:
         y = np.round(y)
     elif draw < 0.3:
-        y = y + 1e8
+        y = y + rng.choice([1e3, 1e8])
     elif draw < 0.4:
         y = y * rng.choice([1e150, 1e-150, 1e6])
     return y[:, 0] if m == 1 else y
@@ -133,7 +166,7 @@ def _weights(rng: np.random.Generator, n: int) -> np.ndarray | None:
 
 
 def _groups(rng: np.random.Generator, n: int) -> np.ndarray | None:
-    return rng.integers(0, 6, size=n) if rng.random() < 0.08 else None
+    return rng.integers(0, 6, size=n) if rng.random() < 0.15 else None
 
 
 def _rounded(rng: np.random.Generator, X: np.ndarray) -> np.ndarray:

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from tests.adversary.attacking import attacked, report, small
 from tests.adversary.cases import Case, draw_case
+from tests.adversary.commands import COMMANDS, PLACES, Command
 from tests.adversary.comparing import failures
 from tests.adversary.learners import LEARNERS, Drawn
 from tests.adversary.methods import COMMON
 from tests.adversary.running import Here, Worker
 from tests.adversary.steps import STEPS
-from tests.adversary.tables import FORMS, Table
+from tests.adversary.tables import FORMS, LABELS, TARGETS, Table
 from tests.adversary.writing import Call
 
 CASES, CHUNK = 96, 8
@@ -104,13 +105,26 @@ def test_a_number_draws_one_case():
     """The same number is the same script; others are others."""
     assert draw_case(7).script == draw_case(7).script
     assert len({draw_case(number).script for number in range(20)}) == 20
+    assert str(draw_case(7)) == str(draw_case(7)) != str(draw_case(32))
 
 
 def test_everything_is_drawn():
-    """A thousand cases hold every learner, step, form of X and method."""
-    cases = [draw_case(number) for number in range(2000)]
+    """Thousands of cases hold every learner, step, form of X and y, method, command and place."""
+    drawn = [draw_case(number) for number in range(2500)]
+    cases = [case for case in drawn if isinstance(case, Case)]
     seen = Counter(case.learner.call.name for case in cases)
+    seen.update(one for c in drawn if isinstance(c, Command) for one in (c.words, c.place))
     seen.update(step.name for case in cases for step in case.steps)
     seen.update(case.table.form for case in cases)
+    seen.update(case.table.target for case in cases)
     seen.update(case.method for case in cases)
-    assert {*LEARNERS, *STEPS, *FORMS, *COMMON} <= seen.keys()
+    assert {
+        *LEARNERS,
+        *STEPS,
+        *FORMS,
+        *TARGETS,
+        *LABELS,
+        *COMMON,
+        *COMMANDS,
+        *PLACES,
+    } <= seen.keys()

@@ -12,24 +12,27 @@ from tests.adversary import own
 __all__ = ["Call", "array", "imports", "listed"]
 
 MODULES = {
+    "sklearn.calibration": "CalibratedClassifierCV",
+    "sklearn.compose": "TransformedTargetRegressor",
+    "sklearn.feature_selection": "RFE SelectKBest VarianceThreshold f_classif f_regression",
+    "sklearn.multiclass": "OneVsRestClassifier",
     "sklearn.decomposition": "PCA",
     "sklearn.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
     "sklearn.ensemble": "AdaBoostClassifier BaggingClassifier BaggingRegressor "
     "ExtraTreesClassifier ExtraTreesRegressor GradientBoostingClassifier "
     "GradientBoostingRegressor HistGradientBoostingClassifier RandomForestClassifier "
     "RandomForestRegressor",
-    "sklearn.feature_selection": "SelectKBest VarianceThreshold f_classif f_regression",
     "sklearn.impute": "SimpleImputer",
     "sklearn.kernel_ridge": "KernelRidge",
     "sklearn.linear_model": "LinearRegression LogisticRegression Ridge RidgeClassifier",
-    "sklearn.model_selection": "GroupKFold KFold LeaveOneOut RepeatedStratifiedKFold ShuffleSplit "
-    "StratifiedKFold TimeSeriesSplit",
+    "sklearn.model_selection": "GridSearchCV GroupKFold KFold LeaveOneOut RepeatedStratifiedKFold "
+    "ShuffleSplit StratifiedKFold TimeSeriesSplit",
     "sklearn.naive_bayes": "GaussianNB",
     "sklearn.neighbors": "KNeighborsClassifier KNeighborsRegressor",
     "sklearn.pipeline": "make_pipeline",
     "sklearn.preprocessing": "FunctionTransformer MaxAbsScaler MinMaxScaler Normalizer "
     "PolynomialFeatures RobustScaler StandardScaler",
-    "sklearn.svm": "SVC",
+    "sklearn.svm": "SVC SVR",
     "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor",
     "truerisk.models": "FisherClassifier IntervalClassifier LinearDiscriminant LogisticPath "
     "ParzenClassifier QuadraticDiscriminant",
@@ -64,7 +67,11 @@ def imports(text: str) -> str:
     """The import lines of a script, and the classes of `own` that it names."""
     words = set(_WORD.findall(text))
     lines = [line for name, line in _LINES if name in words]
-    lines += ["import numpy as np", "import truerisk as tr"]
+    lines += [
+        "import numpy as np",
+        *["import pandas as pd"] * ("pd" in words),
+        "import truerisk as tr",
+    ]
     if "own" in words:
         lines += ["from types import SimpleNamespace", "", _pasted(text)]
     return "\n".join(lines)

@@ -29,6 +29,15 @@ def test_without_outer_there_is_no_risk():
     assert not hasattr(search, "optimism_")
 
 
+@pytest.mark.parametrize("outer", ["3-fold", None])
+def test_a_nested_method_rates_no_settings(outer):
+    """It has no score of a setting for every split: refused, with the words to use."""
+    X, y = load_wine(return_X_y=True)
+    search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by="nested", outer=outer)
+    with pytest.raises(Refusal, match="use select_by='10-fold' with outer='10-fold'"):
+        search.fit(X, y)
+
+
 @pytest.mark.parametrize("name", ["risk_", "optimism_", "outer_", "stability_", "best_estimator_"])
 def test_what_was_not_asked_for_says_how_to_get_it(name):
     """A result that outer=None or refit=False leaves out, or that no fit has made yet."""

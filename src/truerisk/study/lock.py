@@ -46,7 +46,11 @@ class Lock:
             raise StoreLocked(self._refusal(holder))
         self._file = file
         _held.add(own)
-        _write(file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()})
+        try:
+            _write(file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()})
+        except OSError as error:  # a full disk: the lock goes, or the next try would meet it
+            self.free()
+            raise StoreLocked(f"{self.path} cannot be written: {error.strerror}.") from None
         return self
 
     def free(self) -> None:

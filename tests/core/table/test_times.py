@@ -136,7 +136,7 @@ def test_lengths_of_time_have_the_unit_of_the_times() -> None:
     day = np.timedelta64(1, "D")
     for given in (day, timedelta(days=1), pd.Timedelta("1D")):
         assert as_span(given, hours, "gap") == day
-    assert as_span(0, hours, "gap") == np.timedelta64(0)
+    assert as_span(0, hours, "gap") == np.timedelta64(0, "D")
     assert hours[0] - as_span(timedelta(minutes=90), hours, "gap") < hours[0]
 
 
@@ -151,7 +151,7 @@ def test_lengths_of_time_have_the_unit_of_the_times() -> None:
         (np.timedelta64(1, "D"), np.array([1.0]), "in the unit of time="),
         (7, DATES, "time= holds dates, so give a length of time"),
         (np.timedelta64(-1, "D"), DATES, "not negative"),
-        (np.timedelta64("NaT"), DATES, "not negative"),
+        (np.timedelta64("NaT", "D"), DATES, "not negative"),
         (np.timedelta64(1, "M"), DATES, "months and years are not equally long; give days"),
         (np.timedelta64(1, "Y"), DATES, "months and years are not equally long"),
     ],

@@ -118,7 +118,7 @@ def _as_duration(given: Any, times: np.ndarray, name: str) -> np.timedelta64:
             f"{name}={shown(given)}: months and years are not equally long; give days, such as "
             "np.timedelta64(30, 'D')."
         )
-    if np.isnat(given) or given < np.timedelta64(0):
+    if np.isnat(given) or given < np.timedelta64(0, "us"):
         raise BadArgument(f"{name}={shown(given)}: a length of time is not negative.")
     exact = given.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
     return exact if exact == given else given  # `given` where the unit of the dates is coarser
