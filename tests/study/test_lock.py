@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -89,3 +90,17 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
     """Not a traceback."""
     with pytest.raises(StoreLocked, match="No such file"):
         Lock(tmp_path / "no" / "runs.db").take()
+
+
+def test_a_full_disk_leaves_no_lock_behind(tmp_path, monkeypatch):
+    """The sentence says why, and the store can be taken once there is room."""
+
+    def full(file, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("truerisk.study.lock._write", full)
+        with pytest.raises(StoreLocked, match=r"runs\.db\.lock cannot be written: No space left"):
+            Lock(tmp_path / "runs.db").take()
+    assert not list(tmp_path.iterdir())
+    Lock(tmp_path / "runs.db").take().free()

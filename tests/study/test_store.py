@@ -245,3 +245,12 @@ def test_a_full_disk_is_a_sentence_and_loses_nothing(tmp_path, monkeypatch):
     everything = found(path)
     assert len(everything) == 6000
     assert kept.items() <= everything.items()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("opened", [Store.read, Store.write])
+def test_a_pipe_is_no_store(tmp_path, opened):
+    """Opening it to read would wait for a writer without end."""
+    os.mkfifo(tmp_path / "runs.db")
+    with pytest.raises(BadStore, match="is a pipe or a device: a store is a file"):
+        opened(tmp_path / "runs.db")

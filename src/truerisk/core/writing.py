@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 
 from truerisk.core.arguments import path_of, shown
 from truerisk.core.errors import NotWritten, said_by
+from truerisk.core.present import Brief
 
 __all__ = ["Written", "also_written", "place_of", "write_file", "write_text"]
 
 T = TypeVar("T")
 
 
-class Written(ABC):
+class Written(Brief, ABC):
     """A result that can be written down: `to_dict` is what a file of it holds."""
 
     @abstractmethod

@@ -10,6 +10,7 @@ import json
 import os
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -59,7 +60,8 @@ class Lock:
             if fcntl is None:  # Windows removes no file that is open
                 self._file.close()
             self.path.unlink(missing_ok=True)
-            self._file.close()
+            with suppress(OSError):  # a full disk: closing tries to write once more
+                self._file.close()
             self._file = None
             _held.discard(self.path.resolve())
 

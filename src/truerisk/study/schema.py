@@ -39,6 +39,8 @@ STEPS: dict[int, str] = {}
 
 def examine(path: Path) -> None:
     """Refuse by its first bytes what is no SQLite file."""
+    if path.exists() and not (path.is_file() or path.is_dir()):  # opening a pipe waits for ever
+        raise BadStore(f"{path} is a pipe or a device: a store is a file, name another place.")
     try:
         with path.open("rb") as file:
             head = file.read(HEADER_BYTES)

@@ -53,7 +53,7 @@ def _winner(found: TestedLearners) -> str:
     if found.constant is None:
         return text + "."
     text += f", and {found.constant.rule} has {number(_shown(found, found.constant.risk))}"
-    unsure = found.gain() is None
+    unsure = found.gain() is None and best.risk.interval is None
     return text + (" (without an interval, the gain may be chance)." if unsure else ".")
 
 

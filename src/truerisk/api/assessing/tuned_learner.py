@@ -26,7 +26,7 @@ N_PLACES = 16  # at which the law of a learning curve is read for a picture
 
 
 @dataclass(frozen=True, eq=False)
-class TunedLearner:
+class TunedLearner(present.Brief):
     """One learner: its risk curve, the honest risk of tuning it, and how stable the tuning was.
 
     `claim` is what a learner of one setting says of itself: the risk behind the score by which it
@@ -53,6 +53,9 @@ class TunedLearner:
     claim: RiskEstimate | str | None = None
     as_given: AsGiven | None = None
     learning: LearningCurve | str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return f"{present.params_text(self.curve.best_params)}: {self.risk}"
 
     @property
     def selected(self) -> RiskEstimate | None:

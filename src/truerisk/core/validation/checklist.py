@@ -38,7 +38,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Checklist:
+class Checklist(present.Brief):
     """All items of both guidelines; `open_questions` are those that only people can answer.
 
     `methods_text` is what was done, as a paragraph for a paper.

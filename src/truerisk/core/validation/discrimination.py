@@ -15,7 +15,7 @@ __all__ = ["Discrimination"]
 
 
 @dataclass(frozen=True, eq=False)
-class Discrimination:
+class Discrimination(present.Brief):
     """AUC, average precision, R² and D (`measures`), and the ROC curve of held-out answers.
 
     AUC and average precision are averaged as the scores of a search are, with their intervals; the

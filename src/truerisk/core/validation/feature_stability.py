@@ -24,7 +24,7 @@ SHARED = (
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureStability:
+class FeatureStability(present.Brief):
     """``selected[i, f]``: whether the i-th model uses feature f, and Nogueira's index of that.
 
     `index` is 1 where all models selected the same and 0 where they agree as random choices do; it

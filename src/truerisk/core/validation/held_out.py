@@ -8,6 +8,7 @@ import numpy as np
 
 from truerisk.core.answered_rows import AnsweredRows
 from truerisk.core.answers import Response
+from truerisk.core.present import Brief
 from truerisk.core.table.data import Data
 
 __all__ = ["HeldOut"]
@@ -16,7 +17,7 @@ BEST_FIRST: tuple[Response, ...] = ("probability", "score", "value", "label")
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOut(Brief):
     """One entry per answer; a row that is tested in several repetitions has several.
 
     Row `rows[t]` was in test fold `fold[t]` of repetition `repetition[t]`; fit `fit[t]` of the plan
@@ -35,6 +36,10 @@ class HeldOut:
     classes: np.ndarray | None = None
     weights: np.ndarray | None = None
     groups: np.ndarray | None = None
+
+    def __str__(self) -> str:
+        folds = len(np.unique(self.fold))
+        return f"{len(self.rows)} answers ({self.response}) about rows held out in {folds} folds"
 
     @classmethod
     def of(cls, answered: AnsweredRows, data: Data) -> HeldOut:

@@ -18,7 +18,7 @@ SHOWN = (0.05, 0.1, 0.2, 0.3, 0.5)  # thresholds that the text prints, where the
 
 
 @dataclass(frozen=True, eq=False)
-class NetBenefit:
+class NetBenefit(present.Brief):
     r"""`NB(t) = TP/n − FP/n · t/(1 − t)`, those with p ≥ t treated (Vickers and Elkin, 2006).
 
     A false positive costs t/(1 − t) of what a true positive brings: who treats from probability t

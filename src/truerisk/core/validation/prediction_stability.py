@@ -32,7 +32,7 @@ OFTEN = 0.1  # of the models: a row that so many of them classify otherwise
 
 
 @dataclass(frozen=True, eq=False)
-class PredictionStability:
+class PredictionStability(present.Brief):
     """The predictions `given` for `rows` and `others[b]`, those of B further models for the same.
 
     They are probabilities of `event`, or numbers where `event` is None. ``changed[b, i]`` says

@@ -43,7 +43,7 @@ class CalibrationCurve:
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothCalibration:
+class SmoothCalibration(present.Brief):
     """Slope, intercept and distances (`measures`), the flexible `curve`, and the probabilities.
 
     `counts` are the weights of held-out rows in 20 equal bins of the probability between `edges`,

@@ -14,7 +14,7 @@ __all__ = ["ModelStability"]
 
 
 @dataclass(frozen=True, eq=False)
-class ModelStability:
+class ModelStability(present.Brief):
     """What the models of the outer splits share; a part that is None is `missing` for a reason."""
 
     features: FeatureStability | None = None

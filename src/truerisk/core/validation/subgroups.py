@@ -87,7 +87,7 @@ class SubgroupRisks:
 
 
 @dataclass(frozen=True)
-class Subgroups:
+class Subgroups(present.Brief):
     """Every loss in every level of the columns that were asked for.
 
     Intervals hold together for all levels of all columns, loss by loss, with the probability

@@ -1,0 +1,58 @@
+"""What a notebook shows unasked of every result is short."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+
+X, Y = tr.datasets.make_simple(80, random_state=0)
+GRID = {"n_neighbors": [3, 5]}
+KNN = KNeighborsClassifier()
+
+
+def _parts(result, *, fitted):
+    """What hangs on a result under a public name; of a search what its fit has left."""
+    for name in dir(type(result)) if not fitted else vars(result):
+        if name.endswith("_") == fitted and not name.startswith("_"):
+            yield name, getattr(result, name, None)
+    for name in vars(result) if not fitted else ():
+        if not name.startswith("_") and name != "problem":  # the question, not a result
+            yield name, getattr(result, name)
+
+
+def _results():
+    search = tr.HonestSearchCV(KNN, GRID, scores=["auc"], cv=5).fit(X, Y)
+    learners = {"knn": (KNN, GRID), "line": LogisticRegression()}
+    assessment = tr.assess(learners, X, Y, scores=["auc"], methods=["5-fold"])
+    validation = tr.validate(LogisticRegression(), X, Y, subgroups=X[:, :1] > 0)
+    audit = tr.audit(GridSearchCV(KNN, GRID).fit(X, Y), X, Y)
+    yield from _parts(search, fitted=True)
+    for result in (assessment, validation, audit):
+        yield type(result).__name__, result
+        yield from _parts(result, fitted=False)
+    yield "estimate", tr.estimate_risk(KNN, X, Y, scores=["auc"])
+    yield "curve", tr.risk_curve(KNN, {"n_neighbors": list(range(1, 20))}, X, Y)
+    yield "learning curve", tr.learning_curve(KNN, X, Y)
+    yield "permutations", tr.permutation_test(KNN, X, Y, n_permutations=19)
+    yield "difference", assessment.difference("knn", "line")
+    yield "roc", tr.RocCurve.of(Y, X[:, 0])
+    yield "many", tr.compare_many(np.random.default_rng(0).random((6, 3)))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_repr_is_short():
+    """At most 12 lines each, and no array's insides: 1,500 characters hold the longest table."""
+    found = {
+        name: repr(result)
+        for name, result in _results()
+        if type(result).__module__.startswith("truerisk") and not callable(result)
+    }
+    assert len(found) > 25
+    long = {name: len(text) for name, text in found.items() if len(text) > 1500}
+    assert not long
+    assert not {name for name, text in found.items() if text.count("\n") > 11}
