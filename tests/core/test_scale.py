@@ -71,6 +71,7 @@ def test_no_view_of_an_assessment_has_the_risk_of_a_score(learners, y, loss):
     """Print, conclusion, page, notebook: the scores stand there, the risks nowhere."""
     found = tr.assess(learners, X, y, methods=["5-fold"], loss=loss)
     honest = [found.choice, *found.risks.values()]
+    risk = found.risks[found.best]
     shown, hidden = numbers_of(*honest)
     page, printed = plain(found.to_html()), str(found)
     for view in (page, printed, found._repr_html_()):
@@ -81,7 +82,7 @@ def test_no_view_of_an_assessment_has_the_risk_of_a_score(learners, y, loss):
     assert "Report this score" in page
     assert "larger is better" in printed
     assert "lower is better" not in page + printed
-    assert f"with {loss} {number(found.risks[found.best].score)} (95 % interval" in page
+    assert f"with {risk.named_loss} {number(risk.score)} (95 % interval" in page
     content = found.to_dict()
     assert content["choice"]["value"] == found.choice.value
     assert content["choice"]["score"] == found.choice.score
@@ -101,7 +102,7 @@ def test_the_choice_has_its_further_scores():
     table = found.scorecard()
     whole = table[table["learner"] == "whole search"].set_index("score")["honest"]
     assert whole.to_dict() == {
-        "auc": found.choice.scores["auc"].score,
+        "auc of 1": found.choice.scores["auc"].score,
         "log": found.choice.scores["log"].value,
     }
     page = plain(found.to_html())
@@ -115,15 +116,15 @@ def test_figures_of_matplotlib_are_of_scores():
     method = tr.methods.MonteCarlo(4)
     found = tr.assess(CLASSES, X, Y, methods=["5-fold"], outer=method, loss="auc")
     drawn = {
-        "auc (larger is better)": found.plot_ladder(),
-        "auc of one split": found.plot_monte_carlo(),
+        "auc of 1 (larger is better)": found.plot_ladder(),
+        "auc of 1 of one split": found.plot_monte_carlo(),
     }
     for label, axes in drawn.items():
         assert axes.get_xlabel() == label
         values = chain.from_iterable(line.get_xdata() for line in axes.lines)
         assert min(values) >= 0.5
     curve = found.plot_curve()
-    assert curve.get_ylabel() == "auc (larger is better)"
+    assert curve.get_ylabel() == "auc of 1 (larger is better)"
     best = found.curves[found.best]
     assert curve.lines[0].get_ydata().max() == pytest.approx(1 - best.values.min())
 

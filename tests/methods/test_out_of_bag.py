@@ -233,7 +233,7 @@ def test_bootstrap_is_always_the_bootstrap() -> None:
     ("options", "message"),
     [
         ({"groups": WINE[1]}, "would ignore the groups"),
-        ({"loss": "roc_auc_ovr"}, "cannot use the scorer"),
+        ({"loss": "jaccard_macro"}, "cannot use the scorer"),
         ({"method": Nested("oob", "5-fold")}, "'oob' cannot be the outer method"),
         ({"engine": "tree"}, "engine 'tree' cannot answer: the learner is RandomForest"),
     ],

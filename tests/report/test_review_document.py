@@ -37,7 +37,7 @@ def test_levels_are_read_on_their_own_scale(content):
     """AUC and its interval as scores, Brier's loss as a loss; reasons in their place."""
     auc, zero_one = (
         next(one for one in read_validation(content).subgroups if one.loss == word)
-        for word in ("auc", "zero-one")
+        for word in ("auc of 1", "zero-one")
     )
     given = next(one for one in content["subgroups"]["risks"] if one["loss"] == "auc")
     assert auc.is_score

@@ -97,6 +97,7 @@ def cli() -> None:
 
 def run(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code; no traceback for what truerisk words itself."""
+    stdout = sys.stdout
     try:
         code = cli.main(arguments, prog_name="truerisk", standalone_mode=False)
     except click.exceptions.Abort:
@@ -109,6 +110,8 @@ def run(arguments: list[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         _leave("interrupted; nothing was kept.", INTERRUPTED)
     except SystemExit as error:  # none of ours comes from there
+        if sys.stdout is not stdout:  # click has seen that nobody reads on
+            sys.exit(FAILURE)
         _leave(
             f"the code that was run called sys.exit({error.code!r}): let it return, or raise an "
             "error that says what is wrong.",

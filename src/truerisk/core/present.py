@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.visible import visible
+from truerisk.core.visible import Brief, visible
 
 __all__ = [
     "MODELS_SAW",
@@ -39,8 +39,6 @@ __all__ = [
     "without_folders",
     "yes_or_no",
 ]
-
-LONGEST_REPR = 12  # lines
 
 
 MODELS_SAW = {
@@ -120,22 +118,6 @@ def sureness(std_error: float | None, interval: Any) -> str:
         level = round(100 * interval.confidence_level, 6)
         return f", {level:g} % interval {interval} ({interval.method})"
     return "" if std_error is None else f", standard error {risk(std_error)}"
-
-
-class Brief:
-    """A result whose `repr` is the beginning of what it prints: a notebook shows it unasked."""
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        if "__repr__" not in vars(cls):  # a dataclass would list all fields, arrays too
-            cls.__repr__ = Brief.__repr__  # type: ignore[method-assign]
-
-    def __repr__(self) -> str:
-        lines = str(self).split("\n")
-        if len(lines) <= LONGEST_REPR:
-            return "\n".join(lines)
-        rest = f"... print() shows {len(lines) - LONGEST_REPR + 1} lines more"
-        return "\n".join([*lines[: LONGEST_REPR - 1], rest])
 
 
 def clean(text: str, limit: int = 200) -> str:

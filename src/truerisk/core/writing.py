@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from truerisk.core.arguments import path_of, shown
 from truerisk.core.errors import NotWritten, said_by
-from truerisk.core.present import Brief
+from truerisk.core.visible import Brief
 
 __all__ = ["Written", "also_written", "place_of", "write_file", "write_text"]
 

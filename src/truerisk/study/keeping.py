@@ -10,9 +10,9 @@ import os
 import time
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from truerisk.core.arguments import path_of
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
@@ -50,8 +50,9 @@ def keeping(
     for scorer in scorers:
         content_of(scorer, "loss")
     known = {id(f): (f, *learner_content(f, name)) for name, f in learners.items()}
-    with Store.write(path) as store:
-        begin(store, kind, {"name": Path(path).name}, mixed_versions=mixed_versions)
+    place = path_of("store", path, "runs.db")
+    with Store.write(place) as store:
+        begin(store, kind, {"name": place.name}, mixed_versions=mixed_versions)
         store.begin(workers, versions())
         kept = Keeping(store, known)
         try:

@@ -80,7 +80,7 @@ def test_a_difference_of_areas_needs_no_losses_of_rows():
     assert (found.test, found.details["factor"]) == ("paired-cv", 1.8)
     assert found.interval is not None
     scores = [scored.risks[name].score for name in ("a", "b")]
-    assert f"auc a − b {scores[0] - scores[1]:+.4f}, 95 % interval [" in str(found)
+    assert f"auc of 1 a − b {scores[0] - scores[1]:+.4f}, 95 % interval [" in str(found)
     assert f"[{-found.interval.high:.4f}, {-found.interval.low:.4f}]" in str(found)
     assert scored.gain() is None
 

@@ -132,7 +132,7 @@ def test_a_loss_of_sets_has_no_interval_and_the_gain_may_be_chance():
     learners = {"bayes": GaussianNB(), "tree": TREE}
     asked = {**QUICK, "outer": tr.methods.MonteCarlo(5)}
     said = tr.assess(learners, *clear(), loss="auc", **asked).conclusion
-    assert "expect auc 0.9125 (no interval, for loss 'auc' has no per-row losses" in said
+    assert "expect auc of 1 0.9125 (no interval, for loss 'auc' has no per-row losses" in said
     assert "ranking at random has 0.5000 (without an interval, the gain may be chance)." in said
     assert "confidence set" in said
     assert said.endswith("(no interval): that counts the choice among the 2 learners as well.")

@@ -88,7 +88,7 @@ def test_the_headline_follows_the_time():
     assert claimed <= chosen < 0.8 * honest
     assert found.optimism == pytest.approx(honest - claimed)
     assert f"honest {honest:.4f}" in found.conclusion
-    assert f"for the choice alone it is {-chosen:.4f}" in found.conclusion
+    assert f"for the choice alone it is {chosen:.4f}" in found.conclusion
     assert (
         f"{honest - chosen:.4f} more is owed to models that saw the rows around them in time"
         in found.conclusion

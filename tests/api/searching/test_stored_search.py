@@ -152,9 +152,8 @@ def test_what_answers_all_settings_at_once_keeps_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("store", "said"),
     [
-        (3, "store=3: give the path of a file"),
-        ("", "store='': give the path of a file"),
-        (b"a", "store=b'a': give the path"),
+        (3, "store=3: name a file, such as"),
+        ("", "store='': name a file, such as"),
         ("{}", "is a folder: name a file"),
         ("{}/none/search.db", "there is no folder '.*none'; make it first"),
     ],

@@ -218,7 +218,6 @@ def test_what_is_no_limit_is_refused(limit):
 
 def test_a_method_that_goes_by_what_it_found_is_refused():
     """It compares settings as it goes; they cannot be tried one after the other."""
-    inside = tr.methods.Nested("3-fold", "3-fold")
-    search = tr.HonestSearchCV(Ticking(), GRID, select_by=inside, outer=None, time_limit=50.0)
+    search = tr.HonestSearchCV(Ticking(), GRID, select_by="three-way", outer=None, time_limit=50.0)
     with pytest.raises(Refusal, match="compares settings with each other as it goes"):
         search.fit(X, Y)

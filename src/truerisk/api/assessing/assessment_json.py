@@ -9,6 +9,7 @@ from typing import Any
 from truerisk.api.assessing.over_time import course_of
 from truerisk.api.assessing.tested_learners import TestedLearners
 from truerisk.api.assessing.tuned_learner import TunedLearner
+from truerisk.api.compare import of_score
 from truerisk.api.findings.finding import Finding
 from truerisk.api.road.problem import Problem
 from truerisk.core import present
@@ -30,7 +31,7 @@ def recorded(
 
     Losses and risks of single rows and splits, which no page shows, are None with `rows=False`.
     """
-    roc, calibration = found.roc, found.calibration
+    roc, calibration, best = found.roc, found.calibration, found.risks[found.best]
     ranked = {name: found.learners[name] for name in found.ranking}
     return {
         "schema": SCHEMA,
@@ -62,9 +63,12 @@ def recorded(
         "choice": None if found.choice is None else _estimate(found.choice, rows),
         "best_set": found.usual_best_set,
         "differences": _differences(found),
-        "posterior": _posterior(found.risks[found.best]),
+        "posterior": _posterior(best),
         "roc": None if roc is None else roc.to_dict(),
-        "ranks": found.ranks,
+        "ranks": {
+            word: of_score(found.risks[found.best], name).named_loss
+            for word, name in found.ranks.items()
+        },
         "no_roc": found.learners[found.best].no_roc,
         "calibration": None if calibration is None else calibration.to_dict(),
         "validation": None if found.validation is None else _validation(found.validation, rows),

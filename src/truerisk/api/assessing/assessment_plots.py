@@ -34,7 +34,7 @@ class Plots(TestedLearners):
         if self.choice is not None:
             rungs[WHOLE_SEARCH] = _honest(self.choice)
         scale = self.problem.loss.scale
-        options = {"baseline": scale.value(self.baseline), "axis": scale.axis(self.loss)}
+        options = {"baseline": scale.value(self.baseline), "axis": scale.axis(self.named_loss)}
         return displays.load("ladder")(rungs, ax=ax, **options)
 
     def plot_curve(self, learner: str | None = None, ax: Any = None) -> Any:
@@ -61,7 +61,7 @@ class Plots(TestedLearners):
             raise Refusal(NO_BOXES)
         scale = self.problem.loss.scale
         shown = {name: [scale.value(v) for v in risks] for name, risks in self.monte_carlo.items()}
-        return displays.load("boxes")(shown, ax=ax, what=scale.short(self.loss))
+        return displays.load("boxes")(shown, ax=ax, what=scale.short(self.named_loss))
 
     def plot_posterior(self, ax: Any = None, learner: str | None = None) -> Any:
         """The posterior of a learner's true error after the honest test."""

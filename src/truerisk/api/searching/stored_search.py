@@ -100,4 +100,4 @@ def opened(store: Any, problem: Problem) -> Iterator[StoredSearch]:
         workers=workers_of(problem.executor) or 1,
         kind=SEARCH,
     ) as keeper:
-        yield StoredSearch(keeper, Path(store))
+        yield StoredSearch(keeper, path_of("store", store, "search.db"))
