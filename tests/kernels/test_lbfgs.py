@@ -62,7 +62,7 @@ def test_it_stops_where_scikit_learn_stops(n_classes, tol):
         for place, cost in enumerate(costs):
             model = LogisticRegression(C=cost, tol=tol).fit(X, codes, sample_weight=weights)
             if found.sure[place]:
-                assert found.iterations[place, 0] == model.n_iter_[0]
+                assert found.iterations[place] == model.n_iter_[0]
                 assert np.abs(found.coefficients[place, 0] - model.coef_).max() < 1e-9
                 assert np.abs(found.intercepts[place, 0] - model.intercept_).max() < 1e-9
         assert found.sure.sum() >= (2 if tol >= 1e-4 else 1)
@@ -83,7 +83,7 @@ def test_columns_of_zeros_and_many_rows_stop_where_scikit_learn_stops():
     for place, cost in enumerate((0.01, 1.0)):
         model = LogisticRegression(C=cost).fit(X, codes)
         assert found.sure[place]
-        assert found.iterations[place, 0] == full.iterations[place, 0] == model.n_iter_[0]
+        assert found.iterations[place] == full.iterations[place] == model.n_iter_[0]
         assert np.abs(found.coefficients[place, 0] - model.coef_).max() < 1e-10
         assert np.abs(found.coefficients[place] - full.coefficients[place]).max() < 1e-10
 
@@ -92,7 +92,7 @@ def test_a_loose_bound_stops_far_from_the_minimum():
     """That is what is followed: the minimum is elsewhere, in the third digit."""
     X, codes = problem(2)
     loose, tight = followed(X, codes, 10.0, 1e-2), followed(X, codes, 10.0, 1e-6)
-    assert loose.iterations[0, 0] < tight.iterations[0, 0]
+    assert loose.iterations[0] < tight.iterations[0]
     assert np.abs(loose.coefficients - tight.coefficients).max() > 1e-3
 
 
@@ -146,7 +146,7 @@ def test_turned_rows_go_the_same_steps(n_classes, tol):
         X *= np.random.default_rng(seed).uniform(0.1, 3, 100)
         plain = followed(X, codes, cost, tol)
         found, coefficients = followed_turned(X, codes, cost, tol)
-        assert (found.iterations[:, 0] == plain.iterations[:, 0]).all()
+        assert (found.iterations == plain.iterations).all()
         assert (found.sure == plain.sure).all()
         assert np.allclose(coefficients[:, 0], plain.coefficients[:, 0], rtol=1e-9, atol=1e-11)
         assert np.allclose(found.intercepts[:, 0], plain.intercepts[:, 0], rtol=1e-9, atol=1e-11)

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
 #include "_lbfgs.hpp"
-#include "_logistic_loops.hpp"
+#include "_lbfgs_blocks.hpp"
 
 namespace nb = nanobind;
 
@@ -21,37 +22,35 @@ using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
 template <typename T, typename Shape>
 using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 using Rowwise = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Columnwise = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+using AnyOrder = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using lbfgs::Vector;
 
 constexpr std::size_t WAYS = 2;  // as the numbers are, and with noise of the size of rounding
+constexpr std::size_t AT_ONCE = 128;  // rows of a block
+constexpr std::size_t APART = 8;      // numbers between columns, that they share no place in the cache
+constexpr std::size_t FEW = 16;       // of so many cells one that is not 0: picking them out is quicker
+constexpr std::size_t DRAWN = 4096;   // numbers of noise
+constexpr double HOPELESS = 1e-3;     // ways that far apart, in a linear predictor, do not meet again
 
-// Some rows, column by column. Of a column that is mostly zeros the other cells are kept, with their
-// places; if these are all equal, as those that say whether a word is the level, the places alone:
-// what is read takes the time.
-class Rows {
-  public:
-    std::size_t first, length;
+std::size_t up_to(std::size_t n, std::size_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
 
-    Rows(std::size_t begin, std::size_t n_rows) : first(begin), length(n_rows) {}
-
+// The cells that are not 0 in columns that are mostly zeros, with their places; where these are all
+// equal, as those that say whether a word is the level, the places alone: what is read takes the time.
+class Sparse {
+public:
     // The next column, of `length` cells.
-    void append(const double* cells) {
-        Column own{ALL, cells_.size(), places_.size(), 0, 0.0};
-        for (std::size_t i = 0; i < length; ++i) own.size += cells[i] != 0.0;
-        if (own.size * FEW > length) {
-            cells_.insert(cells_.end(), cells, cells + length);
-            columns_.push_back(own);
-            return;
-        }
-        own.kind = EQUAL;
+    void append(const double* cells, std::size_t length) {
+        Column own{true, cells_.size(), places_.size(), 0, 0.0};
         for (std::size_t i = 0; i < length; ++i) {
             if (cells[i] == 0.0) continue;
             if (own.same == 0.0) own.same = cells[i];
-            if (cells[i] != own.same) own.kind = SOME;
+            own.equal = own.equal && cells[i] == own.same;
             places_.push_back(static_cast<std::uint32_t>(i));
         }
-        for (std::size_t t = own.place; own.kind == SOME && t < places_.size(); ++t)
+        own.size = places_.size() - own.place;
+        for (std::size_t t = own.place; !own.equal && t < places_.size(); ++t)
             cells_.push_back(cells[places_[t]]);
         columns_.push_back(own);
     }
@@ -61,14 +60,8 @@ class Rows {
         const Column& own = columns_[j];
         const double* const x = cells_.data() + own.cell;
         const std::uint32_t* const at = places_.data() + own.place;
-        if (own.kind == ALL) {
-            logistic::add(y, x, d, length);
-        } else if (own.kind == SOME) {
-            for (std::size_t t = 0; t < own.size; ++t) y[at[t]] += d * x[t];
-        } else {
-            const double step = d * own.same;
-            for (std::size_t t = 0; t < own.size; ++t) y[at[t]] += step;
-        }
+        const double step = d * own.same;
+        for (std::size_t t = 0; t < own.size; ++t) y[at[t]] += own.equal ? step : d * x[t];
     }
 
     // Σ x r of a column x
@@ -76,49 +69,58 @@ class Rows {
         const Column& own = columns_[j];
         const double* const x = cells_.data() + own.cell;
         const std::uint32_t* const at = places_.data() + own.place;
-        if (own.kind == ALL) return logistic::dot(x, r, length);
-        if (own.kind == EQUAL)
-            return own.same * summed(own.size, [&](std::size_t t) { return r[at[t]]; });
-        return summed(own.size, [&](std::size_t t) { return x[t] * r[at[t]]; });
+        double total = 0.0;
+        for (std::size_t t = 0; t < own.size; ++t) total += own.equal ? r[at[t]] : x[t] * r[at[t]];
+        return own.equal ? own.same * total : total;
     }
 
-  private:
-    static constexpr std::size_t FEW = 4;    // of so many cells one: picking them out is quicker then
-    static constexpr std::size_t LANES = 4;  // sums at a time, that none waits for the one before
-
-    enum Kind : std::uint8_t { ALL, SOME, EQUAL };
-
+private:
     struct Column {
-        Kind kind;
+        bool equal;
         std::size_t cell, place, size;  // where its cells and their places begin, how many are not 0
         double same;
     };
-
-    template <typename Part>
-    static double summed(std::size_t n, const Part& part) {
-        double sums[LANES] = {}, total = 0.0;
-        std::size_t t = 0;
-        for (; t + LANES <= n; t += LANES)
-            for (std::size_t k = 0; k < LANES; ++k) sums[k] += part(t + k);
-        for (; t < n; ++t) total += part(t);
-        for (const double sum : sums) total += sum;
-        return total;
-    }
 
     std::vector<Column> columns_;
     Vector cells_;
     std::vector<std::uint32_t> places_;
 };
 
-constexpr std::size_t AT_ONCE = 2048;  // rows whose scores stay in the nearest cache for all columns
+// Rows of a fit: `length` of them from `first` on, filled up with rows of weight 0.
+struct Block {
+    std::size_t first, length;
+    std::size_t at;  // where its dense columns begin
+    Sparse sparse;
+};
 
-// Rows of a fit, filled up to whole blocks with rows of weight 0.
 struct Table {
-    std::size_t length, p;
-    std::vector<Rows> parts;
-    Vector most;    // the largest cell of each column
-    Vector weight;  // they add up to one
+    std::size_t length, p, width;       // `width`: dense columns, filled up with zeros
+    std::vector<std::size_t> dense, sparse;  // which columns are kept how
+    std::vector<Block> blocks;
+    Vector cells;
+    Vector most;            // the largest cell of each column
+    Vector weight, second;  // the weights add up to one; 1 for the second class
     std::vector<std::int32_t> code;
+
+    logistic::Cells cells_of(const Block& block) const {
+        return {cells.data() + block.at, block.length + APART, block.length, width};
+    }
+
+    // Sparse columns leave the cells of the blocks, and dense ones move up.
+    void set_apart() {
+        Vector left;
+        width = up_to(dense.size(), logistic::COLUMNS);
+        for (Block& block : blocks) {
+            const std::size_t stride = block.length + APART;
+            const double* const own = cells.data() + block.at;
+            for (const std::size_t j : sparse) block.sparse.append(own + j * stride, block.length);
+            block.at = left.size();
+            for (const std::size_t j : dense)
+                left.insert(left.end(), own + j * stride, own + (j + 1) * stride);
+            left.resize(block.at + width * stride, 0.0);
+        }
+        cells = std::move(left);
+    }
 };
 
 // How turned coordinates stand to those of the solver: `rows` directions, one row per column of the
@@ -132,19 +134,19 @@ struct Turn {
 
 // The mean deviance (halved) and λ/2 times the squares of the coefficients. One function for two
 // classes, else one per class; coefficients first, the intercept of each function last.
-class Objective {
+class Problem {
 public:
-    double penalty = 0.0;
+    const Table& table;
+    std::size_t functions;
+    Vector most;  // what the noise of each component of a gradient is relative to
 
-    Objective(const Table& rows, std::size_t classes, const Turn* turning)
-        : table(rows), turn(turning), functions(classes == 2 ? 1 : classes),
-          eta(functions * rows.length), left(functions * rows.length), second(rows.length),
-          most(rows.most), highest(functions, 0) {
+    Problem(const Table& rows, std::size_t classes, const Turn* turning)
+        : table(rows), functions(classes == 2 ? 1 : classes), most(rows.most), turn(turning),
+          highest(functions, 0) {
         if (turn) {  // as long in all as the noise of the solver's columns is
             const double each = turn->size / std::sqrt(static_cast<double>(rows.p));
             std::fill(most.begin(), most.end(), each);
         }
-        for (std::size_t i = 0; i < second.size(); ++i) second[i] = table.code[i] == 1 ? 1.0 : 0.0;
     }
 
     std::size_t size() const { return functions * (table.p + 1); }
@@ -193,51 +195,8 @@ public:
         return functions == 1 ? std::fabs(value) : std::max(std::fabs(value), reach(x));
     }
 
-    double operator()(const Vector& x, Vector& gradient, lbfgs::Shaking& shaking) const {
-        const std::size_t n = table.length, width = table.p + 1;
-        double squares = 0.0;
-        for (std::size_t f = 0; f < functions; ++f) {
-            const double* const own = x.data() + f * width;
-            std::fill_n(eta.begin() + static_cast<std::ptrdiff_t>(f * n), n, own[table.p]);
-            for (const Rows& part : table.parts) {
-                double* const scores = eta.data() + f * n + part.first;
-                for (std::size_t j = 0; j < table.p; ++j)
-                    if (own[j] != 0.0) part.add(j, own[j], scores);
-            }
-            for (std::size_t j = 0; j < table.p; ++j) squares += own[j] * own[j];
-        }
-        if (shaking.on) {
-            const double size = reach(x);
-            for (double& each : eta) each += size * shaking();
-        }
-        const double value = functions == 1 ? logistic::deviance(second.data(), table.weight.data(),
-                                                                 eta.data(), left.data(), n)
-                                            : of_many();
-        for (std::size_t f = 0; f < functions; ++f) {
-            double* const own = left.data() + f * n;
-            double sum = 0.0, size = 0.0;
-            for (std::size_t i = 0; i < n; ++i) {
-                if (shaking.on && functions > 1) own[i] += table.weight[i] * shaking();
-                sum += own[i];
-                size += std::fabs(own[i]);
-            }
-            double* const slope = gradient.data() + f * width;
-            std::fill_n(slope, table.p, 0.0);
-            for (const Rows& part : table.parts)
-                for (std::size_t j = 0; j < table.p; ++j) slope[j] += part.dot(j, own + part.first);
-            for (std::size_t j = 0; j < table.p; ++j)
-                slope[j] = slope[j] + size * most[j] * shaking() + penalty * x[f * width + j];
-            slope[table.p] = sum + size * shaking();
-        }
-        return value + 0.5 * penalty * squares + value_size(x, value) * shaking();
-    }
-
 private:
-    const Table& table;
     const Turn* turn;
-    std::size_t functions;
-    mutable Vector eta, left;
-    Vector second, most;  // 1 for the second class; the largest cell of each column
     mutable std::vector<std::size_t> highest;  // where each function's gradient was largest
 
     static double larger(double found, double g) {
@@ -255,92 +214,267 @@ private:
         for (; i < turn->width; ++i) sums[0] += row[i] * own[i];
         return (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
+};
 
-    // Σ w (log Σ e^η − η of its class), and w (share − whether it is the class)
-    double of_many() const {
-        const std::size_t n = table.length;
-        double total = 0.0;
-        for (std::size_t i = 0; i < n; ++i) {
-            double top = eta[i];
-            for (std::size_t f = 1; f < functions; ++f) top = std::max(top, eta[f * n + i]);
-            for (std::size_t f = 0; f < functions; ++f) left[f * n + i] = eta[f * n + i] - top;
+// One penalty on both ways, which go side by side. The second stays so near to the first that its
+// values follow from those of the first and from how far it is away.
+struct Pair {
+    std::size_t number;
+    double penalty;
+    lbfgs::Minimiser<Problem> plain, shaken;
+
+    Pair(std::size_t place, double squares, const Problem& problem, double bound, std::int64_t steps,
+         bool turned)
+        : number(place), penalty(squares),
+          plain(problem, up_to(problem.size(), logistic::BLOCK), bound, steps, lbfgs::Shaking(false)),
+          shaken(problem, plain.x.size(), bound, steps, lbfgs::Shaking(true, turned)) {}
+
+    // Whether both have ended, or one does what the other does not.
+    bool take(const Problem& problem) {
+        plain.take();
+        shaken.take();
+        if (plain.over || !plain.is_beside(shaken)) return true;
+        Vector apart(plain.x);
+        for (std::size_t j = 0; j < apart.size(); ++j) apart[j] -= shaken.x[j];
+        return !(problem.reach(apart) < HOPELESS);
+    }
+
+    bool sure() const { return plain.is_beside(shaken) && plain.outcome.end == lbfgs::CONVERGED; }
+};
+
+// Values and gradients of all pairs at once: one product of the rows with all vectors, and back.
+class Evaluation {
+public:
+    explicit Evaluation(const Problem& of) : problem(of), table(of.table), noise(DRAWN + AT_ONCE) {
+        for (double& each : noise) each = shaking();
+        for (Vector* each : {&top, &sum, &mean, &own, &own_moved}) each->assign(AT_ONCE, 0.0);
+    }
+
+    void operator()(const std::vector<std::unique_ptr<Pair>>& pairs) {
+        begin(pairs);
+        for (const Block& block : table.blocks) {
+            const logistic::Cells cells = table.cells_of(block);
+            for (std::size_t v = 0; v < n; ++v)
+                std::fill_n(scores.data() + v * AT_ONCE, block.length, constant[v]);
+            logistic::scores(cells, packed.data(), n, scores.data(), AT_ONCE);
+            for (std::size_t s = 0; s < table.sparse.size(); ++s) {
+                for (std::size_t v = 0; v < n; ++v)
+                    block.sparse.add(s, sparse[s * n + v], scores.data() + v * AT_ONCE);
+            }
+            for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+                if (problem.functions == 1) {
+                    of_two(block, pair);
+                } else {
+                    of_many(block, pair);
+                }
+            }
+            logistic::slopes(cells, scores.data(), AT_ONCE, n, lanes.data());
+            for (std::size_t s = 0; s < table.sparse.size(); ++s) {
+                for (std::size_t v = 0; v < n; ++v)
+                    slopes[s * n + v] += block.sparse.dot(s, scores.data() + v * AT_ONCE);
+            }
+            for (std::size_t v = 0; v < n; ++v)
+                logistic::sums(scores.data() + v * AT_ONCE, block.length, &sums[v], &sizes[v]);
         }
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto own = static_cast<std::size_t>(table.code[i]);
-            total -= table.weight[i] * left[own * n + i];
+        for (std::size_t pair = 0; pair < pairs.size(); ++pair) finish(*pairs[pair], pair);
+    }
+
+private:
+    const Problem& problem;
+    const Table& table;
+    lbfgs::Shaking shaking{true};
+    Vector noise;
+    std::size_t n = 0;  // vectors: of each pair those of its functions, and their moves
+    Vector packed, sparse, constant;  // coefficients (column, vector) of dense and sparse columns
+    Vector scores, lanes, slopes, sums, sizes, values, changes, far;
+    Vector top, sum, mean, own, own_moved;
+
+    const double* some_noise() {
+        const double part = (shaking() / (4 * lbfgs::EPSILON) + 0.5) * (DRAWN - 1);
+        return noise.data() + static_cast<std::size_t>(std::fabs(part));
+    }
+
+    void begin(const std::vector<std::unique_ptr<Pair>>& pairs) {
+        const std::size_t functions = problem.functions, width = table.p + 1;
+        n = 2 * functions * pairs.size();
+        packed.assign(table.width * n, 0.0);
+        sparse.assign(table.sparse.size() * n, 0.0);
+        lanes.assign(table.width * n * logistic::WIDTH, 0.0);
+        slopes.assign(sparse.size(), 0.0);
+        scores.resize(n * AT_ONCE);
+        for (Vector* each : {&constant, &sums, &sizes}) each->assign(n, 0.0);
+        for (Vector* each : {&values, &changes, &far}) each->assign(pairs.size(), 0.0);
+        Vector coefficients(width);
+        for (std::size_t v = 0; v < n; ++v) {
+            const Pair& pair = *pairs[v / (2 * functions)];
+            const std::size_t f = v % (2 * functions);
+            const double* const x = pair.plain.x.data() + f % functions * width;
+            const double* const y = pair.shaken.x.data() + f % functions * width;
+            for (std::size_t j = 0; j < width; ++j) coefficients[j] = f < functions ? x[j] : y[j] - x[j];
+            for (std::size_t d = 0; d < table.dense.size(); ++d)
+                packed[d * n + v] = coefficients[table.dense[d]];
+            for (std::size_t s = 0; s < table.sparse.size(); ++s)
+                sparse[s * n + v] = coefficients[table.sparse[s]];
+            constant[v] = coefficients[table.p];
         }
+        for (std::size_t pair = 0; pair < pairs.size(); ++pair)
+            far[pair] = problem.reach(pairs[pair]->plain.x);
+    }
+
+    void of_two(const Block& block, std::size_t pair) {
+        double* const eta = scores.data() + 2 * pair * AT_ONCE;
+        values[pair] += logistic::of_two(table.second.data() + block.first,
+                                         table.weight.data() + block.first, some_noise(), far[pair],
+                                         eta, eta + AT_ONCE, block.length, &changes[pair]);
+    }
+
+    void of_many(const Block& block, std::size_t pair) {
+        const std::size_t functions = problem.functions;
+        double* const eta = scores.data() + 2 * pair * functions * AT_ONCE;
+        double* const moved = eta + functions * AT_ONCE;
+        const double* const weight = table.weight.data() + block.first;
+        const std::int32_t* const code = table.code.data() + block.first;
+        for (std::size_t f = 0; f < functions; ++f)
+            logistic::add(moved + f * AT_ONCE, some_noise(), far[pair], block.length);
+        for (std::size_t i = 0; i < block.length; ++i) {
+            const std::size_t at = static_cast<std::size_t>(code[i]) * AT_ONCE + i;
+            own[i] = eta[at];
+            own_moved[i] = moved[at];
+        }
+        logistic::of_many(weight, functions, AT_ONCE, eta, moved, block.length, top.data(),
+                          sum.data(), mean.data());
+        double value = 0.0, change = 0.0;
+        for (std::size_t i = 0; i < block.length; ++i) {
+            value += weight[i] * (std::log(sum[i]) + (top[i] - own[i]));
+            change += weight[i] * (mean[i] - own_moved[i]);
+            eta[static_cast<std::size_t>(code[i]) * AT_ONCE + i] -= weight[i];
+        }
+        values[pair] += value;
+        changes[pair] += change;
+        for (std::size_t f = 0; f < functions; ++f)
+            logistic::step(moved + f * AT_ONCE, some_noise(), weight, -1.0, 0.0, block.length);
+    }
+
+    // The value and the gradient of both ways.
+    void finish(Pair& pair, std::size_t place) {
+        const std::size_t functions = problem.functions, width = table.p + 1;
+        double squares = 0.0, change = changes[place];
         for (std::size_t f = 0; f < functions; ++f) {
-            logistic::exp_all(left.data() + f * n, left.data() + f * n, n);
+            const std::size_t v = 2 * functions * place + f, w = v + functions;
+            double* const slope = pair.plain.gradient.data() + f * width;
+            double* const shaken = pair.shaken.gradient.data() + f * width;
+            for (std::size_t d = 0; d < table.dense.size(); ++d) {
+                slope[table.dense[d]] = of_lanes(d * n + v);
+                shaken[table.dense[d]] = of_lanes(d * n + w);
+            }
+            for (std::size_t s = 0; s < table.sparse.size(); ++s) {
+                slope[table.sparse[s]] = slopes[s * n + v];
+                shaken[table.sparse[s]] = slopes[s * n + w];
+            }
+            for (std::size_t j = 0; j < table.p; ++j) {
+                const double x = pair.plain.x[f * width + j], y = pair.shaken.x[f * width + j];
+                squares += x * x;
+                change += pair.penalty * x * (y - x);
+                slope[j] += pair.penalty * x;
+                shaken[j] += slope[j] + pair.penalty * (y - x) + sizes[v] * problem.most[j] * shaking();
+            }
+            slope[table.p] = sums[v];
+            shaken[table.p] = sums[v] + sums[w] + sizes[v] * shaking();
         }
-        for (std::size_t i = 0; i < n; ++i) {
-            double sum = 0.0;
-            for (std::size_t f = 0; f < functions; ++f) sum += left[f * n + i];
-            const double w = table.weight[i];
-            total += w * std::log(sum);
-            for (std::size_t f = 0; f < functions; ++f) left[f * n + i] *= w / sum;
-            left[static_cast<std::size_t>(table.code[i]) * n + i] -= w;
-        }
+        pair.plain.value = values[place] + 0.5 * pair.penalty * squares;
+        pair.shaken.value = pair.plain.value + change +
+                            problem.value_size(pair.shaken.x, values[place]) * shaking();
+    }
+
+    double of_lanes(std::size_t at) const {
+        double total = 0.0;
+        for (std::size_t t = 0; t < logistic::WIDTH; ++t) total += lanes[at * logistic::WIDTH + t];
         return total;
     }
 };
 
-Table table_of(const double* X, std::size_t stride, std::size_t p, const std::int64_t* rows,
-               std::size_t n, const double* weights, const std::int32_t* codes) {
+Table table_of(const double* X, std::size_t by_row, std::size_t by_column, std::size_t p,
+               const std::int64_t* rows, std::size_t n, const double* weights,
+               const std::int32_t* codes) {
     Table table;
-    const std::size_t blocks = (n + logistic::BLOCK - 1) / logistic::BLOCK;
-    table.length = blocks * logistic::BLOCK;
+    table.length = up_to(n, logistic::BLOCK);
     table.p = p;
     table.most.assign(p, 0.0);
-    table.weight.assign(table.length, 0.0);
+    for (Vector* each : {&table.weight, &table.second}) each->assign(table.length, 0.0);
     table.code.assign(table.length, 0);
-    for (std::size_t first = 0; first < table.length; first += AT_ONCE)
-        table.parts.emplace_back(first, std::min(AT_ONCE, table.length - first));
     double total = 0.0;
     for (std::size_t i = 0; i < n; ++i) total += weights[i];
     for (std::size_t i = 0; i < n; ++i) {
         table.weight[i] = weights[i] / total;
         table.code[i] = codes[i];
     }
-    Vector own(table.length, 0.0);
-    for (std::size_t j = 0; j < p; ++j) {
-        const double* const column = X + j * stride;
-        for (std::size_t i = 0; i < n; ++i) own[i] = column[rows[i]];
-        for (const double cell : own) table.most[j] = std::max(table.most[j], std::fabs(cell));
-        for (Rows& part : table.parts) part.append(own.data() + part.first);
+    for (std::size_t i = 0; i < table.length; ++i) table.second[i] = table.code[i] == 1 ? 1.0 : 0.0;
+    table.width = up_to(p, logistic::COLUMNS);
+    table.cells.assign(table.length * table.width + up_to(n, AT_ONCE) / AT_ONCE * APART * table.width, 0.0);
+    std::vector<std::size_t> nonzero(p, 0);
+    std::size_t at = 0;
+    for (std::size_t first = 0; first < table.length; first += AT_ONCE) {
+        const std::size_t length = std::min(AT_ONCE, table.length - first), stride = length + APART;
+        const std::size_t some = std::min(length, n - first);
+        double* const cells = table.cells.data() + at;
+        const std::int64_t* const own = rows + first;
+        if (by_column < by_row) {
+            for (std::size_t i = 0; i < some; ++i) {
+                const double* const row = X + static_cast<std::size_t>(own[i]) * by_row;
+                for (std::size_t j = 0; j < p; ++j) cells[j * stride + i] = row[j * by_column];
+            }
+        } else {
+            for (std::size_t j = 0; j < p; ++j) {
+                const double* const column = X + j * by_column;
+                for (std::size_t i = 0; i < some; ++i)
+                    cells[j * stride + i] = column[static_cast<std::size_t>(own[i]) * by_row];
+            }
+        }
+        for (std::size_t j = 0; j < p; ++j) {
+            double* const column = cells + j * stride;
+            table.most[j] = std::max(table.most[j], logistic::centre(column, 0.0, some));
+            for (std::size_t i = 0; i < some; ++i) nonzero[j] += column[i] != 0.0;
+        }
+        table.blocks.push_back({first, length, at, {}});
+        at += table.width * stride;
     }
+    for (std::size_t j = 0; j < p; ++j) (nonzero[j] * FEW > n ? table.dense : table.sparse).push_back(j);
+    if (!table.sparse.empty()) table.set_apart();
     return table;
 }
 
-void logistic_lbfgs(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows,
+void logistic_lbfgs(AnyOrder X, Input<std::int64_t, nb::ndim<1>> rows,
                     Input<double, nb::ndim<1>> weights, Input<std::int32_t, nb::ndim<1>> codes,
                     std::int64_t n_classes, Input<double, nb::ndim<1>> penalties, double tolerance,
                     std::int64_t most, Rowwise directions, double size_of_columns,
-                    Output<double, nb::ndim<3>> ends,
-                    Output<std::int64_t, nb::ndim<2>> iterations,
-                    Output<std::uint8_t, nb::ndim<1>> how, Output<double, nb::ndim<1>> rough) {
+                    Output<double, nb::ndim<3>> ends, Output<std::int64_t, nb::ndim<1>> iterations,
+                    Output<std::uint8_t, nb::ndim<1>> sure, Output<double, nb::ndim<1>> rough) {
     const double* const cells = X.data();
-    const std::size_t stride = X.shape(0), p = X.shape(1);
+    const auto by_row = static_cast<std::size_t>(X.stride(0)), by_column = static_cast<std::size_t>(X.stride(1));
     nb::gil_scoped_release no_gil;
-    const Table table = table_of(cells, stride, p, rows.data(), rows.shape(0), weights.data(),
-                                 codes.data());
+    const Table table = table_of(cells, by_row, by_column, X.shape(1), rows.data(), rows.shape(0),
+                                 weights.data(), codes.data());
     const Turn turn{directions.data(), directions.shape(0), directions.shape(1), size_of_columns};
     const bool turned = turn.p > 0;
-    Objective objective(table, static_cast<std::size_t>(n_classes), turned ? &turn : nullptr);
-    const std::size_t size = objective.size();
-    for (std::size_t c = 0; c < penalties.shape(0); ++c) {
-        objective.penalty = penalties.data()[c];
-        std::uint8_t end = lbfgs::CONVERGED;
-        for (std::size_t way = 0; way < WAYS && end == lbfgs::CONVERGED; ++way) {
-            Vector x(size, 0.0);
-            const lbfgs::Shaking shaking(way > 0, turned);
-            const lbfgs::Outcome outcome =
-                lbfgs::Minimiser<Objective>(objective, x, tolerance, shaking).run(most);
-            end = outcome.end;
-            iterations.data()[c * WAYS + way] = outcome.iterations;
-            rough.data()[c] = std::max(rough.data()[c], outcome.rough);
-            std::copy(x.begin(), x.end(), ends.data() + (c * WAYS + way) * size);
-        }
-        how.data()[c] = end;
+    const Problem problem(table, static_cast<std::size_t>(n_classes), turned ? &turn : nullptr);
+    const std::size_t size = problem.size();
+    std::vector<std::unique_ptr<Pair>> pairs;
+    for (std::size_t c = 0; c < penalties.shape(0); ++c)
+        pairs.push_back(std::make_unique<Pair>(c, penalties.data()[c], problem, tolerance, most, turned));
+    Evaluation evaluate(problem);
+    const auto has_ended = [&](const std::unique_ptr<Pair>& pair) {
+        if (!pair->take(problem)) return false;
+        const std::size_t c = pair->number;
+        iterations.data()[c] = pair->plain.outcome.iterations;
+        sure.data()[c] = pair->sure();
+        rough.data()[c] = std::max(pair->plain.outcome.rough, pair->shaken.outcome.rough);
+        std::copy_n(pair->plain.x.begin(), size, ends.data() + c * WAYS * size);
+        std::copy_n(pair->shaken.x.begin(), size, ends.data() + (c * WAYS + 1) * size);
+        return true;
+    };
+    while (!pairs.empty()) {
+        evaluate(pairs);
+        pairs.erase(std::remove_if(pairs.begin(), pairs.end(), has_ended), pairs.end());
     }
 }
 
@@ -348,5 +482,5 @@ void logistic_lbfgs(Columnwise X, Input<std::int64_t, nb::ndim<1>> rows,
 
 void register_lbfgs(nb::module_& m) {
     m.def("logistic_lbfgs", &logistic_lbfgs,
-          "Where L-BFGS-B ends at each penalty, once as it is and once shaken, on rows of X.");
+          "Where L-BFGS-B ends at each penalty, as it is and shaken, on rows of X.");
 }

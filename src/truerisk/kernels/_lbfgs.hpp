@@ -9,9 +9,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "_line_search.hpp"
+#include "_logistic_loops.hpp"
 
 namespace lbfgs {
 
@@ -48,20 +50,14 @@ private:
 };
 
 inline double length_of(const Vector& a) {
-    double squares = 0.0;
-    for (const double each : a) squares += each * each;
-    return std::sqrt(squares);
+    return std::sqrt(logistic::dot(a.data(), a.data(), a.size()));
 }
 
 inline double product(const Vector& a, const Vector& b, Shaking& shaking) {
-    double total = 0.0, size = 0.0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        const double part = a[i] * b[i];
-        total += part;
-        size += std::fabs(part);
-    }
-    if (shaking.on && shaking.turned) size = length_of(a) * length_of(b);
-    return total + size * shaking();
+    if (!shaking.on) return logistic::dot(a.data(), b.data(), a.size());
+    double size = 0.0;
+    const double total = logistic::sized_dot(a.data(), b.data(), a.size(), &size);
+    return total + (shaking.turned ? length_of(a) * length_of(b) : size) * shaking();
 }
 
 // A small dense matrix by rows.
@@ -142,15 +138,18 @@ public:
             for (std::size_t k = 0; k < m; ++k) one[i] -= between.at[i][k] * two[k];
         }
         upper.solve_upper(one, m);
-        for (std::size_t j = 0; j < d.size(); ++j) {
-            double sum = -gradient[j], size = std::fabs(gradient[j]);
-            for (std::size_t i = 0; i < m; ++i) {
-                const double change = changes[i][j] * one[i] / scale, move = moves[i][j] * two[i];
-                sum += change + move;
-                size += std::fabs(change) + std::fabs(move);
-            }
-            d[j] = (sum + size * shaking()) / scale;
+        Vector size(shaking.on ? d.size() : 0);
+        for (std::size_t j = 0; j < d.size(); ++j) d[j] = -gradient[j];
+        for (std::size_t j = 0; j < size.size(); ++j) size[j] = std::fabs(gradient[j]);
+        for (std::size_t i = 0; i < m; ++i) {
+            const double *const y = changes[i].data(), *const s = moves[i].data();
+            const double of_change = one[i] / scale, of_move = two[i];
+            for (std::size_t j = 0; j < d.size(); ++j) d[j] += of_change * y[j] + of_move * s[j];
+            for (std::size_t j = 0; j < size.size(); ++j)
+                size[j] += std::fabs(of_change * y[j]) + std::fabs(of_move * s[j]);
         }
+        for (std::size_t j = 0; j < size.size(); ++j) d[j] += size[j] * shaking();
+        for (double& each : d) each /= scale;
     }
 
 private:
@@ -216,92 +215,129 @@ struct Outcome {
     End end = DOUBTFUL;
     std::int64_t iterations = 0;
     double rough = 0.0;
-
-    Outcome& as(End how) {
-        end = how;
-        return *this;
-    }
 };
 
-// Minimises `problem(x, gradient, shaking)`, which returns the value; `problem.largest` is the size of
-// the gradient's largest component, or a number on the same side of the bound.
-// What a solver holds between two steps.
+// A solver that waits for one evaluation after the other: `value` and `gradient` at `x` are to be filled
+// in before `take` is called, which goes on to the next place, or is `over`. `problem.largest` is the size
+// of the gradient's largest component, or a number on the same side of the bound. Vectors have a length
+// that is a multiple of eight; what is added to those of the problem stays 0.
 template <typename Problem>
 class Minimiser {
 public:
-    Minimiser(const Problem& what, Vector& from, double bound, Shaking noise)
-        : problem(what), x(from), tolerance(bound), shaking(noise), gradient(from.size()),
-          before(from.size()), d(from.size()), value(what(from, gradient, shaking)),
-          norm(what.largest(gradient, bound * (1.0 + 2 * NEAR))), memory(shaking) {}
+    Vector x, gradient;
+    double value = 0.0;
+    bool over = false;
+    Outcome outcome;
 
-    // From x to where the solver stops, which is where x is then.
-    Outcome run(std::int64_t most) {
-        for (;; ++outcome.iterations) {
-            if (!(std::fabs(norm / tolerance - 1.0) > NEAR)) return outcome;
-            if (norm <= tolerance) return outcome.as(CONVERGED);
-            const double former = value;
-            if (!step()) return outcome;
-            norm = problem.largest(gradient, tolerance * (1.0 + 2 * NEAR));
-            if (outcome.iterations + 1 >= most) return outcome.as(CUT);
-            if (norm > tolerance) {
-                const double whole = std::max({std::fabs(former), std::fabs(value), 1.0});
-                const double excess = former - value - FUNCTION * whole;
-                if (std::fabs(excess) < NOISE * whole) return outcome;
-                if (excess <= 0.0) {
-                    ++outcome.iterations;
-                    return norm > tolerance * (1.0 + NEAR) ? outcome.as(CONVERGED) : outcome;
-                }
-                if (!remember()) return outcome;
-            }
+    Minimiser(const Problem& what, std::size_t size, double bound, std::int64_t steps, Shaking noise)
+        : x(size, 0.0), gradient(size, 0.0), problem(what), tolerance(bound), most(steps),
+          shaking(noise), before(size), d(size), start(size), aim(size), memory(shaking) {}
+
+    Minimiser(const Minimiser&) = delete;  // its memory holds on to its noise
+    Minimiser& operator=(const Minimiser&) = delete;
+
+    // Whether another solver is at the same trial of the same step, or has ended after as many steps.
+    bool is_beside(const Minimiser& other) const {
+        return outcome.iterations == other.outcome.iterations && trials == other.trials &&
+               over == other.over && outcome.end == other.outcome.end;
+    }
+
+    void take() {
+        if (!search) {
+            norm = largest();
+        } else if (!arrived()) {
+            return;
         }
+        if (!(std::fabs(norm / tolerance - 1.0) > NEAR)) return end(DOUBTFUL);
+        if (norm <= tolerance) return end(CONVERGED);
+        set_out();
     }
 
 private:
     const Problem& problem;
-    Vector& x;
     double tolerance;
+    std::int64_t most;
     Shaking shaking;
-    Vector gradient, before, d;
-    double value, norm;
+    Vector before, d, start, aim;
+    double norm = 0.0, former = 0.0, doubt = 0.0;
     double slope = 0.0, slope_now = 0.0, length = 0.0;  // of the last step
+    int trials = 0;
+    std::optional<Search> search;  // along the line of the last step
     Memory memory;
-    Outcome outcome;
 
-    // One step along the line; false where rounding decides.
-    bool step() {
+    void end(End how) {
+        over = true;
+        outcome.end = how;
+    }
+
+    double largest() const { return problem.largest(gradient, tolerance * (1.0 + 2 * NEAR)); }
+
+    // Along the next line, to its first place.
+    void set_out() {
         if (memory.size()) {
             memory.direction(gradient, d);
         } else {
             for (std::size_t j = 0; j < d.size(); ++j) d[j] = -gradient[j];
         }
-        const Vector start = x;
-        Vector aim(x);  // the solver takes the step as a difference of places, digits lost and all
+        start = aim = x;  // the solver takes the step as a difference of places, digits lost and all
         for (std::size_t j = 0; j < d.size(); ++j) {
             aim[j] += d[j] + std::fabs(x[j]) * shaking();
             d[j] = aim[j] - x[j];
         }
         slope = product(gradient, d, shaking);
-        if (!(slope < 0.0)) return false;
-        const double former = value;
-        const double usual = 2 * EPSILON * std::max(1.0, std::fabs(former));
-        const double doubt = std::max(NOISE, 2 * EPSILON * problem.value_size(x, former));
+        if (!(slope < 0.0)) return end(DOUBTFUL);
+        former = value;
+        doubt = std::max(NOISE, 2 * EPSILON * problem.value_size(x, former));
         before = gradient;
-        Search search(former, slope, outcome.iterations ? 1.0 : 1.0 / std::sqrt(product(d, d, shaking)));
-        for (int trial = 0; trial < MOST_TRIALS; ++trial) {
-            length = search.step;
-            for (std::size_t j = 0; j < x.size(); ++j) {
-                x[j] = length == 1.0 ? aim[j] : length * d[j] + start[j];
-            }
-            value = problem(x, gradient, shaking);
-            slope_now = product(gradient, d, shaking);
-            if (search.close(value, doubt)) return false;
-            const bool branches = search.branches(value, slope_now, doubt);
-            if (search.ends(value, slope_now)) return true;
-            if (branches) return false;
-            const double part = usual / std::max(std::fabs(value - former), usual);
-            outcome.rough = std::max(outcome.rough, part * length * problem.reach(d));
+        trials = 0;
+        search.emplace(former, slope,
+                       outcome.iterations ? 1.0 : 1.0 / std::sqrt(product(d, d, shaking)));
+        go();
+    }
+
+    // To the place on the line that the search wants.
+    void go() {
+        length = search->step;
+        for (std::size_t j = 0; j < x.size(); ++j) {
+            x[j] = length == 1.0 ? aim[j] : length * d[j] + start[j];
         }
+    }
+
+    // Whether the step is taken and kept; else another place is tried, or all is over.
+    bool arrived() {
+        slope_now = product(gradient, d, shaking);
+        if (search->close(value, doubt)) return stop();
+        const bool branches = search->branches(value, slope_now, doubt);
+        if (search->ends(value, slope_now)) return kept();
+        if (branches || ++trials == MOST_TRIALS) return stop();
+        const double usual = 2 * EPSILON * std::max(1.0, std::fabs(former));
+        const double part = usual / std::max(std::fabs(value - former), usual);
+        outcome.rough = std::max(outcome.rough, part * length * problem.reach(d));
+        go();
         return false;
+    }
+
+    bool stop(End how = DOUBTFUL) {
+        end(how);
+        return false;
+    }
+
+    // False where the solver stops after this step, or where rounding decides.
+    bool kept() {
+        norm = largest();
+        if (outcome.iterations + 1 >= most) return stop(CUT);
+        if (norm > tolerance) {
+            const double whole = std::max({std::fabs(former), std::fabs(value), 1.0});
+            const double excess = former - value - FUNCTION * whole;
+            if (std::fabs(excess) < NOISE * whole) return stop();
+            if (excess <= 0.0) {
+                ++outcome.iterations;
+                return stop(norm > tolerance * (1.0 + NEAR) ? CONVERGED : DOUBTFUL);
+            }
+            if (!remember()) return stop();
+        }
+        ++outcome.iterations;
+        return true;
     }
 
     // Another pair; false where the solver would begin anew, or nearly.

@@ -62,6 +62,20 @@ LOGISTIC_INLINE double dot_any(const double* x, const double* r, std::size_t n) 
     return sum_of(s);
 }
 
+// Σ x r and Σ |x r|
+LOGISTIC_INLINE double sized_dot_any(const double* x, const double* r, std::size_t n, double* size) {
+    Lane s{}, t{};
+    for (std::size_t i = 0; i < n; i += WIDTH) {
+        LOGISTIC_LOAD(a, x + i);
+        LOGISTIC_LOAD(b, r + i);
+        a *= b;
+        s += a;
+        t += a < 0.0 ? -a : a;
+    }
+    *size = sum_of(t);
+    return sum_of(s);
+}
+
 // Σ v x and Σ v x²
 LOGISTIC_INLINE void curve_any(const double* x, const double* v, std::size_t n, double* first,
                                double* second) {
@@ -165,29 +179,6 @@ LOGISTIC_INLINE void binary_any(const double* y, const double* w, const double* 
     }
 }
 
-// Of two classes Σ w (log(1 + e^η) − y η), and r = w (q − y); as near as doubles are.
-//
-// log(1 + t) for t = e^−|η| is 2 artanh(t / (2 + t)), whose series has come to its end at the 17th term.
-LOGISTIC_INLINE double deviance_any(const double* y, const double* w, const double* eta, double* r,
-                                    std::size_t n) {
-    Lane total{};
-    for (std::size_t i = 0; i < n; i += WIDTH) {
-        LOGISTIC_LOAD(a, eta + i);
-        LOGISTIC_LOAD(label, y + i);
-        LOGISTIC_LOAD(weight, w + i);
-        Lane t = a < 0.0 ? a : -a;
-        exp_lane(t);
-        const Lane s = t / (2.0 + t), square = s * s, zero{};
-        Lane series = zero + 1.0 / 33.0;
-        for (int k = 31; k > 0; k -= 2) series = series * square + 1.0 / k;
-        const Lane above = a < 0.0 ? zero : a;
-        total += weight * ((above - label * a) + 2.0 * s * series);
-        const Lane up = a < 0.0 ? t : zero + 1.0, down = a < 0.0 ? zero + 1.0 : t;
-        LOGISTIC_STORE(r + i, weight * (((1.0 - label) * up - label * down) / (1.0 + t)));
-    }
-    return sum_of(total);
-}
-
 // x −= mean; the largest |x| before. Of any length: what follows stays as it is
 LOGISTIC_INLINE double centre_any(double* x, double mean, std::size_t n) {
     Lane most{};
@@ -225,6 +216,8 @@ inline const bool HAS_AVX2 = __builtin_cpu_supports("avx2") && __builtin_cpu_sup
 #endif
 
 LOGISTIC_LOOP(double, dot, (const double* x, const double* r, std::size_t n), (x, r, n))
+LOGISTIC_LOOP(double, sized_dot,
+              (const double* x, const double* r, std::size_t n, double* size), (x, r, n, size))
 LOGISTIC_LOOP(void, curve,
               (const double* x, const double* v, std::size_t n, double* first, double* second),
               (x, v, n, first, second))
@@ -232,9 +225,6 @@ LOGISTIC_LOOP(void, step,
               (double* r, const double* x, const double* v, double d, double centre, std::size_t n),
               (r, x, v, d, centre, n))
 LOGISTIC_LOOP(double, centre, (double* x, double mean, std::size_t n), (x, mean, n))
-LOGISTIC_LOOP(double, deviance,
-              (const double* y, const double* w, const double* eta, double* r, std::size_t n),
-              (y, w, eta, r, n))
 LOGISTIC_LOOP(void, add, (double* y, const double* x, double d, std::size_t n), (y, x, d, n))
 LOGISTIC_LOOP(void, exp_all, (const double* x, double* out, std::size_t n), (x, out, n))
 LOGISTIC_LOOP(void, residual,
@@ -245,9 +235,5 @@ LOGISTIC_LOOP(void, binary,
               (const double* y, const double* w, const double* eta, double* r, double* v,
                std::size_t n),
               (y, w, eta, r, v, n))
-
-#undef LOGISTIC_LOOP
-#undef LOGISTIC_LOAD
-#undef LOGISTIC_STORE
 
 }  // namespace logistic

@@ -19,7 +19,7 @@ class Stops:
 
     `coefficients` (penalty, way, f, p) and `intercepts` (penalty, way, f): f is 1 for two classes
     (the second against the first), else the number of classes. `sure` says where both ways
-    converged after the same number of `iterations`, and no test was met by a hair. What the two
+    converged after the same number of `iterations` (penalty), and no test was met by a hair. What the two
     ends differ by is what rounding has grown to; `rough` is how far a linear predictor may be off
     where a step was interpolated from values that are nearly equal.
     """
@@ -49,12 +49,13 @@ def logistic_lbfgs(
     .. math:: \sum_i \tilde w_i\,\ell_i + \lambda|\beta|^2/2
 
     with weights :math:`\tilde w` that add up to one; the intercept is not penalised. On the second
-    way every sum has noise of the size of its rounding.
+    way every sum has noise of the size of its rounding; it goes beside the first, and all penalties
+    together, so that the rows are read once per evaluation of all.
 
     Parameters
     ----------
     X : array, shape (n, p)
-        Column-major doubles; `rows` are picked out of it (some may come again).
+        Doubles, by rows or by columns; `rows` are picked out of it (some may come again).
     codes, weights : arrays, shape (len(rows),)
         Classes 0 ... n_classes − 1 of these rows, each with a positive weight in all.
     tolerance : float
@@ -74,7 +75,7 @@ def logistic_lbfgs(
     Refusal
         When the compiled module is missing.
     """
-    X = np.asfortranarray(X, dtype=np.float64)
+    X = np.asarray(X, dtype=np.float64)
     rows = np.ascontiguousarray(rows, dtype=np.int64)
     codes = np.ascontiguousarray(codes, dtype=np.int32)
     weights = np.ascontiguousarray(weights, dtype=np.float64)
@@ -85,8 +86,8 @@ def logistic_lbfgs(
         raise ValueError(f"directions of shape {turn.shape} do not turn {X.shape[1]} columns.")
     functions, p, n = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
     ends = np.zeros((n, WAYS, functions * (p + 1)))
-    iterations = np.zeros((n, WAYS), dtype=np.int64)
-    how, rough = np.zeros(n, dtype=np.uint8), np.zeros(n)
+    iterations = np.zeros(n, dtype=np.int64)
+    sure, rough = np.zeros(n, dtype=np.uint8), np.zeros(n)
     native().logistic_lbfgs(
         X,
         rows,
@@ -100,12 +101,11 @@ def logistic_lbfgs(
         float(size_of_columns),
         ends,
         iterations,
-        how,
+        sure,
         rough,
     )
     ends = ends.reshape(n, WAYS, functions, p + 1)
-    sure = (how == 0) & (iterations[:, 0] == iterations[:, 1])
-    return Stops(ends[..., :p], ends[..., p], iterations, sure, rough)
+    return Stops(ends[..., :p], ends[..., p], iterations, sure.astype(bool), rough)
 
 
 def _check(

@@ -131,7 +131,9 @@ def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> 
     for fold, (train, test) in enumerate(splits):
         held_out = builder.block(test)
         # each row once, on one side: "all but the test rows" says it, and so does no other split
-        complement = len(train) + len(test) == n_rows == len(np.union1d(train, test))
+        there = np.zeros(n_rows, dtype=bool)
+        there[train] = there[test] = True
+        complement = len(train) + len(test) == n_rows and bool(there.all())
         seen = (ALL, (held_out,)) if complement else (builder.block(train), ())
         builder.ask(train=seen, test=(held_out, ()), fold=fold)
     return builder.build()

@@ -44,5 +44,5 @@ def _agrees(n_classes: int, sparse: bool) -> bool:
         most=100,
     )
     scores = np.squeeze(X @ found.coefficients[0, 0].T + found.intercepts[0, 0])
-    steps = bool(found.sure[0]) and int(found.iterations[0, 0]) == int(np.max(model.n_iter_))
+    steps = bool(found.sure[0]) and int(found.iterations[0]) == int(np.max(model.n_iter_))
     return steps and bool(np.abs(scores - model.decision_function(theirs)).max() < SAME)

@@ -24,7 +24,7 @@ def standard(step: Any) -> Form:
         X = _numbers(table)
         mean, deviation = _moments(X)
         subtract = mean if given["with_mean"] else None
-        return fitted(table, _moved(subtract, deviation if given["with_std"] else None))
+        return fitted(Numbers(X), _moved(subtract, deviation if given["with_std"] else None))
 
     return fit
 
@@ -62,7 +62,7 @@ def min_max(step: Any) -> Form:
                 np.clip(values, low, high, out=values)
             return Numbers(values)
 
-        return fitted(table, apply)
+        return fitted(Numbers(X), apply)
 
     return fit
 
@@ -77,9 +77,10 @@ def max_abs(step: Any) -> Form:
     known_parameters(step, {"copy": flag})
 
     def fit(table: Table, y: np.ndarray) -> Fitted:
-        most = np.abs(_numbers(table)).max(axis=0)
+        X = _numbers(table)
+        most = np.abs(X).max(axis=0)
         _finite(most)
-        return fitted(table, _moved(None, _no_zeros(most)))
+        return fitted(Numbers(X), _moved(None, _no_zeros(most)))
 
     return fit
 
@@ -97,7 +98,7 @@ def robust(step: Any) -> Form:
         if given["with_scaling"]:
             low, high = np.percentile(X, given["quantile_range"], axis=0)
             scale = _no_zeros(high - low)
-        return fitted(table, _moved(centre, scale))
+        return fitted(Numbers(X), _moved(centre, scale))
 
     return fit
 
@@ -114,7 +115,8 @@ def _moved(centre: np.ndarray | None, scale: np.ndarray | None) -> Any:
         if centre is not None:
             values = values - centre
         if scale is not None:
-            values = values / scale
+            own = values if centre is not None else None  # the table's cells stay as they are
+            values = np.divide(values, scale, out=own)
         return Numbers(values)
 
     return apply
