@@ -19,9 +19,9 @@ class Stops:
 
     `coefficients` (penalty, way, f, p) and `intercepts` (penalty, way, f): f is 1 for two classes
     (the second against the first), else the number of classes. `sure` says where both ways
-    converged after the same number of `iterations` (penalty), and no test was met by a hair. What the two
-    ends differ by is what rounding has grown to; `rough` is how far a linear predictor may be off
-    where a step was interpolated from values that are nearly equal.
+    converged after the same number of `iterations` (penalty), and no test was met by a hair. What
+    the two ends differ by is what rounding has grown to; `rough` is how far a linear predictor may
+    be off where a step was interpolated from values that are nearly equal.
     """
 
     coefficients: np.ndarray

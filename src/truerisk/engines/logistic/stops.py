@@ -1,10 +1,10 @@
 """LogisticRegression as it is fitted: where L-BFGS-B stops, which is not at the minimum.
 
 The solver's steps are gone through from 0, as scikit-learn has them taken, and beside them once
-more with noise of the size of rounding in every sum. By how much the two end apart is what rounding grows to
-on this table; scikit-learn's own fit is a third rounding of the same steps. Where that is too much
-for what is asked, where the two stop after different numbers of steps, where a test of the solver
-is met by a hair, or where it is cut off and will warn, the learner itself is fitted and asked.
+more with noise of the size of rounding in every sum. By how much the two end apart is what rounding
+grows to on this table; scikit-learn's own fit is a third rounding of the same steps. Where that is
+too much for what is asked, where the two stop after different numbers of steps, where a test of the
+solver is met by a hair, or where it is cut off and will warn, the learner itself is fitted.
 
 From 0 no step leaves the span of the rows, and turned coordinates change none of the steps' lengths
 and products: where there are many more columns than rows, they are gone through in as many columns
