@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import json
 
+import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from tests.report.test_in_browser import findings
 
 import truerisk as tr
@@ -55,6 +56,17 @@ def test_a_figure_has_every_stretch(content, found) -> None:
     assert figure.caption == course.said
     assert str(figure.svg).count('class="band') == 1
     assert str(figure.svg).count("data-tip") == len(course.values)
+
+
+def test_the_level_of_a_score_is_on_the_scale_of_the_stretches() -> None:
+    """Steps are mean losses: an accuracy of .8 is the level .2 among them."""
+    X, y = LOAD(300, random_state=1)
+    time, high = LOAD.dates(300), y > np.median(y)
+    found = tr.assess(
+        {"line": LogisticRegression()}, X, high, time=time, scores=(), loss="accuracy"
+    )
+    figure = drawn(json.loads(found.to_json()), "line")
+    assert figure.keys[-1].said == f"honest risk: {number(found.risks['line'].value)}"
 
 
 def test_the_page_has_the_section(content, found) -> None:

@@ -36,8 +36,9 @@ def draw_over_time(
         edges = [float(e) for j in range(n) for e in (j, j + 1)]
         lows, highs = ([v for v in ends for _ in range(2)] for ends in (found.low, found.high))
         drawing.band(edges, lows, highs, "s0")
-    if learner.honest.value is not None:
-        drawing.level(learner.honest.value, "baseline")
+    level = _level(learner)
+    if level is not None:
+        drawing.level(level, "baseline")
     for j, value in enumerate(found.values):
         drawing.line([j, j + 1], [value, value], "s0")
         said = f"{found.starts[j]} to {found.ends[j]}: {number(value)}"
@@ -50,6 +51,11 @@ def draw_over_time(
         table=_table(found),
         keys=_keys(found, learner),
     )
+
+
+def _level(learner: LearnerRecord) -> float | None:
+    """The honest risk, a mean of losses as the stretches are; of a score it is what it lacks."""
+    return learner.honest.scale.value(learner.honest.value)
 
 
 def _heights(found: Course) -> list[float]:
@@ -74,6 +80,7 @@ def _keys(found: Course, learner: LearnerRecord) -> tuple[Key, ...]:
     keys = [Key("s0", "mean loss of a stretch of time")]
     if found.low is not None:
         keys.append(Key("s0", f"{100 * found.level:g} % band of each stretch by itself", "band"))
-    if learner.honest.value is not None:
-        keys.append(Key("baseline", f"honest risk: {number(learner.honest.value)}", "line"))
+    level = _level(learner)
+    if level is not None:
+        keys.append(Key("baseline", f"honest risk: {number(level)}", "line"))
     return tuple(keys)
