@@ -6,12 +6,13 @@ import csv
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from truerisk.core.errors import UnknownName
+from truerisk.core.errors import NotWritten, UnknownName
 from truerisk.study.export import export
 
 ROWS = [
@@ -91,3 +92,11 @@ def test_an_unknown_format_is_named(tmp_path):
     """With the nearest."""
     with pytest.raises(UnknownName, match="did you mean 'jsonl'"):
         export(ROWS, tmp_path / "a", "json")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_a_full_disk_is_a_sentence(form):
+    """Whatever library writes."""
+    with pytest.raises(NotWritten, match="/dev/full cannot be written: No space left on device"):
+        export(ROWS, "/dev/full", form)

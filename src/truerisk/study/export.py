@@ -43,7 +43,9 @@ def _parquet(rows: Rows, path: Path) -> int:
     except ImportError:
         raise MissingExtra("Parquet needs polars: pip install 'truerisk[io]'.") from None
     frame = pl.DataFrame([_plain(row) for row in rows], infer_schema_length=None, strict=False)
-    frame.write_parquet(path)
+    written = io.BytesIO()  # polars words a full disk as an error of its own
+    frame.write_parquet(written)
+    path.write_bytes(written.getbuffer())
     return int(frame.height)
 
 
