@@ -193,3 +193,37 @@ def test_an_integer_that_no_float_holds(what) -> None:
     """Refused as any other number out of range."""
     with pytest.raises((TrueRiskError, ValueError)):
         CALLS[what]()
+
+
+class Foreign:
+    """An array of another library of the array API: NumPy reads it, and cannot index it."""
+
+    dtype = "theirs.float64"
+
+    def __init__(self, values, away=False):
+        self.values, self.away, self.shape = values, away, values.shape
+
+    def __array_namespace__(self):
+        return None
+
+    def __array__(self, dtype=None, copy=None):
+        if self.away:
+            raise TypeError("it is on another device")
+        return self.values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, rows):
+        raise IndexError("an index must be of this library")
+
+
+def test_arrays_of_another_library_are_read_as_numpy_reads_them():
+    """The same numbers; one that NumPy cannot read is a sentence."""
+    X, y = tr.datasets.make_simple(40, random_state=0)
+    model = KNeighborsClassifier(3)
+    for engine in ("auto", "generic"):
+        theirs = tr.estimate_risk(model, Foreign(X), y, engine=engine)
+        assert theirs.value == tr.estimate_risk(model, X, y, engine=engine).value
+    with pytest.raises(BadData, match=r"Foreign that NumPy cannot read \(it is on another device"):
+        tr.estimate_risk(model, Foreign(X, away=True), y)

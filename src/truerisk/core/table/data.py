@@ -275,6 +275,8 @@ def _table(X: Any) -> Any:
     if hasattr(X, "tocsr"):
         _refuse_contradictions(X)
         X = X.tocsr()
+    elif hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
+        X = _from_another_library(X)
     elif not hasattr(X, "shape"):
         X = np.asarray(X) if hasattr(X, "__array__") else _listed(X)
     if n_rows(X) == 0:
@@ -285,6 +287,18 @@ def _table(X: Any) -> Any:
             "for a single feature."
         )
     return X
+
+
+def _from_another_library(X: Any) -> np.ndarray:
+    """An array of the array API as NumPy's: its rows cannot be taken by NumPy's indexes."""
+    try:
+        return as_array(X)
+    except ValueError as error:
+        kind = f"{type(X).__module__}.{type(X).__name__}"
+        raise BadData(
+            f"X is a {kind} that NumPy cannot read ({error}): move it to the CPU, or give X as an "
+            "array of NumPy."
+        ) from error
 
 
 def _refuse_contradictions(X: Any) -> None:
