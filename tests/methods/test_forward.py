@@ -165,7 +165,7 @@ def test_what_cannot_be_split_is_named(method, more, message):
         ({"gap": None}, "gap=None"),
         ({"window": 0}, "window=0: .* more than 0"),
         ({"horizon": timedelta(0)}, "horizon=.* more than 0"),
-        ({"horizon": np.timedelta64("NaT")}, "horizon=.* more than 0"),
+        ({"horizon": np.timedelta64("NaT", "D")}, "horizon=.* more than 0"),
         ({"window": True}, "window=True"),
         ({"average": "median"}, "median"),
     ],

@@ -31,7 +31,7 @@ def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
     wanted += "not negative" if may_be_0 else "more than 0"
     try:
         fits = is_number(given) or isinstance(given, timedelta | np.timedelta64)
-        zero = timedelta(0) if isinstance(given, timedelta) else type(given)(0)
+        zero = 0 if is_number(given) else given - given  # which has the unit of a length
         fits = fits and bool(given >= zero if may_be_0 else given > zero)
     except (TypeError, ValueError):
         fits = False
