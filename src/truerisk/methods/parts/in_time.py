@@ -30,8 +30,9 @@ def check_span(name: str, given: Any, *, may_be_0: bool) -> None:
     wanted = "a number or a length of time is wanted, such as np.timedelta64(7, 'D'), "
     wanted += "not negative" if may_be_0 else "more than 0"
     try:
-        fits = is_number(given) or isinstance(given, timedelta | np.timedelta64)
-        zero = 0 if is_number(given) else given - given  # which has the unit of a length
+        is_length = isinstance(given, timedelta | np.timedelta64)
+        fits = is_length or is_number(given)
+        zero = given - given if is_length else 0  # that of a length has its unit
         fits = fits and bool(given >= zero if may_be_0 else given > zero)
     except (TypeError, ValueError):
         fits = False
