@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 
 import pytest
 from tests.support.cut_off import begun, n_results
@@ -78,5 +79,5 @@ def test_a_terminated_assessment_is_kept(table, tmp_path):
     assert f"the fits are kept in {store}: the same command goes on with them" in err
     assert "Traceback" not in err
     assert n_results(store) >= 2
-    with sqlite3.connect(store) as connection:
+    with closing(sqlite3.connect(store)) as connection:
         assert connection.execute("SELECT COUNT(*) FROM run WHERE ended IS NULL").fetchone() == (0,)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -18,7 +18,7 @@ PATIENCE = 600  # seconds of a machine that has much to do
 def n_results(path) -> int:
     """How many fits a store holds now; 0 where it is none yet."""
     try:
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as connection:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
             return connection.execute("SELECT COUNT(*) FROM result").fetchone()[0]
     except sqlite3.Error:
         return 0
