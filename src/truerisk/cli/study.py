@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -197,7 +198,7 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     from truerisk.study.store import Store
 
     place = out or store.with_suffix(f".{form}")
-    if place.resolve() == store.resolve():
+    if os.path.realpath(place) == os.path.realpath(store):  # which says nothing of endless links
         raise click.UsageError(f"--out {place} is the store: name another file.")
     with Store.read(store) as opened:
         try:
