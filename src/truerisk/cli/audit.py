@@ -100,10 +100,13 @@ def _handed(source: Source) -> Any:
     if not source.columns:
         return source.X
     try:
-        return frame_of({name: source.column(name) for name in source.columns})
+        frame = frame_of({name: source.column(name) for name in source.columns})
     except MissingExtra:
         say("note: neither pandas nor polars is installed: the search gets an array without names")
         return source.X
+    if hasattr(frame, "notna"):  # gaps in text are NaN in what pandas reads, and encoders know them
+        return frame.where(frame.notna(), float("nan"))
+    return frame
 
 
 def _audited(
