@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -172,3 +173,10 @@ def test_hostile_names_and_settings_stay_text():
     found = tr.assess({name: (DummyClassifier(), grid)}, *clear(), **QUICK)
     assert found.conclusion.isprintable()
     assert len(found.conclusion) < 700
+
+
+def test_a_rival_is_named_with_the_class_of_the_score():
+    """As the score itself is: which class it speaks of is never left out."""
+    learners = {"bayes": GaussianNB(), "tree": TREE, "again": GaussianNB(var_smoothing=1e-8)}
+    said = tr.assess(learners, *clear(), loss="auc", **QUICK).conclusion
+    assert re.search(r"may also be \w+ \(auc of 1 [+-]\d\.\d{4}\)", " ".join(said.split()))

@@ -122,7 +122,7 @@ def _others(found: TestedLearners) -> str:
     if not others:
         return f"{sure}, no other learner is the best."
     scale = found.problem.loss.scale
-    what = scale.short(found.loss)
+    what = scale.short(found.named_loss)
     listed = present.either(
         f"{clean(name, _NAME)} ({what} {signed(scale.gap(_behind(found, name)), _best(found))})"
         for name in others
