@@ -33,11 +33,11 @@ class Shaken:
         """Those of one candidate."""
         return Shaken(self.rows, self.other, self.losses[candidate : candidate + 1])
 
-    def mean(self, candidate: int, rows: np.ndarray, weights: np.ndarray) -> float:
-        """The mean loss of one candidate, a row with its weight whichever model answered it."""
-        times = np.bincount(self.rows, minlength=int(rows[-1]) + 1)[self.rows]
-        share = weights[np.searchsorted(rows, self.rows)] / times
-        return float(self.losses[candidate] @ share / share.sum())
+    def by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
+        """The mean loss of each row by all models of one candidate that answered it."""
+        place = np.searchsorted(rows, self.rows)
+        sums: np.ndarray = np.bincount(place, self.losses[candidate], len(rows))
+        return sums / np.bincount(place, minlength=len(rows))
 
     def minus(self, other: Shaken) -> Shaken:
         """The differences of two candidates on the same rows and folds."""

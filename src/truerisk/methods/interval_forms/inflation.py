@@ -21,10 +21,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from truerisk.core.interval import Basis
 from truerisk.core.loss import Loss
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.evidence import RowEvidence
+from truerisk.methods.interval_forms.evidence import RowEvidence, variances_of_means
 from truerisk.methods.interval_forms.form import OF_A_MEAN, Needs, is_none, word_of_dependence
 
 __all__ = [
@@ -126,30 +128,42 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
     told = None if known is None else float(known[c])
     law, k = DRAWINGS if evidence.repeatedly else PAIRS, plan.n_rows / plan.test_sizes.mean()
     more = ONCE if told is None else law.factor(told, float(k), stable)
-    fall = _told_of_fall(evidence, c, float(k), (more * plain) ** 0.5)
+    fall = _note_of_all_rows(evidence, c, float(k), (more * plain) ** 0.5)
     notes = (_told(told, more),) if evidence.repeatedly or evidence.shaken is not None else ()
     return Enlarged(more * plain, plain, units / more, (*notes, *fall))
 
 
-def _told_of_fall(evidence: RowEvidence, c: int, k: float, error: float) -> tuple[str, ...]:
-    """What is to be said where the risk falls so steeply that the interval stands too high.
+def _note_of_all_rows(evidence: RowEvidence, c: int, k: float, error: float) -> tuple[str, ...]:
+    """By how much a model of all rows is better than is said, where it is more than noise.
 
-    From fits without two folds to fits without one it falls by d; from there to all rows it falls
-    by about d (K − 2)/K more (Bates, Hastie and Tibshirani, 2023).
+    From fits without two folds to fits without one the risk falls by d; from there to all rows it
+    falls by about d (K − 2)/K more (Bates, Hastie and Tibshirani, 2023). d is a mean over rows, so
+    these tell its error, too. A fall below a tenth of the interval's half is not worth a sentence;
+    above half of it the interval stands too high.
     """
-    if evidence.shaken is None or not evidence.loss.per_row or error <= 0:
+    if evidence.shaken is None or error <= 0:
         return ()
-    value = float(evidence.values[c])
-    more = evidence.shaken.mean(c, evidence.rows, evidence.weights)
-    bias = (more - value) * (k - 2) / k
-    if not bias > evidence.z * error / 2:
-        return ()
-    note = (
-        f"models without a further fold cost {more:.3g} where these cost {value:.3g}: one on all "
-        f"rows will cost about {bias:.2g} less than is said, and the interval does not hold what "
-        "it promises where the risk falls so steeply. Use interval='ncv', or a learner that needs "
-        "fewer rows."
+    left, scale, value = (k - 2) / k, evidence.loss.scale, float(evidence.values[c])
+    falls = left * (evidence.shaken.by_row(c, evidence.rows) - evidence.losses[c])
+    fall = float(falls @ evidence.weights)
+    variances, _ = variances_of_means(
+        falls[None], evidence.weights, np.array([fall]), evidence.groups
     )
+    noise, half = 2 * float(variances[0]) ** 0.5, evidence.z * error
+    if not fall > max(noise, half / 10):
+        return ()
+    names = ("risk", "less") if scale.perfect is None else ("score", "more")
+    note = (
+        f"each model saw {1 - 1 / k:.0%} of the rows. With all of them the {names[0]} will be "
+        f"about {fall:.2g} {names[1]}, give or take {noise:.1g}: models of {1 - 2 / k:.0%} have "
+        f"{scale.value(value + fall / left):.3g} where these have {scale.value(value):.3g}."
+    )
+    if fall > half / 2:
+        remedy = "interval='ncv'" if evidence.loss.per_row else "more folds"
+        note += (
+            " Where learning is so steep, the interval does not hold what it promises. Use "
+            f"{remedy}, or a learner that needs fewer rows."
+        )
     return (note,)
 
 
