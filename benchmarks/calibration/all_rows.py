@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -41,10 +42,11 @@ CELLS = tuple(
     for problem, n in ((place.split()[0], int(place.split()[1])) for place in places.split(", "))
 )
 STEEP = 0.04
+SAID = re.compile(r"With all of them .* about (\S+) \w+, give or take (\S+):")
 
 
 def _of_set(cell: Cell, seed: int, k: int) -> tuple[float, ...]:
-    """Value, truths of n rows and of a fold less, what `_laws` take, and whether the note is there.
+    """Value, truths of n rows and of a fold less, what `_laws` take, the note's fall and noise.
 
     d is the mean loss of fits without two folds, less that of fits without one.
     """
@@ -64,17 +66,18 @@ def _of_set(cell: Cell, seed: int, k: int) -> tuple[float, ...]:
     moved = shaken.by_row(0, np.arange(cell.n)) - losses
     signs = np.bincount(shaken.other, shaken.losses[0] - losses[shaken.rows]) > 0
     (_, both), (_, v) = np.cov(losses, moved) / cell.n
-    stated = any("With all of them" in note for note in search.risk_.notes)
-    return search.risk_.value, *truths, moved.mean(), v, both, signs.all(), stated
+    note = SAID.search(" ".join(search.risk_.notes))
+    said = (np.nan, np.nan) if note is None else (float(note[1]), float(note[2]))
+    return search.risk_.value, *truths, moved.mean(), v, both, signs.all(), *said
 
 
-def _laws(
-    value: np.ndarray, d: np.ndarray, v: np.ndarray, both: np.ndarray, signs: np.ndarray, k: int
-) -> dict[str, np.ndarray]:
+def _laws(value: np.ndarray, seen: np.ndarray, k: int) -> dict[str, np.ndarray]:
     """What each takes off the value; v is the variance of d, `both` its covariance with the value.
+    One sign: whichever further fold is left out, the loss rises.
 
     "Combined" is value + t d with the t of the least squared error, if d's mean were what is named.
     """
+    d, v, both, signs = seen
     a, up = (k - 2) / k, d.clip(0)
     some = np.where(d == 0, 1, d)
     ratio = np.where(value + d > 0, value / np.where(value + d > 0, value + d, 1), 1)
@@ -98,18 +101,18 @@ def lines(cells: Sequence[Cell], n_sets: int, k: int) -> Iterator[str]:
     found: dict[str, list[tuple[float, float, float]]] = {}
     for cell in cells:
         drawn = np.array([_of_set(cell, seed, k) for seed in range(n_sets)]).T
-        value, truth, less, d, v, *_, stated = drawn
+        value, truth, less, d, *_, stated, noise = drawn
         risk, fall, a = truth.mean(), (less - truth).mean(), (k - 2) / k
         ok = stated > 0
-        held = np.abs(a * d - fall)[ok] <= 2 * a * v[ok] ** 0.5
+        held = np.abs(stated - fall)[ok] <= noise[ok]
         known = (less - truth).std() / n_sets**0.5
         yield (
             f"{cell}: risk {risk:.3f} falls by {fall:.4f} ± {known:.4f}, bias "
             f"{(value - truth).mean():+.4f}, a d {a * d.mean():.4f}; stated in {ok.mean():.0%}, "
-            f"{(a * d[ok]).sum() / max(1, ok.sum()):.4f}, held in {held.sum()} of {ok.sum()}"
+            f"{stated[ok].sum() / max(1, ok.sum()):.4f}, held in {held.sum()} of {ok.sum()}"
         )
         plain = ((value - risk) ** 2).mean()
-        for law, off in _laws(value, *drawn[3:-1], k).items():
+        for law, off in _laws(value, drawn[3:-2], k).items():
             error = (((value - off - risk) ** 2).mean() / plain) ** 0.5
             found.setdefault(law, []).append((fall / risk, abs(fall - off.mean()) / risk, error))
     for law, cases in found.items():

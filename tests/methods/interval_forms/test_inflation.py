@@ -16,7 +16,7 @@ import truerisk as tr
 RNG = np.random.default_rng(1)
 N = 40
 FOLDS = np.arange(N) % 10
-FLAT, STEEP = RNG.normal(size=(N, 2)), RNG.normal(size=(N, 30))
+FLAT, STEEP = RNG.normal(size=(N, 2)), RNG.normal(size=(N, 27))
 Y = FLAT[:, 0] + RNG.normal(size=N)
 ALL_ROWS = re.compile(r"With all of them the (\w+) will be about (\S+) (\w+), give or take (\S+):")
 TOO_STEEP = "the interval does not hold what it promises"
@@ -37,25 +37,29 @@ def without(model, X, weights):
 @pytest.mark.parametrize("weights", [None, 1.0 + np.arange(N) % 3])
 @pytest.mark.parametrize("groups", [None, np.arange(N) % 20])
 def test_the_fall_is_told_with_its_noise(weights, groups):
-    """By d (K − 2)/K, d what a further fold costs, with two standard errors of rows or groups."""
+    """By the power law through both sizes, with two standard errors of rows or groups."""
     options = {"method": tr.methods.Pairs(tr.methods.KFold(folds=FOLDS)), "interval": "log-cv"}
     options |= {"sample_weight": weights, "groups": groups}
     found = tr.estimate_risk(Ridge(1e-6), STEEP, Y, **options)
     shares = np.ones(N) / N if weights is None else weights / weights.sum()
     one, two = without(Ridge(1e-6), STEEP, shares * N)
-    falls = 0.8 * (two - one)
-    parts = shares * (falls - falls @ shares)
+    value, more = one @ shares, two @ shares
+    power = np.log(10 / 9) / np.log(9 / 8)
+    fall = value - value * (value / more) ** power
+    parts = shares * (two - one - (more - value))
     units = parts if groups is None else np.bincount(groups, parts)
     noise = 2 * np.sqrt((units**2).sum() * len(units) / (len(units) - 1))
-    assert falls @ shares > noise
-    half = found.value * np.log(found.interval.high / found.value)
-    assert falls @ shares > half / 2
+    assert more - value > noise
+    step = 1e-6 * value  # by how much the fall grows with what is known with noise
+    grown = value - value * (value / (more + step)) ** power
+    noise *= (grown - fall) / step
     (note,) = (note for note in found.notes if ALL_ROWS.search(note))
     assert "each model saw 90% of the rows" in note
-    assert f"about {falls @ shares:.2g} less, give or take {noise:.1g}: models of 80% have" in note
-    assert f"have {two @ shares:.3g} where these have {one @ shares:.3g}." in note
-    assert TOO_STEEP in note
-    assert "interval='ncv'" in note
+    assert f"about {fall:.2g} less, give or take {noise:.2g}: models of 80% have" in note
+    assert f"have {more:.3g} where these have {value:.3g}." in note
+    half = found.value * np.log(found.interval.high / found.value)
+    assert fall > half / 2
+    assert f"{TOO_STEEP}. Use interval='ncv'" in note
     flat = tr.estimate_risk(Ridge(), FLAT, Y, **options)
     assert not any(ALL_ROWS.search(note) for note in flat.notes)
 

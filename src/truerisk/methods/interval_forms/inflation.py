@@ -134,29 +134,31 @@ def enlarged(evidence: RowEvidence, c: int) -> Enlarged:
 
 
 def _note_of_all_rows(evidence: RowEvidence, c: int, k: float, error: float) -> tuple[str, ...]:
-    """By how much a model of all rows is better than is said, where it is more than noise.
+    """By how much a model of all rows is better than is said, where that is more than noise.
 
-    From fits without two folds to fits without one the risk falls by d; from there to all rows it
-    falls by about d (K − 2)/K more (Bates, Hastie and Tibshirani, 2023). d is a mean over rows, so
-    these tell its error, too. A fall below a tenth of the interval's half is not worth a sentence;
-    above half of it the interval stands too high.
+    Fits without two folds cost d more than those without one. The power law through both sizes says
+    what all rows cost; d is a mean over rows, which tell its error, too. A fall below a tenth of
+    the interval's half is not worth a sentence; above half of it the interval stands too high.
     """
     if evidence.shaken is None or error <= 0:
         return ()
-    left, scale, value = (k - 2) / k, evidence.loss.scale, float(evidence.values[c])
-    falls = left * (evidence.shaken.by_row(c, evidence.rows) - evidence.losses[c])
-    fall = float(falls @ evidence.weights)
-    variances, _ = variances_of_means(
-        falls[None], evidence.weights, np.array([fall]), evidence.groups
-    )
+    value, low, scale = float(evidence.values[c]), evidence.loss.lower or 0.0, evidence.loss.scale
+    losses, weights = evidence.shaken.by_row(c, evidence.rows), evidence.weights
+    moved, more = losses - evidence.losses[c], float(losses @ weights)
+    d = np.array([more - value])
+    variances, _ = variances_of_means(moved[None], weights, d, evidence.groups)
     noise, half = 2 * float(variances[0]) ** 0.5, evidence.z * error
-    if not fall > max(noise, half / 10):
+    if not more - value > noise:
+        return ()
+    ratio, power = (value - low) / (more - low), math.log(1 - 1 / k) / math.log(1 - 1 / (k - 1))
+    fall, noise = (value - low) * (1 - ratio**power), noise * power * ratio ** (power + 1)
+    if fall < half / 10:
         return ()
     names = ("risk", "less") if scale.perfect is None else ("score", "more")
     note = (
         f"each model saw {1 - 1 / k:.0%} of the rows. With all of them the {names[0]} will be "
-        f"about {fall:.2g} {names[1]}, give or take {noise:.1g}: models of {1 - 2 / k:.0%} have "
-        f"{scale.value(value + fall / left):.3g} where these have {scale.value(value):.3g}."
+        f"about {fall:.2g} {names[1]}, give or take {noise:.2g}: models of {1 - 2 / k:.0%} have "
+        f"{scale.value(more):.3g} where these have {scale.value(value):.3g}."
     )
     if fall > half / 2:
         remedy = "interval='ncv'" if evidence.loss.per_row else "more folds"
