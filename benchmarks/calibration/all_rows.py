@@ -3,7 +3,7 @@
     python -m benchmarks.calibration.all_rows [--sets 150] [--folds 5] [--papers DIR]
 
 Of each cell: how far the risk falls from (1 − 1/K) n rows to n, tuned on both; the bias of the
-value; how often the note comes, what it states, and how often the true fall is within its noise.
+value; how often the note comes, what it states, and how often the true fall is between its ends.
 Then what laws that take a fall off the value would do: the mean of |bias|/risk, that of the error
 beside the value's own, and the largest, where the risk falls by 4 % or more, and elsewhere.
 """
@@ -42,11 +42,11 @@ CELLS = tuple(
     for problem, n in ((place.split()[0], int(place.split()[1])) for place in places.split(", "))
 )
 STEEP = 0.04
-SAID = re.compile(r"With all of them .* about (\S+) \w+, give or take (\S+):")
+SAID = re.compile(r"With all of them .* about (\S+) \w+ \((\S+) to (\S+)\):")
 
 
 def _of_set(cell: Cell, seed: int, k: int) -> tuple[float, ...]:
-    """Value, truths of n rows and of a fold less, what `_laws` take, the note's fall and noise.
+    """Value, truths of n rows and of a fold less, what `_laws` take, the note's fall and its ends.
 
     d is the mean loss of fits without two folds, less that of fits without one.
     """
@@ -67,7 +67,7 @@ def _of_set(cell: Cell, seed: int, k: int) -> tuple[float, ...]:
     signs = np.bincount(shaken.other, shaken.losses[0] - losses[shaken.rows]) > 0
     (_, both), (_, v) = np.cov(losses, moved) / cell.n
     note = SAID.search(" ".join(search.risk_.notes))
-    said = (np.nan, np.nan) if note is None else (float(note[1]), float(note[2]))
+    said = (np.nan,) * 3 if note is None else map(float, note.groups())
     return search.risk_.value, *truths, moved.mean(), v, both, signs.all(), *said
 
 
@@ -101,10 +101,10 @@ def lines(cells: Sequence[Cell], n_sets: int, k: int) -> Iterator[str]:
     found: dict[str, list[tuple[float, float, float]]] = {}
     for cell in cells:
         drawn = np.array([_of_set(cell, seed, k) for seed in range(n_sets)]).T
-        value, truth, less, d, *_, stated, noise = drawn
+        value, truth, less, d, *_, stated, least, most = drawn
         risk, fall, a = truth.mean(), (less - truth).mean(), (k - 2) / k
         ok = stated > 0
-        held = np.abs(stated - fall)[ok] <= noise[ok]
+        held = ((least <= fall) & (fall <= most))[ok]
         known = (less - truth).std() / n_sets**0.5
         yield (
             f"{cell}: risk {risk:.3f} falls by {fall:.4f} ± {known:.4f}, bias "
@@ -112,7 +112,7 @@ def lines(cells: Sequence[Cell], n_sets: int, k: int) -> Iterator[str]:
             f"{stated[ok].sum() / max(1, ok.sum()):.4f}, held in {held.sum()} of {ok.sum()}"
         )
         plain = ((value - risk) ** 2).mean()
-        for law, off in _laws(value, drawn[3:-2], k).items():
+        for law, off in _laws(value, drawn[3:-3], k).items():
             error = (((value - off - risk) ** 2).mean() / plain) ** 0.5
             found.setdefault(law, []).append((fall / risk, abs(fall - off.mean()) / risk, error))
     for law, cases in found.items():

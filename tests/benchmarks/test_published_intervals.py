@@ -270,7 +270,7 @@ def test_nothing_is_done_for_a_wrong_word(capsys, tmp_path, words, said):
 
 def test_the_note_of_a_steep_risk_is_counted(monkeypatch, capsys):
     """A line for ten folds and for five of each cell: often where least squares is nearly full."""
-    monkeypatch.setattr(steep, "CELLS", (("bates_regr_20", "linear_of_numbers", 28),))
+    monkeypatch.setattr(steep, "CELLS", (("chen_10", "linear_of_numbers", 100),))
     monkeypatch.setattr(steep, "TUNED", ("simple",))
     assert steep.main(["--sets", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
