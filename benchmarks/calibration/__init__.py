@@ -16,6 +16,7 @@ and interval is asked how wrong it is. Bias, error, coverage and width come with
 | `store.py` | results in a store of studies; a run goes on where the last one ended |
 | `summary.py` | bias, RMSE, coverage and width with their errors |
 | `by_loss.py` | every loss by itself, and what falls short |
+| `all_rows.py` | what a model of all rows gains: what is said and true, a command of its own |
 | `differences.py`, `duels.py` | pairs of learners, a command of its own; what tests say of them |
 | `space.py` | the interval of a risk at places, on Gaussian fields, a command of its own |
 | `order.py` | series that depend on their past, a command of its own |
