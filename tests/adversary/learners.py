@@ -205,6 +205,12 @@ LEARNERS: dict[str, Kind] = {
         orderless=True,
         shares=False,
     ),
+    "ElasticNet": Kind(
+        R,
+        {"fit_intercept": FLAGS, "positive": ("True",), "tol": ("1e-2", "1e-8")},
+        {"alpha": ("1e-6", "0.01", "1.0", "100.0"), "l1_ratio": ("0.1", "0.5", "1.0")},
+    ),
+    "Lasso": Kind(R, {"max_iter": ("3",)}, {"alpha": ("1e-6", "0.01", "1.0", "100.0")}),
     "KernelRidge": Kind(
         R, {"kernel": KERNELS} | KERNEL, {"alpha": PENALTIES, "gamma": ("0.1", "1.0")}
     ),

@@ -24,7 +24,8 @@ MODULES = {
     "RandomForestRegressor",
     "sklearn.impute": "SimpleImputer",
     "sklearn.kernel_ridge": "KernelRidge",
-    "sklearn.linear_model": "LinearRegression LogisticRegression Ridge RidgeClassifier",
+    "sklearn.linear_model": "ElasticNet Lasso LinearRegression LogisticRegression Ridge "
+    "RidgeClassifier",
     "sklearn.model_selection": "GridSearchCV GroupKFold KFold LeaveOneOut RepeatedStratifiedKFold "
     "ShuffleSplit StratifiedKFold TimeSeriesSplit",
     "sklearn.naive_bayes": "GaussianNB",

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, RidgeClassifier
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
@@ -88,6 +88,7 @@ REGRESSORS = {
     "ensemble, numbers": RandomForestRegressor(3, random_state=0),
     "least-squares, numbers": Ridge(),
     "least-squares, plain": LinearRegression(),
+    "elastic-net": Lasso(0.1),
     "kernel-ridge": KernelRidge(kernel="rbf"),
 }
 LEARNERS = CLASSIFIERS | REGRESSORS

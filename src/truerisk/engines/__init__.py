@@ -7,7 +7,7 @@
 | `generic.py` | clone, fit, predict: the reference every other engine must equal |
 | `neighbours/` | nearest neighbours: one sorted list per row |
 | `interval.py` | IntervalClassifier for every number of intervals at once |
-| `linear/` | LinearRegression, Ridge, RidgeClassifier, KernelRidge |
+| `linear/` | least squares, ridge, lasso, elastic net, KernelRidge |
 | `discriminants/` | linear, quadratic and Fisher's discriminants |
 | `logistic/` | penalised logistic regression: a path per train set |
 | `support_vectors/` | support vectors: a problem per pair of classes |
@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # every class, for type checkers
     )
     from truerisk.engines.generic import Generic as Generic
     from truerisk.engines.interval import Intervals as Intervals
+    from truerisk.engines.linear.elastic_net import ElasticNets as ElasticNets
     from truerisk.engines.linear.kernel_ridge import KernelRidges as KernelRidges
     from truerisk.engines.linear.least_squares import LeastSquares as LeastSquares
     from truerisk.engines.logistic.paths import LogisticPaths as LogisticPaths

@@ -62,6 +62,10 @@ registry = Registry(
             "truerisk.engines.linear.least_squares:LeastSquares",
             "least squares and ridge: every penalty, every row left out, one decomposition",
         ),
+        "elastic-net": Line(
+            "truerisk.engines.linear.elastic_net:ElasticNets",
+            "Lasso and ElasticNet: every penalty from one product, by scikit-learn's own steps",
+        ),
         "kernel-ridge": Line(
             "truerisk.engines.linear.kernel_ridge:KernelRidges",
             "KernelRidge: every penalty, every row left out, one kernel of all rows",

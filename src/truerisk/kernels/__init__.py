@@ -15,6 +15,7 @@ file                      what it holds
 ``svm.py``                support vectors on rows of one Gram matrix, all C at once
 ``svm_steps.py``          the same by libsvm's own steps, to the last bit
 ``normal_equations.py``   least squares without blocks of rows, hundreds of fits at once
+``descent.py``            the elastic net by scikit-learn's coordinate descent, all penalties
 ``trees.py``              scikit-learn's trees on many samples of one table
 ``row_sums.py``           checksums of rows, in one pass at the speed of memory
 ``cells.py``              delimited text cut into cells, numbers and distinct cells

@@ -71,6 +71,7 @@ void register_lbfgs(nb::module_& m);
 void register_svm(nb::module_& m);
 void register_svm_steps(nb::module_& m);
 void register_equations(nb::module_& m);
+void register_descent(nb::module_& m);
 void register_tree(nb::module_& m);
 void register_row_sums(nb::module_& m);
 void register_cells(nb::module_& m);
@@ -89,6 +90,7 @@ NB_MODULE(_native, m) {
     register_svm(m);
     register_svm_steps(m);
     register_equations(m);
+    register_descent(m);
     register_tree(m);
     register_row_sums(m);
     register_cells(m);

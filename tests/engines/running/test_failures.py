@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, is_regressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import Lasso, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -33,6 +33,7 @@ SERVED = {
     "svm": (SVC(kernel="linear"), {"C": [0.1, 1.0]}),
     "ensemble": (RandomForestClassifier(4, random_state=0), {"n_estimators": [2, 4]}),
     "least-squares": (Ridge(), {"alpha": [0.1, 1.0]}),
+    "elastic-net": (Lasso(), {"alpha": [0.1, 1.0]}),
     "kernel-ridge": (KernelRidge(), {"alpha": [0.1, 1.0]}),
     "generic": (GaussianNB(), {"var_smoothing": [0.1, 1.0]}),
 }

@@ -1,8 +1,9 @@
-"""Least squares: every penalty, and every row left out, from one decomposition.
+"""Linear regression: every penalty, and every row left out, from one decomposition.
 
 | file | what it holds |
 |---|---|
 | `least_squares.py` | the engine of LinearRegression, Ridge and RidgeClassifier |
+| `elastic_net.py` | the engine of Lasso and ElasticNet |
 | `kernel_ridge.py` | the engine of KernelRidge |
 | `fit.py` | one train set, centred and decomposed |
 | `shared_rows.py` | train sets that share the products of all rows |

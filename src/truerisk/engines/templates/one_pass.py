@@ -165,7 +165,7 @@ class OnePass(Engine):
         asked: set[tuple[int, int]] = set()  # (fit, candidate) that the learner itself answered
         told = 0
         for group in groups:
-            task = replace(every, group=group, read=partial(self.read, group), open={})
+            task = replace(every, group=group, read=partial(self.read, group), open={}, alike=[])
             told += self._answer_group(task, told, n_fits)
             asked |= {(fit, c) for fit, those in task.open.items() for c in those}
         if request.response == "score" and any(map(self.rounds, groups)):

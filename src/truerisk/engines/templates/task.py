@@ -67,6 +67,7 @@ class Task:
     counts: np.ndarray | None = None  # of training rows, where the plan asks for them
     open: dict[int, set[int]] = field(default_factory=dict)  # of a fit, the candidates left open
     warned: list[Warned] = field(default_factory=list)
+    alike: list[tuple[int, int]] = field(default_factory=list)  # (fit, candidate) that warn alike
     notes: list[str] = field(default_factory=list)  # for the reader of the result
     freedom: np.ndarray | None = None  # (line, fit), where the plan asks for it
     rules: list[LinearRules] = field(default_factory=list)  # of the fits that are asked for theirs
@@ -126,6 +127,12 @@ class Task:
         """Answers of these candidates (as the family numbers them) are to be asked of a fit."""
         self.open.setdefault(int(fit), set()).update(int(c) for c in candidates)
 
+    def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
+        """The learner is fitted for the first of all that warn alike, whose sentence is theirs."""
+        self.alike.extend((int(fit), int(c)) for c in candidates)
+        if self.alike:
+            self.leave_open(self.alike[0][0], self.alike[0][1:])
+
     def all_open(self) -> np.ndarray:
         """Leave every fit open."""
         for fit in range(self.plan.n_fits):
@@ -145,7 +152,8 @@ class Task:
         for piece in fit_pieces(self.family, self.data, self.plan, self.request, seed, True, jobs):
             if piece.failure is not None:
                 raise error_of(piece)
-            self.warned.extend(piece.warned)
+            first = (fit, piece.candidate) in self.alike[:1]
+            self.warned.extend(piece.warned * (len(self.alike) if first else 1))
             line = self.line_of(piece.candidate)
             place_counts(self.counts, self.plan, piece, line)
             if self.freedom is not None and fit in self.plan.free_fits:

@@ -1,0 +1,148 @@
+"""The engine of Lasso and ElasticNet: all penalties of a train set from one product of its rows.
+
+Scikit-learn's coordinate descent is followed pass by pass on X'X, to where it stops: in exact
+arithmetic these are the very steps that it takes on the rows. Where rounding could have it take
+another, scikit-learn itself is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core.contracts import Request
+from truerisk.core.family import Family
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.engines.agreement import agrees_on_all
+from truerisk.engines.linear.fit import DOUBT, TrainSet
+from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
+from truerisk.engines.settings import Group
+from truerisk.engines.templates.one_pass import OnePass
+from truerisk.engines.templates.task import Shown, Task
+from truerisk.kernels.descent import descend
+from truerisk.kernels.spectral import EPS
+
+__all__ = ["ElasticNets"]
+
+FEW = 500  # columns whose product costs less than the fits, of however few rows
+SAME = 1e-9
+KINDS: dict[str, Any] = {
+    **dict.fromkeys(("fit_intercept", "copy_X"), bool | np.bool_),
+    **dict.fromkeys(("l1_ratio", "tol"), Real),
+    "max_iter": Integral,
+    "random_state": Integral | None,
+}
+SERVED = {"precompute": False, "warm_start": False, "positive": False, "selection": "cyclic"}
+
+
+@dataclass(frozen=True)
+class ElasticNets(OnePass):
+    """Serves Lasso and ElasticNet, alone or last in a pipeline."""
+
+    word: ClassVar[str] = "elastic-net"
+    along: ClassVar[tuple[str, ...]] = ("alpha", "l1_ratio")
+    compiled: ClassVar[bool] = True
+
+    def learners(self) -> Sequence[type]:
+        from sklearn.linear_model import ElasticNet, Lasso
+
+        return Lasso, ElasticNet
+
+    def setting_refusal(self, setting: dict[str, Any]) -> str | None:
+        for name, value in SERVED.items():
+            if type(setting[name]) is not type(value) or setting[name] != value:
+                return f"{name}={setting[name]!r} takes other steps than those it follows."
+        for name, kind in KINDS.items():
+            if not isinstance(setting.get(name, 1), kind):
+                return f"{name}={setting[name]!r} is nothing that it knows."
+        ratio, tol, most = setting.get("l1_ratio", 1.0), setting["tol"], setting["max_iter"]
+        if reason := penalty_refusal(setting["alpha"]):
+            return reason
+        if not 0 < ratio <= 1 or setting["alpha"] * ratio < EPS:
+            return "without a lasso penalty there is another gap, or none."
+        stops = 0 < tol < np.inf and most > 0
+        return None if stops else f"tol={tol!r} with max_iter={most!r} is no place to stop at."
+
+    def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
+        if data.classes is not None or data.y.ndim != 1:
+            return "y is not one number per row."
+        if _too_wide(np.shape(data.X)[1], int(plan.least_train_sizes.min())):
+            return "of so many columns and so few rows scikit-learn is faster."
+        if way_of_the_installed() is None:
+            return "the installed scikit-learn takes other steps than those it follows."
+        return negative_weights(data)
+
+    def fit_pass(
+        self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
+    ) -> list[np.ndarray] | None:
+        n_given = len(shown.rows) if shown.times is None else int(shown.times.sum())
+        setting, y = group.settings[0], shown.y.astype(np.float64)[:, None]
+        if _too_wide(shown.X.shape[1], n_given):  # the steps before have made columns
+            return None
+        train = TrainSet.of(shown.X, y, shown.all_weights, n_given, bool(setting["fit_intercept"]))
+        if train is None:
+            return None
+        found, passes, sure = _descended(
+            train.Z, train.T[:, 0], train.total, group.settings, bool(way_of_the_installed())
+        )
+        asked = np.concatenate(tests)
+        far = np.maximum(np.abs(train.mean), np.abs(asked).max(axis=0))
+        sure &= EPS * (np.abs(found) @ far) <= DOUBT * train.scale
+        task.leave_open(shown.fit, group.candidates[~sure])
+        task.warn_alike(shown.fit, group.candidates[sure & (passes > setting["max_iter"])])
+        answers = found @ asked.T + (train.mean_y - found @ train.mean)[:, None]
+        return np.split(answers, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+
+
+def _too_wide(n_features: int, n_rows: int) -> bool:
+    """Whether the product X'X costs more than descents on the rows."""
+    return n_features > max(FEW, n_rows // 4)
+
+
+@cache
+def way_of_the_installed() -> bool | None:
+    """Whether the installed scikit-learn screens columns; None where it goes another way.
+
+    Asked once per process, on small problems, with so loose a tolerance that coefficients differ
+    by the step at which it stops; some milliseconds.
+    """
+    problems = [(share, ratio) for share in (1.1, 0.5, 0.1, 0.02) for ratio in (1.0, 0.5)]
+    ways = (w for w in (True, False) if agrees_on_all(partial(_agrees, w), problems))
+    return next(ways, None)
+
+
+def _agrees(screens: bool, problem: tuple[float, float]) -> bool:
+    from sklearn.linear_model import ElasticNet
+
+    (share, ratio), rng = problem, np.random.default_rng(0)
+    X = rng.normal(size=(30, 8)) + rng.normal(size=(30, 1))
+    y = X @ np.array([2.0, -1.0, 0.5, 0.0, 0.0, 0.0, 0.3, 0.0]) + rng.normal(size=30)
+    X, y = X - X.mean(axis=0), y - y.mean()
+    alpha = share * np.abs(X.T @ y).max() / (30 * ratio)  # no coefficient is 0 but for share > 1
+    model = ElasticNet(alpha=alpha, l1_ratio=ratio, tol=1e-2).fit(X, y)
+    found, passes, sure = _descended(X, y, 30, [model.get_params()], screens)
+    near = np.abs(found[0] - model.coef_).max() < SAME
+    return bool(sure[0] and near and passes[0] == model.n_iter_)
+
+
+def _descended(
+    Z: np.ndarray, t: np.ndarray, total: float, settings: Sequence[Mapping[str, Any]], screens: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients, passes and whether they are sure, of every setting, on centred rows."""
+    alpha = np.array([float(setting["alpha"]) for setting in settings]) * total
+    ratio = np.array([float(setting.get("l1_ratio", 1.0)) for setting in settings])
+    return descend(
+        Z.T @ Z,
+        Z.T @ t,
+        float(t @ t),
+        np.stack([alpha * ratio, alpha * (1 - ratio)], axis=1),
+        tolerance=settings[0]["tol"],
+        most=settings[0]["max_iter"],
+        screens=screens,
+    )
