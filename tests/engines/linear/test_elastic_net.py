@@ -56,7 +56,7 @@ def test_numbers_equal_scikit_learn(seed, method, far, tol, most, weighted, scal
     rng = np.random.default_rng(seed)
     n = int(rng.integers(10, 40))
     X = table(rng, n, int(rng.integers(1, 60)), far=far)
-    y = X @ (rng.normal(size=X.shape[1]) / np.abs(X).max(axis=0)) + rng.normal(size=n)
+    y = X @ (rng.normal(size=X.shape[1]) / np.abs(X).max(axis=0)) + rng.normal(size=n) + far
     params = {} if weighted == "no" else {"sample_weight": rng.random(n) + 0.1}
     if weighted == "zeros":
         params["sample_weight"][rng.permutation(n)[:2]] = 0.0

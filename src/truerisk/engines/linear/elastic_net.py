@@ -93,7 +93,7 @@ class ElasticNets(OnePass):
         )
         asked = np.concatenate(tests)
         far = np.maximum(np.abs(train.mean), np.abs(asked).max(axis=0))
-        sure &= EPS * (np.abs(found) @ far) <= DOUBT * train.scale
+        sure &= EPS * (np.abs(found) @ far + np.abs(train.mean_y)) <= DOUBT * train.scale
         task.leave_open(shown.fit, group.candidates[~sure])
         task.warn_alike(shown.fit, group.candidates[sure & (passes > setting["max_iter"])])
         answers = found @ asked.T + (train.mean_y - found @ train.mean)[:, None]
