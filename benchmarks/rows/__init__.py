@@ -28,6 +28,7 @@ registry = Registry(
         "pipelines": Line(
             f"{_HERE}.pipelines:results", "R1 to R5: pipelines on tables, beside a search"
         ),
+        "weighed": Line(f"{_HERE}.weighed:results", "that no engine is slower than none"),
         "learners": Line(
             f"{_HERE}.learners:results", "the words of learners on three real tables, three ways"
         ),

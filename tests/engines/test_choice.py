@@ -8,7 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 import truerisk as tr
 from truerisk.core.contracts import Engine
@@ -129,3 +132,47 @@ def test_an_option_that_is_no_flag_is_refused(engine):
     """A word such as "no" would count as True."""
     with pytest.raises(BadArgument, match="minimiser='no': use True or False"):
         engine(minimiser="no")
+
+
+@pytest.mark.parametrize(
+    ("model", "grid", "word", "n"),
+    [
+        (SVC(gamma=0.5), {"C": [0.1, 1, 10, 100, 1000, 1e4]}, "svm", 900),
+        (KNeighborsClassifier(), {"n_neighbors": [1, 2, 3, 4, 5, 6]}, "knn", 8_000),
+        (KernelRidge(), {"alpha": [0.1, 0.2, 0.3, 0.4, 0.5, 1, 2, 3, 4, 5]}, "kernel-ridge", 300),
+    ],
+)
+def test_auto_passes_over_an_engine_that_is_slower(model, grid, word, n) -> None:
+    """By shapes: one setting is the learner's own fit, several are the engine's; a word decides."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 2)), np.arange(n) % 2
+    X[:, 0] += 4 * y
+    y = X[:, 0] if word == "kernel-ridge" else y
+    one = tr.estimate_risk(model, X, y, method="holdout")
+    assert (one.engine, one.refusals[word]) == ("generic", "scikit-learn is faster here.")
+    assert tr.risk_curve(model, grid, X, y, method="holdout")[0].engine == word
+    asked = tr.estimate_risk(model, X, y, method="holdout", engine=word)
+    assert asked.engine == word
+    assert asked.value == pytest.approx(one.value)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_the_first_fit_leaves_open_is_not_followed_in_the_next(monkeypatch) -> None:
+    """A solver that its limit of steps cuts off in all folds is followed in one of them."""
+    from truerisk.engines.logistic import paths
+
+    follow, followed = paths.stopped, []
+
+    def counted(group, *rest):
+        followed.append(len(group.settings))
+        return follow(group, *rest)
+
+    monkeypatch.setattr(paths, "stopped", counted)
+    y = np.arange(200) % 3
+    X = np.random.default_rng(0).normal(size=(200, 6)) + y[:, None] * [1.0, 0.5, 0, 0, 0, 0]
+    X[:, 3:] /= 10  # the larger C takes more than 15 steps
+    asked = LogisticRegression(max_iter=15), {"C": [0.01, 1e3]}, X, y
+    ours = tr.risk_curve(*asked, method="10-fold", engine="logistic-path")
+    assert followed == [2] + 9 * [1]
+    plain = tr.risk_curve(*asked, method="10-fold", engine="generic")
+    assert [a.value for a in ours] == [b.value for b in plain]

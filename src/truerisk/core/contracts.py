@@ -297,6 +297,14 @@ class Engine(ABC):
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         """Why this engine cannot answer exactly, or None if it can."""
 
+    def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
+        """Seconds that it takes and that scikit-learn's own fits take, None where it never loses.
+
+        They follow from shapes alone, by a rule that was calibrated once on one core, so that one
+        table has one engine on every machine; `auto` passes over the engine that would be slower.
+        """
+        return None
+
     @abstractmethod
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions

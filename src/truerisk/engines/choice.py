@@ -120,6 +120,13 @@ def _warns_of_classes(data: Data, plan: Plan) -> bool:
     return many and 2 * data.n_classes > int(plan.least_train_sizes.min())
 
 
+def _is_slower(engine: Engine, family: Family, data: Data, plan: Plan) -> bool:
+    """Whether the learner's own fits take less, where a plan asks for nothing besides answers."""
+    besides = any(getattr(plan, name) is not None for name in LACKING)
+    costs = None if besides else engine.costs(family, data, plan)
+    return costs is not None and costs[0] > costs[1]
+
+
 def _takes_pairs(family: Family, data: Data) -> bool:
     """Only a square X can be a matrix of rows against rows; tags take a while to read."""
     return n_columns(data.X) == data.n_rows and any(family.pairwise)
@@ -134,6 +141,8 @@ def _first_willing(
         reason = _reason(engine, family, data, plan, request)
         if reason is None and word != "generic" and _warns_of_classes(data, plan):
             reason = "scikit-learn warns of so many classes in so few rows."
+        if reason is None and _is_slower(engine, family, data, plan):
+            reason = "scikit-learn is faster here."
         if reason is None:
             _say_what_is_missing(refusals)
             return engine, refusals

@@ -20,7 +20,7 @@ from truerisk.core.table.data import Data
 from truerisk.engines.linear.kernel_part import KernelPart
 from truerisk.engines.linear.kernel_table import KernelTable
 from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
-from truerisk.engines.settings import Group
+from truerisk.engines.settings import Group, groups_along
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.single_row import single_row_fits
 from truerisk.engines.templates.task import Shown, Task
@@ -54,6 +54,17 @@ class KernelRidges(OnePass):
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         return negative_weights(data)
+
+    def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
+        """A decomposition for each train set against a kernel and a Cholesky factor per penalty."""
+        groups = groups_along(family, self.along)
+        n = plan.least_train_sizes.astype(np.float64)
+        theirs = len(family) * (1.1e-3 + 1.2e-8 * n**2 + 1.7e-11 * n**3).sum()
+        ours = 3e-8 * n**2 + 1.6e-10 * n**3
+        single, _ = single_row_fits(plan)  # these take one decomposition together
+        shared = np.where(np.cumsum(single) > 1, ~single, True) * ours
+        own = (ours if group.preparation is not None else shared for group in groups)
+        return sum(float(seconds.sum()) for seconds in own), float(theirs)
 
     def together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)

@@ -139,7 +139,7 @@ class LogisticPaths(OnePass):
         if self.minimiser and ridge and not hasattr(task.X, "indptr"):
             done |= answer_samples(task, task.X)
         for fit in np.flatnonzero(~done).tolist():
-            group = task.of_fit(fit)
+            group = task.worth_trying(fit)
             if group is not None:
                 self._answer_rows(task, group, fit)
             done[fit] = True

@@ -70,6 +70,24 @@ class NearestNeighbours(OnePass):
             return drawn_refusal(groups, data, plan, request, self.table)
         return _plan_refusal(family, data, plan, request)
 
+    def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
+        """All distances, once for every k, against a search through a tree for each of them.
+
+        A tree passes over most rows of few columns; with more of them it reads ever more.
+        """
+        p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
+        groups = groups_along(family, self.along)
+        for group in groups:
+            most = int(group.values("n_neighbors").max())
+            if Measure.of(group).searches_all(p, int(n.max()), most):
+                return None
+        asked = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
+        search = 2.2e-6 * 1.4 ** (p - 1) * (n / 1e4) ** max(0.0, 1 - 3 / p)
+        theirs = len(family) * (2e-3 + 4e-7 * n + search * asked).sum()
+        each = float((n * asked).sum())
+        cells = (min(each, data.n_rows**2) if g.preparation is None else each for g in groups)
+        return 1e-3 + 1.2e-9 * sum(cells), float(theirs)
+
     def fits(self, numbers: Any) -> bool:
         return distances_fit(numbers)
 

@@ -32,7 +32,7 @@ from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.prepared import OwnArithmetic
 from truerisk.engines.preparation.zeros import as_dense, is_bearable
-from truerisk.engines.settings import Group, settings_of
+from truerisk.engines.settings import Group, groups_along, settings_of
 from truerisk.engines.support_vectors.agreement import (
     takes_the_same_steps,
     takes_the_same_steps_on_sparse,
@@ -139,6 +139,28 @@ class SupportVectors(OnePass):
                 "by engine=tr.engines.SupportVectors(minimiser=True)."
             )
         return None
+
+    def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
+        """A matrix of all products, and one per kernel, against the columns that libsvm looks at.
+
+        These are few where classes lie apart, as in the tables of the calibration: the least that
+        SVC takes.
+        """
+        if self.minimiser:
+            return None
+        p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
+        asked = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
+        column = (1.7e-9 + 0.7e-9 * data.n_classes) * (1 + p / 100)
+        theirs = len(family) * (1.2e-3 + column * n * (n + asked)).sum()
+        ours, every, each = 0.0, float(data.n_rows**2), float((n**2).sum())
+        for group in groups_along(family, self.along):
+            alone = group.preparation is None
+            ours += (1.2e-8 + 4e-10 * p) * (every if alone else each)
+            for part in _by_kernel(group):
+                setting = part.settings[0]
+                scaled = uses_gamma(setting["kernel"]) and setting["gamma"] == "scale"
+                ours += 8e-9 * (every if alone and not scaled else each)
+        return ours, float(theirs)
 
     def together(self, task: Task) -> np.ndarray:
         done = np.zeros(task.plan.n_fits, dtype=bool)

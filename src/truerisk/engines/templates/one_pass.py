@@ -220,7 +220,7 @@ class OnePass(Engine):
         return (X, False) if X is not None and self.fits(X) else (None, True)
 
     def _answer(self, task: Task, fit: int) -> None:
-        group = task.of_fit(fit)
+        group = task.worth_trying(fit)
         if group is None:
             return
         with kept_warnings() as warned:

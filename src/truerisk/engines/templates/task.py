@@ -25,6 +25,7 @@ from truerisk.engines.templates.rounded_ranks import fits_ranked_by_rounding
 __all__ = ["ELSEWHERE", "Shown", "Task"]
 
 ELSEWHERE = -1
+PROBED = 16  # fits, of which the first says which candidates are worth a pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +80,19 @@ class Task:
             return self.group
         place = int(self.places[fit])
         return None if place == ELSEWHERE else self.group.only(place)
+
+    def worth_trying(self, fit: int) -> Group | None:
+        """The candidates asked in a fit, less those that the first of PROBED fits left open.
+
+        What left one open, a solver that does not end, a scatter that cannot be inverted, lies
+        mostly in the table: the learner is asked at once then, and not after a pass for nothing.
+        """
+        group, first = self.of_fit(fit), fit - fit % PROBED
+        if group is None or fit == first or not self.open.get(first):
+            return group
+        open_ = np.isin(group.candidates, list(self.open[first]))
+        self.leave_open(fit, group.candidates[open_])
+        return None if open_.all() else group.part(np.flatnonzero(~open_))
 
     @cached_property
     def places(self) -> np.ndarray | None:
