@@ -28,6 +28,12 @@ registry = Registry(
         "pipelines": Line(
             f"{_HERE}.pipelines:results", "R1 to R5: pipelines on tables, beside a search"
         ),
+        "defaults": Line(
+            f"{_HERE}.defaults:results", "searches as they are typed, default against default"
+        ),
+        "tall": Line(
+            f"{_HERE}.defaults:tall", "the same on 10,000 to 1,000,000 rows of 20 columns"
+        ),
         "weighed": Line(f"{_HERE}.weighed:results", "that no engine is slower than none"),
         "learners": Line(
             f"{_HERE}.learners:results", "the words of learners on three real tables, three ways"
