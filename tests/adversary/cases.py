@@ -58,8 +58,8 @@ class Case:
             "renamed": RENAMED,
             "columns": "ask(auto, X=X[:, ::-1])",
             "reordered": "ask(auto, learners=dict(reversed(learners.items())))",
-            "search": "tr.HonestSearchCV(model, grid or None, select_by=method, outer=None, engine="
-            f"auto{self._given}).fit(X, y, groups=groups, sample_weight=sample_weight).curve_",
+            "search": "searched(tr.HonestSearchCV(model, grid or None, select_by=method, "
+            f"outer=None, engine=auto{self._given}), X, y, groups, sample_weight)",
             "by hand": "by_hand(model, grid, X, y, method, "
             f"{self.loss if self.loss != 'None' else self.usual_loss}, sample_weight)",
         }
@@ -84,8 +84,10 @@ class Case:
         names = [name for name in pasted.__all__ if re.search(rf"\b{name}\b", text)]
         carried = "\n\n".join(inspect.getsource(getattr(pasted, name)) for name in names)
         needs = "import tempfile\nfrom pathlib import Path\n\n" if "memory_map" in names else ""
+        if {"by_hand", "searched"} & {*names}:
+            needs += "from sklearn.base import clone\n"
         if "by_hand" in names:
-            needs += "from sklearn.base import clone\nfrom sklearn.metrics import roc_auc_score\n"
+            needs += "from sklearn.metrics import roc_auc_score\n"
             needs += "from sklearn.model_selection import ParameterGrid\n"
         return f"{needs}{imports(body)}\n\n{carried}\n{body}"
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import ParameterGrid
 
-__all__ = ["by_hand", "memory_map", "read_only", "seen", "seen_estimate"]
+__all__ = ["by_hand", "memory_map", "read_only", "searched", "seen", "seen_estimate"]
 
 
 def memory_map(X):
@@ -62,6 +62,25 @@ def by_hand(model, grid, X, y, splits, loss, sample_weight=None):
         else:
             found |= {f"{c} value": np.average(losses, weights=weights), f"{c} losses": losses}
     return found
+
+
+def searched(search, X, y, groups, sample_weight):
+    """The curve of a search, whose refit may fail where the model alone fails on all rows too."""
+    beside = {"groups": groups, "sample_weight": sample_weight}
+    try:
+        return search.fit(X, y, **beside).curve_
+    except ValueError as error:
+        if "failed in the refit" not in str(error):
+            raise
+        search.set_params(refit=False).fit(X, y, **beside)
+        model = clone(search.estimator).set_params(**search.best_params_)
+        last = model.steps[-1][0] + "__" if hasattr(model, "steps") else ""
+        given = {} if sample_weight is None else {last + "sample_weight": sample_weight}
+        try:
+            model.fit(X, y, **given)
+        except ValueError:
+            return search.curve_
+        raise
 
 
 def seen(result):
