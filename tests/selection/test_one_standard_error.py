@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 
+import truerisk as tr
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.selection.one_standard_error import OneStandardError
 
@@ -43,3 +45,15 @@ def test_simplest_is_first_or_last() -> None:
     """Another word is refused."""
     with pytest.raises(UnknownName, match="simplest='middle'"):
         OneStandardError("middle")
+
+
+@pytest.mark.parametrize("outer", ["pairs", "2-fold", None])
+@pytest.mark.parametrize("loss", ["auc", "f1"])
+def test_a_search_chooses_by_the_error_that_a_curve_has(loss, outer) -> None:
+    """Scores of whole folds as well, and in the outer training sets."""
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    asked = KNeighborsClassifier(), {"n_neighbors": [15, 5, 1]}
+    curve = tr.risk_curve(*asked, X, y, method="3-fold", loss=loss, rule="1-se")
+    words = {"select_by": "3-fold", "outer": outer, "loss": loss, "rule": "1-se"}
+    found = tr.HonestSearchCV(*asked, **words).fit(X, y).curve_
+    assert (found.best, found[0].std_error) == (curve.best, curve[0].std_error)

@@ -72,7 +72,11 @@ class Averaged(Method):
         """Which mean of a loss."""
 
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        found = tested_by_average(answers, data, loss, terms, self.average_of(loss))
+        average, usual = self.average_of(loss), None
+        if terms.rule.needs_std_errors and not loss.per_row:
+            word = calibrated_word(loss, data)
+            usual = word if word and as_form(word).lacking(self.gives) is None else None
+        found = tested_by_average(answers, data, loss, terms, average, usual=usual)
         if not terms.with_errors or not is_ordered(answers.plan):
             return found
         notes = ahead_notes(answers.plan, data)  # first: the last note is why there is no interval
