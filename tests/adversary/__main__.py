@@ -10,7 +10,7 @@ from itertools import count
 from threading import Event, Lock
 
 from tests.adversary.attacking import attacked
-from tests.adversary.cases import draw_case
+from tests.adversary.cases import KINDS, draw_case
 from tests.adversary.learners import LEARNERS
 from tests.adversary.running import Worker
 
@@ -21,7 +21,9 @@ def main(given: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=0, help="the first case; the others follow")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes")
-    parser.add_argument("--only", metavar="LEARNER", choices=sorted(LEARNERS), help="alone")
+    parser.add_argument(
+        "--only", metavar="LEARNER", choices=[*sorted(LEARNERS), *KINDS], help="alone"
+    )
     parser.add_argument("--case", type=int, help="repeat this case")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one side of a case")
     parser.add_argument("--as-drawn", action="store_true", help="print failing cases as drawn")

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from tests.adversary import pasted
-from tests.adversary.cases import AUTO, GENERIC, Case
-from tests.adversary.commands import Command
+from tests.adversary.cases import AUTO, GENERIC, Case, Plain
 from tests.adversary.comparing import Failure, failures
 from tests.adversary.running import Outcome
 from tests.adversary.shrinking import shrunk
@@ -34,12 +33,12 @@ if __name__ == "__main__":
 class Runs(Protocol):
     """Whatever makes the sides of a case: a worker, or this process."""
 
-    def outcomes(self, case: Case | Command) -> dict[str, Outcome]:
+    def outcomes(self, case: Case | Plain) -> dict[str, Outcome]:
         """Every side."""
         ...
 
 
-def attacked(case: Case | Command, worker: Runs, *, shrink: bool = True) -> str:
+def attacked(case: Case | Plain, worker: Runs, *, shrink: bool = True) -> str:
     """Nothing, or what fails in the case and the smallest script that shows it."""
     found = failures(case, worker.outcomes(case))
     if not found:
@@ -62,7 +61,7 @@ def small(case: Case, failure: Failure, worker: Runs) -> Case:
     return shrunk(first, fails) if failure.kind != "late" else first
 
 
-def report(case: Case | Command, found: list[Failure]) -> str:
+def report(case: Case | Plain, found: list[Failure]) -> str:
     """What failed, and a script to paste."""
     shown = {AUTO, GENERIC}.union(*(one.sides for one in found))
     calls = [call for name, call in case.sides.items() if name in shown]
@@ -71,7 +70,7 @@ def report(case: Case | Command, found: list[Failure]) -> str:
     return f"# case {case.number}\n{head}\n\n{script}"
 
 
-def with_closing(case: Case | Command, calls: list[str]) -> str:
+def with_closing(case: Case | Plain, calls: list[str]) -> str:
     """The script of a case, which says what each of these calls gives."""
     seeing = "\n\n".join(inspect.getsource(f) for f in (pasted.seen_estimate, pasted.seen))
     return f"{case.script}\n\n{seeing}\n{CLOSING.format(calls=calls)}"

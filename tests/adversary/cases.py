@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from tests.adversary import pasted
 from tests.adversary.commands import Command, draw_command
+from tests.adversary.faces import Face, draw_face
 from tests.adversary.learners import LEARNERS, Drawn, draw_learner
+from tests.adversary.lines import Line, draw_line
 from tests.adversary.methods import BY_HAND, draw_loss, draw_method, draw_options
 from tests.adversary.steps import draw_steps
 from tests.adversary.tables import Table, draw_table
 from tests.adversary.writing import Call, imports, listed
 
-__all__ = ["Case", "draw_case"]
+__all__ = ["KINDS", "Case", "Plain", "draw_case"]
+
+Plain = Command | Line | Face
+KINDS: dict[str, Callable[[np.random.Generator, int], Plain]] = {
+    "commands": draw_command,
+    "lines": draw_line,
+    "faces": draw_face,
+}
+"""Cases that are no problem of learning."""
+OTHERS = {7: draw_command, 11: draw_line, 19: draw_face}
+"""Which of 25 numbers draw one."""
 
 AUTO, GENERIC = "auto", "generic"
 RENAMED = 'ask(auto, y=np.array([f"k{i:03d}" for i in np.unique(y, return_inverse=True)[1]]))'
@@ -119,11 +132,12 @@ def _model(learner: Drawn, steps: tuple[Call, ...]) -> tuple[str, str]:
     return str(model), f"{{{grid}}}"
 
 
-def draw_case(number: int, only: str | None = None) -> Case | Command:
-    """The case of this number, the same on every machine; `only` draws this learner."""
+def draw_case(number: int, only: str | None = None) -> Case | Plain:
+    """The case of this number, the same on every machine; `only` draws this learner or kind."""
     rng = np.random.default_rng([14, number])
-    if only is None and number % 25 == 7:
-        return draw_command(rng, number)
+    other = OTHERS.get(number % 25) if only is None else KINDS.get(only)
+    if other is not None:
+        return other(rng, number)
     learner = draw_learner(rng, only)
     table = draw_table(rng, learner.kind)
     method = draw_method(rng, learner.kind.task, table)

@@ -112,14 +112,18 @@ def wrong(words: str, kind: str) -> str:
 
 def said(words: str, folder: Path) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a command whose files lie in this folder."""
+    places = {"PLACE": "place"} | {name: name for name in (*MADE, "spec.toml")}
+    return called([str(folder / places[w]) if w in places else w for w in words.split()])
+
+
+def called(words: list[str]) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command line."""
     from truerisk.cli.app import run
 
-    places = {"PLACE": "place"} | {name: name for name in (*MADE, "spec.toml")}
-    given = [str(folder / places[w]) if w in places else w for w in words.split()]
     out, err, code = io.StringIO(), io.StringIO(), 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            run(given)
+            run(words)
         except SystemExit as left:
             code = int(left.code or 0)
     return code, out.getvalue(), err.getvalue()

@@ -56,7 +56,10 @@ OF_CLASSES = {
     "RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)": 1,
     "tr.methods.KFold(3, stratify=False)": 2,
 }  # fmt: skip
-COSTS = "tr.losses.Cost((1 - np.eye(len({*y}))) * np.arange(1, len({*y}) + 1)[:, None])"
+COSTS = (
+    "tr.losses.Cost((1 - np.eye(len({*map(str, y)})))"
+    " * np.arange(1, len({*map(str, y)}) + 1)[:, None])"
+)
 SIMPLER = (
     "'3-fold'",
     "'2-fold'",

@@ -96,7 +96,7 @@ class Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, there = context.Pipe()
-        self.process = context.Process(target=_serve, args=(there,), daemon=True)
+        self.process = context.Process(target=_serve, args=(there,))  # which may have children
         self.process.start()
         self.pipe.recv()  # it has imported all it needs
 

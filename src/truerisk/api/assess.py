@@ -39,7 +39,7 @@ from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.weights import fit_params_with_weight
 from truerisk.api.searching.stored_search import check_store
 from truerisk.api.validating.chosen_learner import PlannedValidation
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import check_flag, shown
 from truerisk.core.as_typed import as_typed
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, UnknownName, named
@@ -156,6 +156,7 @@ def assess(
         )
     methods = None if methods is None else [as_method(one) for one in methods]
     outer = None if outer is None else as_method(outer)  # an iterable of splits is read once
+    check_flag("mixed_versions", mixed_versions)
     if mixed_versions and store is None:
         raise UnknownName("mixed_versions=True speaks of the fits of a store: name it, store=...")
     check_store(store, random_state)

@@ -125,16 +125,17 @@ def audited(
     search: Any,
     X: Any,
     y: Any,
-    level: str,
+    level: Any,
     outer: Any,
     replicates: int,
     given: Mapping[str, Any],
     order: OrderOfRows | None = None,
 ) -> Audit:
     """`audit` where the caller may know more of the order of rows than X tells."""
-    if level not in LEVELS:
+    if not isinstance(level, str) or level not in LEVELS:
         raise UnknownName(
-            f"level={level!r} is unknown{closest(level, LEVELS) or '.'} Use {', '.join(LEVELS)}."
+            f"level={shown(level)} is unknown{closest(level, LEVELS) or '.'} "
+            f"Use {', '.join(LEVELS)}."
         )
     check_level("confidence_level", given["confidence_level"])
     if outer is not None and level != "nested":

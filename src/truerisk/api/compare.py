@@ -77,12 +77,12 @@ def compare(
     """
     a, b = (_told(one, score) for one in (a_losses, b_losses))
     word = _usual(a, b) if test is None else test
+    chosen: PairedTest = registry.load(word)()
     asked = Tolerance(rope, confidence_level)
     if rope != ROPE and word not in WITH_ROPE:
         raise UnknownName(
             f"rope={rope} belongs to test='bayes' or 'paired-cv'; '{word}' has no such region."
         )
-    chosen: PairedTest = registry.load(word)()
     pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, basis=chosen.works_on)
     found = chosen.of(pairs, asked)
     return replace(found, is_score=isinstance(a, RiskEstimate) and a.perfect is not None)
@@ -140,17 +140,17 @@ def _about(found: Comparison, value: float, asked: Tolerance) -> Comparison:
     return replace(told, statistic=None, p_value=None)
 
 
-def of_score(estimate: RiskEstimate, score: str | None) -> RiskEstimate:
+def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
     """The estimate of the loss itself, or of one of the further scores of the same fits."""
-    if score is None or score == estimate.loss:
+    if score is None or (isinstance(score, str) and score == estimate.loss):
         return estimate
     check_asked(score, [estimate.loss, *estimate.scores])
     return estimate.scores[score]
 
 
-def check_asked(score: str, known: Sequence[str]) -> None:
+def check_asked(score: Any, known: Sequence[str]) -> None:
     """Refuse a score that these fits were not asked for, with the nearest that they were."""
-    if score not in known:
+    if not isinstance(score, str) or score not in known:
         raise UnknownName(
             f"score={shown(score)} was not asked of these fits{closest(score, known) or '.'} "
             f"Known: {', '.join(known)}. Ask for it by scores=."

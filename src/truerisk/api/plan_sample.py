@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from numbers import Real
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from truerisk.core import present
-from truerisk.core.arguments import check_level, is_count
+from truerisk.core.arguments import check_count, check_level, is_count, is_number, shown
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.interval import Interval
 from truerisk.core.learning_curve import FURTHEST, ExpectedRisk, LearningCurve
@@ -306,18 +305,22 @@ def _smallest(error: float | Mapping[int, float]) -> float:
 
 def _check(error: Any, width: Any, n: Any, level: float, assurance: float) -> None:
     values = list(error.values()) if isinstance(error, Mapping) else [error]
-    if not values or not all(isinstance(e, Real) and 0 <= float(e) <= 1 for e in values):
-        raise BadArgument(f"error={error}: an error is a share between 0 and 1, or a dict of such.")
+    if not values or not all(is_number(e) and 0 <= e <= 1 for e in values):
+        raise BadArgument(
+            f"error={shown(error)}: an error is a share between 0 and 1, or a dict of such."
+        )
     if isinstance(error, Mapping) and not all(
         isinstance(m, int | np.integer) and m >= 1 for m in error
     ):
-        raise BadArgument(f"error={error}: its keys are numbers of training rows.")
+        raise BadArgument(f"error={shown(error)}: its keys are numbers of training rows.")
     if width is None and n is None:
         raise UnknownName("say what to plan: width= of the interval, or n= rows to share, or both.")
-    if width is not None and not (isinstance(width, Real) and 0 < float(width) < 1):
-        raise BadArgument(f"width={width}: an interval of an error has a width between 0 and 1.")
-    if n is not None and (not isinstance(n, int | np.integer) or n < 2):
-        raise BadArgument(f"n={n}: rows to share are 2 or more.")
+    if width is not None and not (is_number(width) and 0 < width < 1):
+        raise BadArgument(
+            f"width={shown(width)}: an interval of an error has a width between 0 and 1."
+        )
+    if n is not None:
+        check_count("n", n, 2, "rows to share are 2 or more")
     check_level("confidence_level", level)
-    if not 0.5 <= assurance < 1:
-        raise UnknownName(f"assurance={assurance}: use a probability from .5 up to 1.")
+    if not is_number(assurance) or not 0.5 <= assurance < 1:
+        raise UnknownName(f"assurance={shown(assurance)}: use a probability from .5 up to 1.")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from truerisk.api.studying.cells import cells_of, places_of, replicate_of, tables_of
-from truerisk.core.arguments import path_of
-from truerisk.core.errors import BadData, BadStore
+from truerisk.core.arguments import MOST, check_count, check_flag, check_number, path_of
+from truerisk.core.errors import BadStore
 from truerisk.core.progress import stage
 from truerisk.study.driving import Rules, drive
 from truerisk.study.pools import refuse_unknown
@@ -100,8 +101,12 @@ class Study:
         StudyIncomplete
             It stopped before its end; what was found is stored, and `run` goes on.
         """
-        if attempts < 1:
-            raise BadData(f"attempts={attempts}: a replicate is tried at least once.")
+        check_count("attempts", attempts, why="a replicate is tried at least once")
+        check_number("patience", patience, 0, inf, "seconds to wait where no worker is left")
+        for name, most in (("seconds", limit_seconds), ("megabytes", limit_megabytes)):
+            if most is not None:
+                check_number(f"limit_{name}", most, 0, MOST, f"the {name} of one replicate")
+        check_flag("mixed_versions", mixed_versions)
         refuse_unknown(executor)
         limits = Limits(limit_seconds, limit_megabytes)
         tables = tables_of(self.spec)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from numbers import Integral, Real
+import sys
+from numbers import Integral, Rational, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
+    "MOST",
     "as_array",
     "check_clip",
     "check_count",
@@ -30,6 +32,7 @@ __all__ = [
     "shown",
 ]
 
+LONGEST_NAME = 255  # of a file, on any system
 MOST = 10**9  # of anything that is counted: what is more was mistyped
 
 
@@ -96,8 +99,12 @@ def check_count(name: str, given: Any, least: int = 1, why: str = "") -> None:
 
 
 def is_number(given: Any) -> bool:
-    """Whether it is one real number, and no truth value."""
-    return isinstance(given, Real) and not isinstance(given, bool)
+    """Whether it is one real number that a double can hold, and no truth value."""
+    if isinstance(given, bool):
+        return False
+    if isinstance(given, Integral):
+        return abs(int(given)) <= sys.float_info.max
+    return isinstance(given, Real) and not isinstance(given, Rational)  # Fraction knows no :g
 
 
 def check_number(name: str, given: Any, low: float, high: float, why: str) -> None:
@@ -167,7 +174,7 @@ def path_of(name: str, given: Any, example: str) -> Path:
     truerisk.core.errors.BadArgument: store=None: name a file, such as 'runs.db'.
     """
     path = os.fsdecode(given) if isinstance(given, str | bytes | os.PathLike) else ""
-    if not path or "\0" in path:
+    if not Path(path).name or "\0" in path or max(map(len, Path(path).parts)) > LONGEST_NAME:
         raise BadArgument(f"{name}={shown(given)}: name a file, such as {example!r}.")
     return Path(path)
 

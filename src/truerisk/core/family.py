@@ -268,9 +268,10 @@ def _expand(grid: Any) -> Iterator[Mapping[str, Any]]:
 
         if isinstance(grid, ParameterGrid):
             return iter(grid)
-    if isinstance(grid, str) or not isinstance(grid, Iterable):
+    if isinstance(grid, str) or not isinstance(grid, Iterable) or getattr(grid, "ndim", 1) == 0:
         raise UnknownName(
-            f"grid={grid!r} is no grid; write {{'n_neighbors': [1, 3, 5]}} or a list of such dicts."
+            f"grid={shown(grid)} is no grid; write {{'n_neighbors': [1, 3, 5]}} or a list of such "
+            "dicts."
         )
     return chain.from_iterable(map(_settings, [_listed(part) for part in grid]))
 
@@ -284,7 +285,7 @@ def _settings(part: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
 
 def _listed(part: Any) -> dict[str, list[Any]]:
     if not isinstance(part, Mapping):
-        raise UnknownName(f"{part!r} in the grid is no dict of parameter values.")
+        raise UnknownName(f"{shown(part)} in the grid is no dict of parameter values.")
     listed = {}
     for name, values in part.items():
         if not isinstance(name, str):

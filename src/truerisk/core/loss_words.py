@@ -163,7 +163,7 @@ def _by_word(word: str, data: Data, positive: Any) -> Loss:
     if word in get_scorer_names():
         return ScorerLoss(get_scorer(word), word, data)
     raise UnknownName(
-        f"there is no loss {word!r}{closest(word, [*registry, *get_scorer_names()]) or '.'} "
+        f"there is no loss {shown(word)}{closest(word, [*registry, *get_scorer_names()]) or '.'} "
         f"Known: {', '.join(registry)}, and scikit-learn's scorer names."
     )
 

@@ -44,10 +44,13 @@ def class_named(positive: Any, data: Data) -> int:
             f"positive={shown(positive)} names a class, and y holds numbers: leave it out."
         )
     labels = [data.label(code) for code in range(data.n_classes)]
-    if positive not in labels:
+    try:
+        return labels.index(positive)
+    except Exception:  # noqa: BLE001  no label, or an object that does not say whether it is one
         known = clean(", ".join(map(str, labels)), 160)
-        raise UnknownName(f"positive={shown(positive)} is no class of y, which has {known}.")
-    return labels.index(positive)
+        raise UnknownName(
+            f"positive={shown(positive)} is no class of y, which has {known}."
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ __all__ = ["Line", "Registry", "closest", "no_attribute", "of_word"]
 Found = TypeVar("Found")
 
 
-def closest(word: str, words: Iterable[str]) -> str:
+def closest(word: Any, words: Iterable[str]) -> str:
     """The half-sentence that names the nearest of `words`, or nothing."""
     near = difflib.get_close_matches(str(word), [str(w) for w in words], n=1)
     return f"; did you mean '{near[0]}'?" if near else ""
@@ -97,11 +97,11 @@ class Registry(Mapping[str, Line]):
         """The lines by the name of what they load: a class, mostly."""
         return {line.where.rpartition(":")[2]: line for line in self.values()}
 
-    def load(self, word: str) -> Any:
+    def load(self, word: Any) -> Any:
         """The object behind `word`; an unknown word is refused with the nearest one."""
-        if word not in self._lines:
+        if not isinstance(word, str) or word not in self._lines:
             raise UnknownName(
-                f"there is no {self.kind} {word!r}{closest(word, self._lines) or '.'} "
+                f"there is no {self.kind} {shown(word)}{closest(word, self._lines) or '.'} "
                 f"Known: {', '.join(self._lines)}."
             )
         return self._lines[word].load()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from truerisk.core.arguments import refuse_class
+from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.contracts import Engine, Request
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName
 from truerisk.core.family import Family
@@ -178,5 +178,5 @@ def _engine(asked: Any) -> Engine:
         return registry.load(asked)()
     refuse_class("engine", asked)
     raise UnknownName(
-        f"engine={asked!r} is neither 'auto', a word ({', '.join(registry)}), nor an engine."
+        f"engine={shown(asked)} is neither 'auto', a word ({', '.join(registry)}), nor an engine."
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import check_count
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.interval import Interval
@@ -133,8 +134,7 @@ def corrected_in_any_order(
 
 
 def _check(losses: np.ndarray, n_units: int, replicates: int) -> None:
-    if replicates < 1:
-        raise BadData(f"{replicates} replicates: at least one is needed.")
+    check_count("replicates", replicates)
     if n_units < 2:
         raise BadData("a bootstrap that tests on what it missed needs two rows or groups.")
     if not np.isfinite(losses).all(axis=1).any():

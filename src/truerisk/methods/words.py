@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from truerisk.core.arguments import refuse_class
+from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.contracts import Method
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Line, Registry, closest
@@ -134,11 +134,11 @@ def as_method(given: Any) -> Method:
     refuse_class("method", given)
     if callable(getattr(given, "split", None)):
         return Splitter(given)
-    if isinstance(given, Iterable):
+    if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
         return GivenSplits(tuple(given))
     raise UnknownName(
-        f"method={given!r} is neither a word ({', '.join(registry)}), a method, a number of folds, "
-        "a scikit-learn splitter, nor a list of (train, test) pairs."
+        f"method={shown(given)} is neither a word ({', '.join(registry)}), a method, a number of "
+        "folds, a scikit-learn splitter, nor a list of (train, test) pairs."
     )
 
 
@@ -153,7 +153,7 @@ def method_by(word: str, options: Mapping[str, Any]) -> Method:
     for name in options:
         if name not in known:
             raise UnknownName(
-                f"method {word!r} has no option {name!r}{closest(name, known) or '.'} "
+                f"method {shown(word)} has no option {name!r}{closest(name, known) or '.'} "
                 f"It has: {', '.join(known) or 'none'}."
             )
     return made(*numbers, **options)
@@ -177,6 +177,6 @@ def _maker(word: str) -> tuple[Callable[..., Method], tuple[int, ...]]:
         return registry.load(word), ()
     known = [*registry, "10-fold", "5x10-fold"]
     raise UnknownName(
-        f"there is no method {word!r}{closest(word, known) or '.'} "
+        f"there is no method {shown(word)}{closest(word, known) or '.'} "
         f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
     )

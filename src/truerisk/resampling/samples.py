@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, TrueRiskWarning
 from truerisk.core.table.data import Data
 from truerisk.core.warned import warn
@@ -49,10 +49,8 @@ def given_samples(samples: Any, data: Data) -> np.ndarray:
             "outer split): leave samples out, so that they are drawn."
         )
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # NumPy before 1.24 only warns of ragged lists
-            drawn = np.asarray(samples)
-    except (ValueError, Warning):
+        drawn = as_array(samples)
+    except ValueError:
         drawn = np.empty(0)
     if drawn.ndim != 2 or drawn.dtype.kind not in "iu" or not drawn.size:
         raise BadData(

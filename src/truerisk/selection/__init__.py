@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.core.arguments import refuse_class
+from truerisk.core.arguments import refuse_class, shown
 from truerisk.core.contracts import Rule
 from truerisk.core.errors import UnknownName
 from truerisk.core.registry import Line, Registry
@@ -41,4 +41,4 @@ def as_rule(given: Any) -> Rule:
     if isinstance(given, str):
         return registry.load(given)()
     refuse_class("rule", given)
-    raise UnknownName(f"rule={given!r} is neither a word ({', '.join(registry)}) nor a rule.")
+    raise UnknownName(f"rule={shown(given)} is neither a word ({', '.join(registry)}) nor a rule.")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import shown
 from truerisk.core.errors import StudyIncomplete, UnknownName
 from truerisk.engines.workers.dask_cluster import is_address, is_cluster
 from truerisk.engines.workers.executors import workers_of
@@ -102,7 +103,7 @@ def refuse_unknown(executor: Any) -> None:
     elif isinstance(executor, str):
         if not is_address(executor):
             raise UnknownName(
-                f"executor={executor!r} is unknown; use a number of worker processes, "
+                f"executor={shown(executor)} is unknown; use a number of worker processes, "
                 "'dask://host:port' or 'dask+tls://host:port'."
             )
     elif not is_cluster(executor):

@@ -14,6 +14,7 @@ import numpy as np
 
 from truerisk.api.road.provenance import settings_seed
 from truerisk.api.road.usual_word import parts_of
+from truerisk.core.arguments import shown
 from truerisk.core.errors import BadData, UnknownName, named
 from truerisk.core.family import Family
 from truerisk.core.table.columns import (
@@ -120,7 +121,7 @@ def word_families(
 
 def _are_words(learners: Any) -> bool:
     if isinstance(learners, str):
-        raise UnknownName(f"learners={learners!r}: put words in a list, [{learners!r}].")
+        raise UnknownName(f"learners={shown(learners)}: put words in a list, [{shown(learners)}].")
     return isinstance(learners, list | tuple) and all(isinstance(w, str) for w in learners)
 
 

@@ -87,7 +87,9 @@ def _by_grid(
     problem = pose(
         Family(claim.estimator, claim.candidates), X, y, loss=_loss(scale, claim), **given
     )
-    found = procedure_of(compute(problem, Nested(outer or USUAL_FOLDS, _inner(claim, y))))
+    found = procedure_of(
+        compute(problem, Nested(USUAL_FOLDS if outer is None else outer, _inner(claim, y)))
+    )
     assert found is not None
     return replace(found, notes=(*found.notes, *claim.notes))
 

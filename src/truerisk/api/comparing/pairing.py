@@ -370,7 +370,7 @@ def _numbers(values: Any, name: str) -> np.ndarray:
 
 def _listed(values: Any, name: str) -> list[np.ndarray]:
     """The losses of each split; a flat list is one loss (or one risk) per split."""
-    ragged = isinstance(values, Sequence) and len({np.size(v) for v in values}) > 1
+    ragged = isinstance(values, Sequence) and len({_numbers(v, name).size for v in values}) > 1
     if ragged:
         return [_numbers(v, name).ravel() for v in values]
     found = _numbers(values, name)

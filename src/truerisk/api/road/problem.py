@@ -12,7 +12,7 @@ from truerisk.api.road.scorecard import Score, scores_of
 from truerisk.api.road.weights import fit_params_with_weight, refuse_behind_resampling
 from truerisk.core.arguments import check_level, shown
 from truerisk.core.contracts import Method, Rule
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
@@ -106,7 +106,7 @@ def problem_on(
     positive: Any = None,
     rule: Any = "min",
     sample_weight: Any = None,
-    fit_params: Mapping[str, Any] | None = None,
+    fit_params: Any = None,
     interval: str | None = None,
     confidence_level: float = 0.95,
     engine: Any = "auto",
@@ -119,6 +119,10 @@ def problem_on(
     """
     check_level("confidence_level", confidence_level)
     workers_of(executor)  # an unknown executor is refused by every engine alike
+    if not isinstance(fit_params, Mapping | None) or not all(
+        isinstance(name, str) for name in fit_params or {}
+    ):
+        raise BadArgument(f"fit_params={shown(fit_params)}: use a dict of what `fit` is given.")
     params = fit_params_with_weight(family.estimator, sample_weight, dict(fit_params or {}))
     refuse_behind_resampling(family, params, data.n_rows)
     refuse_known_rows(params, data)

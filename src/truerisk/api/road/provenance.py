@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from truerisk.core.arguments import shown
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import UnknownName
 from truerisk.core.version import __version__
@@ -32,7 +33,8 @@ def as_seed(random_state: Any) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     raise UnknownName(
-        f"random_state={random_state!r} is no seed; use an integer, None, or a numpy Generator."
+        f"random_state={shown(random_state)} is no seed; use an integer, None, or a numpy "
+        "Generator."
     )
 
 

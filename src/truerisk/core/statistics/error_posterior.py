@@ -90,10 +90,12 @@ class ErrorPosterior:
             )
         if _is_beta(self.prior) and max(self.prior) > MOST:
             raise BadData(
-                f"prior {self.prior} is worth more than {MOST:,} rows, which nothing has."
+                f"prior {shown(self.prior)} is worth more than {MOST:,} rows, which nothing has."
             )
         if not _is_beta(self.prior):
-            raise BadData(f"prior {self.prior} is no Beta prior: both parameters must be positive.")
+            raise BadData(
+                f"prior {shown(self.prior)} is no Beta prior: both parameters must be positive."
+            )
 
     @property
     def _parameters(self) -> tuple[float, float]:

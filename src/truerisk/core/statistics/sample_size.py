@@ -85,7 +85,7 @@ def rows_assured(error: float, width: float, level: float, prior: Prior, assuran
         low, high = (low, middle) if assured(np.array([middle]))[0] else (middle, high)
     # errors are whole, so the chance has teeth as long as the rows that bring one error
     rare = min(error, 1 - error)
-    n = np.arange(max(1, low - 20 - (int(2 / rare) if rare > 0 else low)), high + 1)
+    n = np.arange(max(1, low - 20 - (int(min(2 / rare, low)) if rare > 0 else low)), high + 1)
     return int(n[assured(n).argmax()])
 
 

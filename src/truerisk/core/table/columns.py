@@ -175,7 +175,7 @@ def non_finite(X: Any) -> str | None:
     names = column_names(X)
     if hasattr(X, "tocoo"):
         return _sparse_non_finite(X.tocoo())
-    if getattr(X, "dtype", None) is not None and np.dtype(X.dtype).kind == "c":
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
         return None
     array = _numbers(X)
     if array is None:

@@ -278,10 +278,11 @@ def _table(X: Any) -> Any:
     elif hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
         X = _from_another_library(X)
     elif not hasattr(X, "shape"):
-        X = np.asarray(X) if hasattr(X, "__array__") else _listed(X)
+        read = hasattr(X, "__array__")
+        X = even_array("X", X, "give an array, a frame or a list") if read else _listed(X)
     if n_rows(X) == 0:
         raise BadData("X has no rows: there is nothing to learn from.")
-    if len(X.shape) == 1 and getattr(getattr(X, "dtype", None), "kind", "O") in "biufc":
+    if len(X.shape) == 1 and getattr(getattr(X, "dtype", None), "kind", "O") in "biufcmM":
         raise BadData(
             "X has one dimension (expected 2D array): Reshape your data, X.reshape(-1, 1) "
             "for a single feature."

@@ -56,7 +56,7 @@ def _are_names(given: Sequence[Any], names: Sequence[str], n: int) -> bool:
 
 
 def _array(block: Any) -> np.ndarray:
-    if column_names(block) is not None:
+    if column_names(block):
         return np.column_stack(column_arrays(block))
     return even_array("block", block, "give every row a label, or the same number of coordinates")
 

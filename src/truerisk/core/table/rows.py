@@ -35,11 +35,11 @@ def _is_sparse(table: Any) -> bool:
 def n_rows(table: Any) -> int:
     """How many rows; anything without a length is refused."""
     shape = getattr(table, "shape", None)
-    if shape is not None and len(shape) > 0:
+    if isinstance(shape, tuple) and shape:
         return int(shape[0])
     try:
         return len(table)
-    except TypeError:
+    except Exception:  # noqa: BLE001  their code
         raise BadData(
             f"X is a {type(table).__name__}, which has no rows; give an array, a frame or a list."
         ) from None
@@ -48,7 +48,7 @@ def n_rows(table: Any) -> int:
 def n_columns(table: Any) -> int | None:
     """How many columns, None where the table has no such number."""
     shape = getattr(table, "shape", None)
-    return int(shape[1]) if shape is not None and len(shape) == 2 else None
+    return int(shape[1]) if isinstance(shape, tuple) and len(shape) == 2 else None
 
 
 def column_names(table: Any) -> list[str] | None:

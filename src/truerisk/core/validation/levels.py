@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import shown
+from truerisk.core.arguments import even_array, shown
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.present import clean
 from truerisk.core.table.columns import is_missing
@@ -39,7 +39,7 @@ class Levels:
     def of(cls, column: str, values: Any, n_rows: int) -> Levels:
         """Those of a column of values, in their order, or a sentence on what is wrong with it."""
         name = clean(column, 40)
-        cells = np.asarray(values)
+        cells = even_array(f"subgroup column {name!r}", values, "give every row a level")
         if cells.shape != (n_rows,):
             raise BadData(
                 f"subgroup column {name!r} has shape {cells.shape}: give one level for each of "
@@ -92,7 +92,7 @@ def _columns(subgroups: Any, X: Any) -> Iterator[tuple[str, Any]]:
         yield from zip(names, column_arrays(subgroups), strict=True)
     elif getattr(subgroups, "ndim", None) == 1:
         yield str(getattr(subgroups, "name", None) or "subgroup"), subgroups
-    elif getattr(subgroups, "ndim", None) == 2:
+    elif getattr(subgroups, "ndim", None) == 2 and not hasattr(subgroups, "tocsr"):
         yield from ((f"column {j}", column) for j, column in enumerate(np.asarray(subgroups).T))
     else:
         raise BadArgument(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
+from truerisk.core.arguments import shown
 from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
 
@@ -35,7 +36,7 @@ def parts_of(address: str) -> tuple[str, str]:
     scheme, _, place = address.partition("://")
     if not place.rpartition(":")[2].isdecimal():
         raise UnknownName(
-            f"executor={address!r}: write dask://host:port, such as dask://10.0.0.1:8786."
+            f"executor={shown(address)}: write dask://host:port, such as dask://10.0.0.1:8786."
         )
     return scheme, place
 
@@ -146,7 +147,7 @@ def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
 def _checked(client: Any) -> Any:
     if not callable(getattr(client, "get_executor", None)):
         raise UnknownName(
-            f"executor={client!r} is no Client of distributed: give Client(address), or "
+            f"executor={shown(client)} is no Client of distributed: give Client(address), or "
             "'dask://host:port'."
         )
     if getattr(client, "asynchronous", False):

@@ -16,6 +16,7 @@ from concurrent.futures import Future
 from numbers import Integral
 from typing import Any
 
+from truerisk.core.arguments import check_count, shown
 from truerisk.core.errors import FitFailed, UnknownName
 from truerisk.engines.workers.crews import PATIENCE, Crew, crew_of
 from truerisk.engines.workers.dask_cluster import is_address, is_cluster, parts_of
@@ -41,15 +42,16 @@ def workers_of(executor: Any) -> int | None:
         return 2
     if isinstance(executor, (bool, str)):
         raise UnknownName(
-            f"executor={executor!r} is unknown; use None (this process), a number of worker "
+            f"executor={shown(executor)} is unknown; use None (this process), a number of worker "
             "processes, 'dask://host:port', or any object with submit(function, *args)."
         )
     if isinstance(executor, Integral):  # NumPy's whole numbers as well
         if executor < 1:
             raise UnknownName(f"executor={executor}: a number of workers is at least 1.")
+        check_count("executor", executor)
         return int(executor)
     if not callable(getattr(executor, "submit", None)):
-        raise UnknownName(f"executor={executor!r} has no submit(function, *args).")
+        raise UnknownName(f"executor={shown(executor)} has no submit(function, *args).")
     return int(getattr(executor, "_max_workers", 0) or 2)
 
 

@@ -90,11 +90,11 @@ class ClassPrior:
             )
 
 
-def check_prior(prior: str) -> None:
+def check_prior(prior: Any) -> None:
     """Refuse an unknown prior."""
-    if prior not in PRIORS:
+    if not isinstance(prior, str) or prior not in PRIORS:
         words = ", ".join(f"'{word}'" for word in PRIORS)
-        raise BadArgument(f"prior={prior!r} is unknown: it is one of {words}.")
+        raise BadArgument(f"prior={shown(prior)} is unknown: it is one of {words}.")
 
 
 def check_parameters(prior: str, **given: Any) -> None:
@@ -124,13 +124,13 @@ def as_tuples(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {label: as_tuples(one) for label, one in value.items()}
     if np.ndim(value) == 0:
-        return value
+        return value.item() if isinstance(value, np.ndarray) else value
     return tuple(as_tuples(one) for one in np.asarray(value).tolist())
 
 
 def _check(name: str, value: Any) -> None:
     if name in ("kappa", "nu"):
-        if not is_number(value) or not np.isfinite(value) or (name == "nu" and value < 0):
+        if not is_number(value) or not np.isfinite(float(value)) or (name == "nu" and value < 0):
             what = "a number" if name == "kappa" else "a number of rows, 0 or more"
             raise BadArgument(
                 f"{name}={shown(value)} is not {what}; one for each class is a mapping from the "
@@ -158,7 +158,7 @@ def _is_covariance(matrix: np.ndarray) -> bool:
     if matrix.shape[0] != matrix.shape[1] or not np.allclose(matrix, matrix.T):
         return False
     values = np.linalg.eigvalsh(matrix)
-    return bool(values.min() > 1e-12 * abs(values).max())
+    return bool(values.size and values.min() > 1e-12 * abs(values).max())
 
 
 def refuse_singular(n: int, n_classes: int, p: int) -> None:

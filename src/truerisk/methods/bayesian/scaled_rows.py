@@ -33,7 +33,12 @@ class ScaledRows:
     @classmethod
     def of(cls, X: Any, codes: np.ndarray, *, standardize: bool) -> ScaledRows:
         """`X` is an array, a frame of numbers or a sparse matrix."""
-        table = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+        try:
+            table = X.tocsr() if hasattr(X, "tocsr") else as_array(X, np.float64)
+        except ValueError as error:
+            raise BadData(f"X holds what is no number ({error}): encode it before.") from None
+        if table.ndim != 2:
+            raise BadData(f"X has shape {table.shape}: give rows and columns.")
         p = table.shape[1]
         if not standardize:
             return cls(table, np.asarray(codes), np.zeros(p), np.ones(p))
