@@ -13,13 +13,16 @@ from tests.adversary.attacking import attacked, report, small
 from tests.adversary.cases import Case, draw_case
 from tests.adversary.commands import COMMANDS, PLACES, Command
 from tests.adversary.comparing import failures
-from tests.adversary.learners import LEARNERS, Drawn
+from tests.adversary.faces import FACES, Face
+from tests.adversary.learners import ALWAYS, LEARNERS, Drawn
+from tests.adversary.lines import LINES, Line
 from tests.adversary.methods import COMMON
 from tests.adversary.running import Here, Worker
 from tests.adversary.steps import STEPS
 from tests.adversary.tables import FORMS, LABELS, TARGETS, Table
 from tests.adversary.writing import Call
 
+HOLDING = {name for name, kind in LEARNERS.items() if ALWAYS & kind.given.keys()}
 CASES, CHUNK = 96, 8
 HERE = Here()
 
@@ -108,12 +111,21 @@ def test_a_number_draws_one_case():
     assert str(draw_case(7)) == str(draw_case(7)) != str(draw_case(32))
 
 
+def _grouped(case: Case) -> set[str]:
+    return {case.learner.call.name} if case.table.groups is not None else set()
+
+
 def test_everything_is_drawn():
-    """Thousands of cases hold every learner, step, form of X and y, method, command and place."""
+    """Thousands of cases hold every learner, step, form of X and y, method, command and face."""
     drawn = [draw_case(number) for number in range(2500)]
     cases = [case for case in drawn if isinstance(case, Case)]
     seen = Counter(case.learner.call.name for case in cases)
     seen.update(one for c in drawn if isinstance(c, Command) for one in (c.words, c.place))
+    seen.update(c.call.split("(")[0].removeprefix("tr.") for c in drawn if isinstance(c, Face))
+    seen.update(c.words[0] for c in drawn if isinstance(c, Line) and c.words)
+    of_classes = [c for c in cases if len(np.unique(c.table.y)) > 2 and c.task == "classification"]
+    seen.update("several classes" for c in of_classes if "auc" in c.loss)
+    seen.update("held, in groups" for c in cases if c.learner.call.name in HOLDING & _grouped(c))
     seen.update(step.name for case in cases for step in case.steps)
     seen.update(case.table.form for case in cases)
     seen.update(case.table.target for case in cases)
@@ -127,4 +139,8 @@ def test_everything_is_drawn():
         *COMMON,
         *COMMANDS,
         *PLACES,
+        *(line.split()[0] for line in LINES),
+        *(face for face in FACES if "." not in face),
+        "several classes",
+        "held, in groups",
     } <= seen.keys()

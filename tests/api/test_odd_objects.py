@@ -9,9 +9,11 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -25,6 +27,8 @@ X = np.random.default_rng(0).standard_normal((N, 3))
 Y = np.arange(N) % 2
 KNN = KNeighborsClassifier(3)
 HUGE = 10**400
+SEARCH = GridSearchCV(KNN, {"n_neighbors": [1, 3]}, cv=3).fit(X, Y)
+SPEC = {"problems": ["simple"], "learners": ["lda"], "methods": ["2-fold"], "sizes": [20]}
 UNEVEN = [[1, 2], [3]] * (N // 2)
 
 
@@ -227,3 +231,34 @@ def test_arrays_of_another_library_are_read_as_numpy_reads_them():
         assert theirs.value == tr.estimate_risk(model, X, y, engine=engine).value
     with pytest.raises(BadData, match=r"Foreign that NumPy cannot read \(it is on another device"):
         tr.estimate_risk(model, Foreign(X, away=True), y)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: estimate(positive=[[1], [2, 3]]),
+        lambda: estimate(method=np.array(1.0)),
+        lambda: tr.audit(SEARCH, X, Y, fit_params=1.0),
+        lambda: tr.audit(SEARCH, X, Y, level=X),
+        lambda: tr.audit(SEARCH, X, Y, replicates="many"),
+        lambda: tr.assess({"m": KNN}, X, Y, mixed_versions=X),
+        lambda: tr.compare(estimate(), estimate(), score=X),
+        lambda: tr.compare(estimate(), estimate(), test=X),
+        lambda: tr.plan_sample(0.2, width=0.1, assurance=X),
+        lambda: tr.plan_sample(HUGE, width=0.1),
+        lambda: tr.bayesian_error([1, 0], 0, X[:, :2], Y, prior=X),
+        lambda: tr.bayesian_error([1, 0], 0, X[..., None], Y),
+        lambda: tr.validate(KNN, X, Y, subgroups=csr_array((N, 2))),
+        lambda: tr.Study(SPEC, "runs.db").run(attempts="three"),
+        lambda: tr.Study(SPEC, "runs.db").run(limit_seconds=1e308),
+        lambda: tr.Study(SPEC, "/").run(),
+        lambda: tr.Study(SPEC, "n" * 300).run(),
+    ],
+    ids=map(str, range(17)),
+)
+def test_an_odd_argument_is_named_in_one_line(call) -> None:
+    """Objects without a truth value or an order, of no number, or of many lines."""
+    with pytest.raises(TrueRiskError) as refused:
+        call()
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 500

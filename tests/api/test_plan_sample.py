@@ -96,7 +96,7 @@ def test_it_prints_and_becomes_json() -> None:
         ({}, {"width": 0.1}, BadData, "share between 0 and 1"),
         (None, {"width": 0.1}, BadData, "share between 0 and 1"),
         ([0.1, 0.2], {"width": 0.1}, BadData, "share between 0 and 1"),
-        (0.15, {"width": "x"}, BadData, "width=x"),
+        (0.15, {"width": "x"}, BadData, "width='x'"),
         (0.15, {"width": 0.1, "confidence_level": "x"}, BadArgument, "between 0 and 1"),
         ({0: 0.1}, {"n": 10}, BadData, "numbers of training rows"),
         ({"30": 0.1}, {"n": 10}, BadData, "numbers of training rows"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.api.studying.cells import cells_of, places_of, replicate_of, tables_of
-from truerisk.core.arguments import MOST, check_count, check_flag, check_number, path_of
+from truerisk.core.arguments import MOST, check_count, check_flag, check_number, store_of
 from truerisk.core.errors import BadStore
 from truerisk.core.progress import stage
 from truerisk.study.driving import Rules, drive
@@ -63,7 +63,7 @@ class Study:
     def __init__(
         self, spec: Any, store: str | os.PathLike[str], *, allow_import: bool = False
     ) -> None:
-        self.store = path_of("store", store, "runs.db")
+        self.store = store_of(store)
         self.spec = (
             _stored(self.store, allow_import) if spec is None
             else read_spec(spec, allow_import=allow_import)

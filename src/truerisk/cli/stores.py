@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from truerisk.core.arguments import path_of
+from truerisk.core.arguments import store_of
 
 __all__ = ["in_a_folder", "store_path", "terminated"]
 
@@ -18,7 +18,7 @@ store_path = click.Path(dir_okay=False, path_type=Path)
 
 def in_a_folder(ctx: click.Context, option: click.Parameter, store: Path | None) -> Path | None:
     """Refuse a folder that is not there, for which the lock would be blamed."""
-    if store is not None and not path_of("--store", store, "runs.db").absolute().parent.is_dir():
+    if store is not None and not store_of(store, "--store").absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder '{store.parent}'.")
     return store
 

@@ -30,6 +30,7 @@ __all__ = [
     "path_of",
     "refuse_class",
     "shown",
+    "store_of",
 ]
 
 LONGEST_NAME = 255  # of a file, on any system
@@ -174,9 +175,22 @@ def path_of(name: str, given: Any, example: str) -> Path:
     truerisk.core.errors.BadArgument: store=None: name a file, such as 'runs.db'.
     """
     path = os.fsdecode(given) if isinstance(given, str | bytes | os.PathLike) else ""
-    if not Path(path).name or "\0" in path or max(map(len, Path(path).parts)) > LONGEST_NAME:
+    if not path or "\0" in path:
         raise BadArgument(f"{name}={shown(given)}: name a file, such as {example!r}.")
     return Path(path)
+
+
+def store_of(given: Any, name: str = "store", example: str = "runs.db") -> Path:
+    """The path of a store, beside which a lock can stand.
+
+    >>> store_of(".")
+    Traceback (most recent call last):
+    truerisk.core.errors.BadArgument: store='.': name a file, such as 'runs.db'.
+    """
+    path = path_of(name, given, example)
+    if not path.name or max(map(len, path.parts)) > LONGEST_NAME:
+        raise BadArgument(f"{name}={shown(given)}: name a file, such as {example!r}.")
+    return path
 
 
 def refuse_class(name: str, given: Any) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from truerisk.core.arguments import path_of
+from truerisk.core.arguments import store_of
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
@@ -50,7 +50,7 @@ def keeping(
     for scorer in scorers:
         content_of(scorer, "loss")
     known = {id(f): (f, *learner_content(f, name)) for name, f in learners.items()}
-    place = path_of("store", path, "runs.db")
+    place = store_of(path)
     with Store.write(place) as store:
         begin(store, kind, {"name": place.name}, mixed_versions=mixed_versions)
         store.begin(workers, versions())

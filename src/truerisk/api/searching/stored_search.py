@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.api.road.problem import Problem
-from truerisk.core.arguments import path_of
+from truerisk.core.arguments import store_of
 from truerisk.core.contracts import Keeper
 from truerisk.core.errors import BadArgument, TrueRiskWarning
 from truerisk.core.family import Family
@@ -67,7 +67,7 @@ def check_store(store: Any, random_state: Any) -> None:
     """Refuse what is no place for a file, and a search that would never find its fits again."""
     if store is None:
         return
-    place = path_of("store", store, "search.db")
+    place = store_of(store, example="search.db")
     if place.is_dir():
         raise BadArgument(f"store={str(place)!r} is a folder: name a file, such as 'search.db'.")
     if not place.parent.is_dir():
@@ -100,4 +100,4 @@ def opened(store: Any, problem: Problem) -> Iterator[StoredSearch]:
         workers=workers_of(problem.executor) or 1,
         kind=SEARCH,
     ) as keeper:
-        yield StoredSearch(keeper, path_of("store", store, "search.db"))
+        yield StoredSearch(keeper, store_of(store, example="search.db"))
