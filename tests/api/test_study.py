@@ -8,7 +8,7 @@ import pytest
 import truerisk as tr
 from truerisk.api.studying import replicate as replicates
 from truerisk.api.studying.replicate import draw, replicate
-from truerisk.core.errors import BadData, BadStore, StoreLocked
+from truerisk.core.errors import BadData, BadStore, StoreLocked, TrueRiskWarning
 from truerisk.methods.holdout import Holdout
 from truerisk.study.keys import seed_of
 from truerisk.study.store import Store
@@ -368,3 +368,17 @@ def test_an_interval_that_cannot_be_is_refused_before_it_runs(tmp_path, method, 
     with pytest.raises(BadData, match=f"in the specification: .*{sentence}"):
         study.run()
     assert not (tmp_path / "runs.db").exists()
+
+
+def test_cells_of_an_earlier_release_begin_anew(tmp_path, monkeypatch):
+    """A sentence says so, once; what was found stays in the file and is no result any more."""
+    path, spec = tmp_path / "runs.db", {**SPEC, "replicates": 1, "methods": ["apparent"]}
+    with monkeypatch.context() as then:
+        then.setattr("truerisk.api.studying.cells.SCHEMA", "truerisk.study-cell/1")
+        old = tr.Study(spec, path).run()
+    with pytest.warns(TrueRiskWarning, match="holds 2 cells of an earlier release.* begin anew"):
+        new = tr.Study(spec, path).run()
+    assert len(old) == len(new) == 2
+    assert tr.Study(spec, path).run().rows == new.rows
+    with Store.read(path) as store:
+        assert len(store.cells(every=True)) == 2 * len(store.cells()) == 4

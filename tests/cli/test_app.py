@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.support.cut_off import begun
 
 from truerisk.cli import app
 from truerisk.core.errors import (
@@ -180,3 +181,24 @@ def test_the_module_is_the_command(module):
     assert [done.returncode for done in said] == [0, 2]
     assert said[0].stdout.startswith("Usage: truerisk ")
     assert said[1].stderr.startswith("Usage: truerisk ")
+
+
+@pytest.mark.parametrize("module", ["click", "truerisk.cli.output", "truerisk.core.version"])
+def test_ctrl_c_while_the_command_is_loaded(module):
+    """Exit code 130 without a trace, whatever was being imported."""
+    script = f"""
+import os, signal, sys
+from truerisk.cli import main
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+sys.modules.pop({module!r}, None)
+main()
+"""
+    with begun("-c", script, stderr=subprocess.PIPE) as process:
+        _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (130, "")

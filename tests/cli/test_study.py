@@ -121,6 +121,18 @@ def test_an_interrupted_study_is_kept(spec, tmp_path, sent):
     assert done(store) >= 5
 
 
+def test_an_interruption_before_there_is_a_store(call, spec, tmp_path, monkeypatch):
+    """Exit code 130, and nothing that is not there is looked for."""
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("truerisk.api.study.tables_of", stopped)
+    said = call("study", "run", spec, "--store", tmp_path / "runs.db")
+    assert (said.code, said.err.strip()) == (130, "truerisk: interrupted; nothing was kept.")
+    assert not (tmp_path / "runs.db").exists()
+
+
 def done(store):
     """How many results a store holds, before it is one, too."""
     from truerisk.core.errors import BadStore

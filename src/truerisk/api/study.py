@@ -9,10 +9,11 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from truerisk.api.studying.cells import cells_of, places_of, replicate_of, tables_of
+from truerisk.api.studying.cells import SCHEMA, cells_of, places_of, replicate_of, tables_of
 from truerisk.core.arguments import MOST, check_count, check_flag, check_number, store_of
-from truerisk.core.errors import BadStore
+from truerisk.core.errors import BadStore, TrueRiskWarning
 from truerisk.core.progress import stage
+from truerisk.core.warned import warn
 from truerisk.study.driving import Rules, drive
 from truerisk.study.pools import refuse_unknown
 from truerisk.study.results import ROWS_OF_TABLES, StudyResults, collect
@@ -115,6 +116,13 @@ class Study:
             n_rows = {name: len(table.y) for name, table in tables.items()}
             about = {**_about(self.spec), ROWS_OF_TABLES: json.dumps(n_rows)}
             begin(store, KIND, about, mixed_versions=mixed_versions)
+            old = [cell for cell in store.cells() if cell.content.get("schema") != SCHEMA]
+            if old:
+                warn(
+                    f"{store.path} holds {len(old)} cells of an earlier release, which drew folds "
+                    "in another way: they begin anew, and what was found stays in the file.",
+                    TrueRiskWarning,
+                )
             cells = store.want(contents, self.spec.replicates, only=True)
             with stage(self.spec.name):
                 drive(

@@ -25,7 +25,7 @@ from truerisk.methods.interval_wanted import with_interval
 from truerisk.study.keys import digest_of
 from truerisk.study.spec import Entry, Spec
 
-__all__ = ["FixedTable", "cells_of", "places_of", "replicate_of", "tables_of"]
+__all__ = ["SCHEMA", "FixedTable", "cells_of", "places_of", "replicate_of", "tables_of"]
 
 SCHEMA = "truerisk.study-cell/2"
 
