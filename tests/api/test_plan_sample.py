@@ -118,7 +118,7 @@ def test_what_cannot_be_planned_is_refused(error, options, kind, message) -> Non
 def a_learning_curve(loss: str = "zero-one") -> tr.LearningCurve:
     """That of three nearest neighbours on a hundred rows."""
     X, y = tr.datasets.make_difficult(100, random_state=0)
-    return tr.learning_curve(KNeighborsClassifier(3), X, y, loss=loss, sizes=[12, 24, 45, 90])
+    return tr.learning_curve(KNeighborsClassifier(3), X, y, loss=loss, sizes=[12, 24, 45, 80])
 
 
 def test_a_learning_curve_says_what_to_expect() -> None:
@@ -133,16 +133,16 @@ def test_a_learning_curve_says_what_to_expect() -> None:
     assert third.error == pytest.approx(curve.law.mean(third.n_tuning), rel=0.01)
     width = tr.plan_sample(curve, width=0.1)
     assert width.expected is None
-    assert width.error[90] == curve.law.mean(90)
-    assert width.n_test == tr.plan_sample(curve.law.mean(90), width=0.1).n_test
+    assert width.error[80] == curve.law.mean(80)
+    assert width.n_test == tr.plan_sample(curve.law.mean(80), width=0.1).n_test
 
 
 def test_beyond_its_reach_a_curve_shares_what_it_knows() -> None:
     """With more rows than four times the measured no more are tuned on, and none is expected."""
     plan = tr.plan_sample(a_learning_curve(), n=1000)
     assert plan.expected is None
-    assert plan.splits[-1].n_tuning == 360
-    assert "the curve tells errors of up to 360 rows" in plan.notes[-1]
+    assert plan.splits[-1].n_tuning == 320
+    assert "the curve tells errors of up to 320 rows" in plan.notes[-1]
 
 
 def test_curves_that_plan_nothing_are_refused() -> None:

@@ -34,7 +34,7 @@ def test_a_nested_method_rates_no_settings(outer):
     """It has no score of a setting for every split: refused, with the words to use."""
     X, y = load_wine(return_X_y=True)
     search = HonestSearchCV(KNeighborsClassifier(), K_GRID, select_by="nested", outer=outer)
-    with pytest.raises(Refusal, match="use select_by='10-fold' with outer='10-fold'"):
+    with pytest.raises(Refusal, match="use select_by='5-fold' with outer='5-fold'"):
         search.fit(X, y)
 
 

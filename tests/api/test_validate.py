@@ -119,7 +119,7 @@ def test_weights_weigh_everything():
 def test_a_search_of_another_library_tunes_in_every_sample():
     """GridSearchCV is a model that tunes inside its own fit."""
     found = tr.validate(GridSearchCV(GaussianNB(), GRID, cv=3), X, Y, replicates=2)
-    assert found.risk.method == "nested (10-fold, inner 10-fold)"
+    assert found.risk.method == "nested (5-fold, inner 5-fold)"
     assert found.discrimination["auc"].n == 2
 
 
@@ -176,8 +176,7 @@ def test_few_events_have_no_curve():
     """Nine of them: a line, and a sentence in the place of the curve."""
     y = np.zeros(120, int)
     y[np.argsort(X[:, 0] + np.sin(17 * X[:, 1]))[-9:]] = 1
-    with pytest.warns(UserWarning, match="."):
-        found = tr.validate(GaussianNB(), X, y, replicates=0, random_state=3)
+    found = tr.validate(GaussianNB(), X, y, replicates=0, random_state=3)
     assert "9 rows of the rarer outcome" in found.calibration["ici"].reason
 
 

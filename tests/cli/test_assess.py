@@ -159,7 +159,7 @@ def test_very_many_fits_are_announced(assess, monkeypatch):
     """Before they are made: how many, how many the usual ones are, and what says how long."""
     monkeypatch.setattr(forecast, "MANY", 500)
     said = assess("--models", "lda", "--outer", "loo", "--method", "3-fold")
-    note = "note: 712 fits are planned; 10-fold, the usual way, needs 396. --dry-run guesses the"
+    note = "note: 712 fits are planned; 5-fold, the usual way, needs 111. --dry-run guesses the"
     assert note in said.err
     assert "fits are planned" not in assess("--models", "lda", "--outer", "2-fold").err
 

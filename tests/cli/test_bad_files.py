@@ -43,7 +43,7 @@ BAD = {
     "UTF-16": (GOOD.encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
     "cut gzip": (gzip.compress(GOOD.encode())[:-20], "is damaged: .*; fetch it again"),
     "bomb": (gzip.compress(b"a,y\n" + b"1,2\n" * 50_000), "cap of 20,000 bytes.*--max-bytes"),
-    "few rows": ("a,b,y\n1,4,u\n2,4,v\n4,7,u\n3,2,v\n", "10 folds need at least 10 rows"),
+    "few rows": ("a,b,y\n1,4,u\n2,4,v\n4,7,u\n3,2,v\n", "5 folds need at least 5 rows"),
 }
 
 

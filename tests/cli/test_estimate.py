@@ -40,7 +40,7 @@ def test_the_estimate_says_what_it_is(estimate):
     assert said.code == 0
     assert float(lines["risk"]) < 0.2
     assert lines["setting"].strip() == "n_neighbors=3, weights=distance"
-    assert lines["method"].strip() == "10-fold"
+    assert lines["method"].strip() == "5-fold"
 
 
 @pytest.mark.parametrize("method", ["nested", "three-way"])

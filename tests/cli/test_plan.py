@@ -59,7 +59,7 @@ def test_the_learning_curve_of_a_table(call, tmp_path):
     said = call("plan", *options, "--rows", "300", "--json")
     assert said.code == 0
     curve = tr.LearningCurve.from_dict(said.content["curve"])
-    assert curve.sizes[-1] == 108
+    assert curve.sizes[-1] == 96
     assert said.content["expected"]["value"] == curve.at(300).value
     assert [split["n_tuning"] for split in said.content["splits"]][-1] == 299
     alone = call("plan", *options)

@@ -34,7 +34,7 @@ def test_no_method_ignores_it(method, word):
         message = str(refusal)
     if message:
         assert message.startswith(f"interval '{word}' needs ")
-        lacking = as_method("10-fold" if method in INSIDE else method)
+        lacking = as_method("5-fold" if method in INSIDE else method)
         assert f", which method '{lacking.word}' (it offers " in message
     else:
         inside = found.outer_method if method in INSIDE else found

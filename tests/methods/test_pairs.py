@@ -251,13 +251,13 @@ def test_folds_that_are_no_partition_are_refused(select_by, said) -> None:
 
 
 def test_methods_without_folds_keep_outer_splits_by_name() -> None:
-    """Random splits, leave-one-out and criteria are tested by ten folds, and the result says so."""
+    """Random splits, leave-one-out and criteria are tested by five folds, and the result says so."""
     model, grid = LEARNERS["lda"]
     rows = tr.HonestSearchCV(model, grid, select_by=LeaveOneOut()).fit(X, Y)
-    assert rows.risk_.method == "nested (10-fold, inner LeaveOneOut())"
+    assert rows.risk_.method == "nested (5-fold, inner LeaveOneOut())"
     for word in ("monte-carlo", "loo"):
         search = tr.HonestSearchCV(model, grid, select_by=word).fit(X, Y)
-        assert search.risk_.method == f"nested (10-fold, inner {word})"
+        assert search.risk_.method == f"nested (5-fold, inner {word})"
     with pytest.raises(Refusal, match="has no folds to leave out in pairs"):
         tr.estimate_risk(model, X, Y, method=Pairs("loo"))
 

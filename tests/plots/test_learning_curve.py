@@ -24,7 +24,7 @@ def axes():
 
 @pytest.fixture(scope="module")
 def curve():
-    return tr.learning_curve(GaussianNB(), X, Y, sizes=[12, 24, 45, 90])
+    return tr.learning_curve(GaussianNB(), X, Y, sizes=[12, 24, 45, 80])
 
 
 def test_points_law_and_band(curve, axes):
@@ -36,7 +36,7 @@ def test_points_law_and_band(curve, axes):
     assert (inside.get_linestyle(), beyond.get_linestyle()) == ("-", "--")
     x, y = inside.get_data()
     assert y == pytest.approx([curve.at(n).value for n in x])
-    assert (x[-1], beyond.get_xdata()[0], beyond.get_xdata()[-1]) == pytest.approx((90, 90, 180))
+    assert (x[-1], beyond.get_xdata()[0], beyond.get_xdata()[-1]) == pytest.approx((80, 80, 160))
     band = axes.collections[-1].get_paths()[0].vertices
     assert band[:, 1].max() == pytest.approx(curve.at(12).interval.high)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("training rows", "risk (zero-one)")
@@ -44,18 +44,18 @@ def test_points_law_and_band(curve, axes):
 
 def test_how_far_can_be_said(curve, axes):
     """Up to four times the rows, and no further."""
-    curve.plot(ax=axes, to=360)
-    assert axes.lines[-1].get_xdata()[-1] == pytest.approx(360)
+    curve.plot(ax=axes, to=320)
+    assert axes.lines[-1].get_xdata()[-1] == pytest.approx(320)
     with pytest.raises(BadArgument, match="to=361: .* carried on to 360 at most"):
         curve.plot(ax=axes, to=361)
 
 
 def test_a_score_is_drawn_as_a_score(axes):
     """AUC rises, and its axis says that larger is better."""
-    auc = tr.learning_curve(GaussianNB(), X, Y, loss="auc", sizes=[12, 24, 45, 90])
+    auc = tr.learning_curve(GaussianNB(), X, Y, loss="auc", sizes=[12, 24, 45, 80])
     auc.plot(ax=axes)
     assert axes.lines[0].get_ydata() == pytest.approx(1 - auc.values)
-    assert axes.lines[-1].get_ydata()[-1] == pytest.approx(auc.at(180).score)
+    assert axes.lines[-1].get_ydata()[-1] == pytest.approx(auc.at(160).score)
     assert "larger is better" in axes.get_ylabel()
 
 
@@ -65,6 +65,6 @@ def test_without_a_law_there_are_points_alone(axes):
     def first(model, X, y):
         return float(model.predict(X[:1])[0] == y[0])
 
-    bare = tr.learning_curve(GaussianNB(), X, Y, loss=first, sizes=[12, 24, 45, 90])
+    bare = tr.learning_curve(GaussianNB(), X, Y, loss=first, sizes=[12, 24, 45, 80])
     bare.plot(ax=axes)
     assert not [one for one in axes.lines if one.get_linestyle() == "--"]

@@ -102,7 +102,7 @@ def assess(
     X, y : table and target
     methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
-        By default "10-fold"; "5-fold" above 2,000 rows, "holdout" above 10,000; "forward-5" where
+        By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where
         times are given, "blocks-5" where places are.
     outer : method, optional
         The splits that test each tuned learner (nested validation). By default "pairs": the folds

@@ -72,9 +72,9 @@ def audit(
     level : {"scores", "bbc", "nested"}, default="bbc"
         "scores" uses the kept scores alone. "bbc" replays the search's own splits, checks that its
         scores come out, and corrects the best one by a bootstrap over rows (Tsamardinos et al.,
-        2018): one search. "nested" repeats the whole search in every fold of `outer`: ten of them.
+        2018): one search. "nested" repeats the whole search in every fold of `outer`: five of them.
     outer : method, optional
-        Of level "nested": by default "10-fold", "forward-5" with `time`, "blocks-5" with `block`;
+        Of level "nested": by default "5-fold", "forward-5" with `time`, "blocks-5" with `block`;
         where the splits of the search mix past and future, neighbours or groups, splits that keep
         them apart.
     replicates : int, default=1000

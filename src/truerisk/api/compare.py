@@ -73,7 +73,7 @@ def compare(
     >>> a, b = (tr.estimate_risk(m, X, y) for m in (GaussianNB(), KNeighborsClassifier()))
     >>> c = tr.compare(a, b, test="bayes")
     >>> {word: round(p, 3) for word, p in c.probabilities.items()}
-    {'better': 0.015, 'equivalent': 0.007, 'worse': 0.978}
+    {'better': 0.001, 'equivalent': 0.0, 'worse': 0.998}
     """
     a, b = (_told(one, score) for one in (a_losses, b_losses))
     word = _usual(a, b) if test is None else test

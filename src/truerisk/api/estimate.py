@@ -44,7 +44,7 @@ def estimate_risk(
     X, y : table and target
         Arrays, sparse matrices, pandas, polars or pyarrow.
     method : str, int, Method, splitter or iterable of (train, test), optional
-        How; ``tr.methods.names()`` lists the words. By default "10-fold"; "forward-5" where
+        How; ``tr.methods.names()`` lists the words. By default "5-fold"; "forward-5" where
         times are given, "blocks-5" where places are.
     loss : str, Loss, callable or scorer
         What an answer costs: zero-one for classifiers and squared for regressors by default.

@@ -10,7 +10,6 @@ from truerisk.api.learning.measured import measure
 from truerisk.api.learning.sizes import checked_sizes, usual_sizes
 from truerisk.api.learning.tested_learner import TestedLearner, testing
 from truerisk.api.road.problem import pose
-from truerisk.api.road.usual_word import USUAL_FOLDS
 from truerisk.api.search import HonestSearchCV
 from truerisk.api.searching.grid_search_words import compared_by, worded
 from truerisk.api.searching.posed import posed
@@ -24,7 +23,7 @@ from truerisk.core.family import Family
 from truerisk.core.learning_curve import LearningCurve
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import as_method
+from truerisk.methods.words import USUAL_FOLDS, as_method
 
 __all__ = ["UNSAID", "LearningCurve", "as_learner", "learning_curve"]
 
@@ -83,7 +82,7 @@ def learning_curve(
         Numbers of training rows, four or more; by default up to eight in a geometric series, up to
         all training rows.
     method : str, int, Method or splitter, optional
-        Folds: "10-fold", or those that a search chooses by.
+        Folds: "5-fold", or those that a search chooses by.
     loss : str, Loss, callable or scorer, optional
         Zero-one for classifiers and squared for regressors by default.
     groups : array of labels, optional
@@ -118,7 +117,7 @@ def learning_curve(
     >>> X, y = tr.datasets.make_difficult(100, random_state=0)
     >>> curve = tr.learning_curve(KNeighborsClassifier(3), X, y)
     >>> curve.sizes.tolist()
-    [10.0, 14.0, 19.0, 26.0, 35.0, 48.0, 66.0, 90.0]
+    [10.0, 13.0, 18.0, 24.0, 33.0, 44.0, 59.0, 80.0]
     >>> print(curve.at(180))
     with 180 rows expect 0.0863 [0.0303, 0.1540]
     """

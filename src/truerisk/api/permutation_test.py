@@ -50,7 +50,7 @@ def permutation_test(
     Parameters
     ----------
     search : HonestSearchCV, or any model
-        What is tested: the honest risk of a search (``risk_``), or the 10-fold risk of a model. A
+        What is tested: the honest risk of a search (``risk_``), or the 5-fold risk of a model. A
         search of another library is a model that tunes inside its own fit.
     X, y : table and target
     n_permutations : int
@@ -82,8 +82,8 @@ def permutation_test(
     >>> search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})
     >>> print(tr.permutation_test(search, X, y, n_permutations=99))
     p = 0.01: 0 of 99 permutations (rows) have a risk as small
-      observed: risk 0.0667 (zero-one, pairs (10-fold))
-      permuted: risk 0.4997 on average, 0.2500 to 0.7167
+      observed: risk 0.0833 (zero-one, pairs (5-fold))
+      permuted: risk 0.5059 on average, 0.2667 to 0.6833
     """
     check_count("n_permutations", n_permutations)
     seed = as_seed(random_state)

@@ -69,7 +69,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         How many settings are drawn, once, from a stream of `random_state` of their own; with `cv`
         they are those of RandomizedSearchCV with this seed.
     select_by : str, int, Method, splitter or iterable, optional
-        How candidates are compared: by default "10-fold"; "forward-5" where `fit` is given
+        How candidates are compared: by default "5-fold"; "forward-5" where `fit` is given
         times, "blocks-5" where it is given places. Words average the folds as GridSearchCV does; a
         Method averages as it says.
     rule : str or Rule, default="min"

@@ -53,7 +53,7 @@ def validate(
     search_or_model : HonestSearchCV, or any model
         A search that was fitted on these rows is not fitted again: its held-out answers are taken,
         and where they were labels its outer winners are asked for probabilities. Else one honest
-        run is made: by the search's own words, or by pairs of ten folds for a model.
+        run is made: by the search's own words, or by pairs of five folds for a model.
     X, y : table and target
     positive : label, optional
         The class that is the event: of two classes the second, in their order, by default. Of more

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["assess"]
 
 INTERRUPTED = 130
-FEWEST_ROWS = 10  # of which the usual ten folds can be made
+FEWEST_ROWS = 5  # of which the usual five folds can be made
 WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versions")
 """Options that no number depends on."""
 
@@ -47,7 +47,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor", "store", "mixed_versio
     "--method",
     metavar="WORDS",
     help="How settings are tuned; further methods, with commas, are drawn beside it.  "
-    "[default: 10-fold; 5-fold above 2,000 rows, holdout above 10,000]",
+    "[default: 5-fold; holdout above 10,000 rows]",
 )
 @click.option("--outer", help="How tuned models are tested.  [default: pairs of --method]")
 @click.option(
@@ -148,9 +148,11 @@ def _usual(source: Source) -> str:
 
 
 def _say_plan(source: Source, method: str | None, outer: str | None) -> None:
-    """Say so where another plan than ten folds is chosen: a cheaper one, or one by time."""
+    """Say so where another plan than five folds is chosen: a cheaper one, or one by time."""
+    from truerisk.methods.words import USUAL_FOLDS
+
     usual, n_rows = _usual(source), len(source.y)
-    if method is None and usual != "10-fold":
+    if method is None and usual != USUAL_FOLDS:
         both = outer is None and not usual.endswith("-fold")  # folds are tested in their pairs
         options = "--method and --outer are" if both else "--method is"
         say(f"note: {n_rows:,} rows: {options} {usual}")

@@ -33,7 +33,7 @@ WHERE_AND_HOW = ("report", "as_json", "jobs", "executor")
     show_default=True,
     help="How honest: the kept scores, a replay, or the search repeated.",
 )
-@click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 10-fold]")
+@click.option("--outer", metavar="METHOD", help="Outer folds of level nested.  [default: 5-fold]")
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
 @click.option("--report", metavar="PATH", help="Write one HTML page there as well.")
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")

@@ -32,7 +32,7 @@ __all__ = ["estimate", "read_model"]
 )
 @click.option(
     "--method",
-    help="See `truerisk methods`.  [default: 10-fold; with --time forward-5, --block blocks-5]",
+    help="See `truerisk methods`.  [default: 5-fold; with --time forward-5, --block blocks-5]",
 )
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option("--scores", help="Further scores of the same fits, with commas: auc,log,brier.")

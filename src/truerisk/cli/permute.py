@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.searches import folds_for, search_of
+from truerisk.cli.searches import search_of
 from truerisk.cli.source import read_source, source_options, time_option
 from truerisk.cli.workers import executor_of, worker_options
 
@@ -28,7 +28,7 @@ __all__ = ["permute"]
 )
 @click.option(
     "--method",
-    help="How settings are tuned.  [default: 10-fold; 5-fold above 2,000 rows; forward-5 in time]",
+    help="How settings are tuned.  [default: 5-fold; forward-5 in time]",
 )
 @click.option("--loss", help="zero-one, log, brier, auc, squared, absolute, or a scorer's name.")
 @click.option(
@@ -65,10 +65,7 @@ def permute(
         say(f"note: {note}")
     from truerisk.api.permutation_test import permutation_test
 
-    select_by = method
-    if method is None and source.time is None:
-        select_by = folds_for(len(source.y))
-    search = search_of(model, source, select_by=select_by, loss=loss, random_state=seed)
+    search = search_of(model, source, select_by=method, loss=loss, random_state=seed)
     rows = {"groups": source.groups, "time": source.time}
     asked = {"n_permutations": permutations, "executor": runs_on, "random_state": seed}
     with worded_warnings(), shown_progress():

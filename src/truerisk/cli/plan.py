@@ -8,12 +8,14 @@ from typing import Any
 import click
 
 from truerisk.cli.output import say, show, shown_progress, worded_warnings
-from truerisk.cli.searches import folds_for, search_of
+from truerisk.cli.searches import search_of
 from truerisk.cli.source import Source, read_source, source_options
 from truerisk.cli.workers import executor_of, worker_options
 from truerisk.core.errors import BadData
 
 __all__ = ["plan"]
+
+FEWEST_ROWS = 10  # two in each of the usual five folds
 
 Known = tuple[int | None, float]
 
@@ -128,12 +130,10 @@ def _measured(model: str | None, source: Source, level: float, seed: int, execut
     from truerisk.api.learning_curve import learning_curve
 
     n_rows = len(source.y)
-    folds = folds_for(n_rows)
     search = search_of(
         model,
         source,
-        n_rows=max(2 * int(folds.partition("-")[0]), n_rows // (2 * WIDEST)),
-        select_by=folds,
+        n_rows=max(FEWEST_ROWS, n_rows // (2 * WIDEST)),
         confidence_level=level,
         executor=executor,
         random_state=seed,

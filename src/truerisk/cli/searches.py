@@ -6,15 +6,7 @@ from typing import Any
 
 from truerisk.cli.source import Source
 
-__all__ = ["folds_for", "search_of"]
-
-TEN_FOLDS, FIVE_FOLDS = "10-fold", "5-fold"
-MANY_ROWS = 2000  # above which five folds do, as in `assess`
-
-
-def folds_for(n_rows: int) -> str:
-    """The folds that compare settings on so many rows."""
-    return TEN_FOLDS if n_rows <= MANY_ROWS else FIVE_FOLDS
+__all__ = ["search_of"]
 
 
 def search_of(word: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:

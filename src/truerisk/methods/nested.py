@@ -25,6 +25,7 @@ from truerisk.methods.parts.choosing_inside import (
     winners_of,
 )
 from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.words import USUAL_FOLDS, as_method
 
 __all__ = ["Nested"]
 
@@ -42,8 +43,8 @@ class Nested(Procedure):
     `compare` asks for its inner risk (to choose among several families inside).
     """
 
-    outer: Any = "10-fold"
-    inner: Any = "10-fold"
+    outer: Any = USUAL_FOLDS
+    inner: Any = USUAL_FOLDS
     compare: bool = False
 
     shares_folds: ClassVar[bool] = False
@@ -61,8 +62,6 @@ class Nested(Procedure):
         return self._part(self.inner, "inner")
 
     def _part(self, given: Any, which: str) -> Method:
-        from truerisk.methods.words import as_method
-
         method = as_method(given)
         serves = method.resamples or (which == "inner" and method.target != "training")
         if type(method).evaluate is not Method.evaluate or not serves:

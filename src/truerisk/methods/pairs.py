@@ -21,6 +21,7 @@ from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average
 from truerisk.methods.parts.choosing_inside import choose, inner_risks, tuned, winners_of
 from truerisk.methods.parts.procedure import Procedure
+from truerisk.methods.words import USUAL_FOLDS, as_method
 
 __all__ = ["Pairs"]
 
@@ -37,7 +38,7 @@ class Pairs(Procedure):
 
     C candidates take C K(K+1)/2 fits: for K = 5 three times those of the search itself. `folds` is
     the method that compares the candidates, a K-fold word or a splitter whose folds partition the
-    rows; None are those that the search chooses by, or "10-fold". `average` says how the tests are
+    rows; None are those that the search chooses by, or five. `average` says how the tests are
     averaged, as in `KFold`. Row r of fold i was answered by the K − 1 fits of c(i) without i and j,
     too; their spread tells how much the procedure depends on its training rows
     (`interval_forms/inflation.py`).
@@ -75,9 +76,7 @@ class Pairs(Procedure):
 
     @property
     def _folds(self) -> Averaged:
-        from truerisk.methods.words import as_method
-
-        method = as_method("10-fold" if self.folds is None else self.folds)
+        method = as_method(USUAL_FOLDS if self.folds is None else self.folds)
         if method.respects_time:
             raise Refusal(
                 f"'{method.word}' cannot be left out in pairs: the model without folds i and j is "

@@ -16,6 +16,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import Average, Averaged
+from truerisk.methods.words import USUAL_FOLDS, as_method
 from truerisk.resampling.subsamples import draw_order, subsamples
 
 __all__ = ["Subsampled"]
@@ -35,7 +36,7 @@ class Subsampled(Averaged):
     """
 
     n_train: int
-    of: Any = "10-fold"
+    of: Any = USUAL_FOLDS
     draws: int | None = None
 
     target: ClassVar[Target] = "Err"
@@ -48,8 +49,6 @@ class Subsampled(Averaged):
     @property
     def method(self) -> Averaged:
         """The method that tests, and whose training sets are cut."""
-        from truerisk.methods.words import as_method
-
         method = as_method(self.of)
         if not isinstance(method, Averaged) or type(method).evaluate is not Method.evaluate:
             raise Refusal(

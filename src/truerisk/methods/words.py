@@ -14,7 +14,10 @@ from truerisk.core.registry import Line, Registry, closest
 from truerisk.methods.kfold import KFold
 from truerisk.methods.splitter import GivenSplits, Splitter
 
-__all__ = ["as_method", "method_by", "registry"]
+__all__ = ["USUAL_FOLDS", "as_method", "method_by", "registry"]
+
+USUAL_FOLDS = "5-fold"
+"""The folds where a user names none: three times the fits of a search, honest risk included."""
 
 _ROOM = "truerisk.methods"
 registry = Registry(

@@ -13,17 +13,10 @@ from truerisk.api.assessing.plans import usual_method
 
 
 @pytest.mark.parametrize(
-    ("n", "word"),
-    [
-        (30, "10-fold"),
-        (2_000, "10-fold"),
-        (2_001, "5-fold"),
-        (10_000, "5-fold"),
-        (10_001, "holdout"),
-    ],
+    ("n", "word"), [(30, "5-fold"), (10_000, "5-fold"), (10_001, "holdout")]
 )
 def test_the_usual_method_follows_the_rows(n, word):
-    """Ten folds, five, one hold-out: at these numbers of rows."""
+    """Five folds up to 10,000 rows, one hold-out beyond."""
     assert usual_method(n) == word
 
 

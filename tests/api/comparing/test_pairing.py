@@ -75,7 +75,7 @@ def test_stored_estimates_compare() -> None:
     ("a", "b", "message"),
     [
         ({}, {"random_state": 1}, "different splits"),
-        ({}, {"method": "5-fold"}, "different splits"),
+        ({}, {"method": "10-fold"}, "different splits"),
         ({}, {"X": X[:, :1]}, "different data"),
         ({}, {"loss": "brier"}, "losses differ"),
         ({"loss": "auc"}, {"loss": "auc"}, r"RocCurve.minus \(DeLong\)"),

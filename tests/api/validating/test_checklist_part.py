@@ -142,7 +142,7 @@ def search(outer):
 @pytest.mark.parametrize(
     ("model", "given", "kind"),
     [
-        (None, {}, "Internal validation was by pairs (10-fold) on participants held out."),
+        (None, {}, "Internal validation was by pairs (5-fold) on participants held out."),
         (None, {"time": LATER}, "Temporal validation was by nested (forward-5"),
         (None, {"time": LATER[::-1]}, "Temporal validation was by nested (forward-5"),
         (search("purged-5"), {"time": LATER}, "whose times lie among those"),

@@ -60,9 +60,9 @@ def test_the_predictions_are_the_answers_about_held_out_rows():
     predictions = found.stability.predictions
     order = np.argsort(found.held_out.rows)
     assert np.array_equal(predictions.given, found.held_out.answers[order, 1])
-    assert predictions.n_models == 9
+    assert predictions.n_models == 4
     assert predictions.event == "1"
-    assert predictions.of_new_rows == pytest.approx(np.sqrt(8) * predictions.mape)
+    assert predictions.of_new_rows == pytest.approx(np.sqrt(3) * predictions.mape)
 
 
 def test_bootstrap_models_are_asked_about_all_rows():

@@ -115,7 +115,7 @@ def test_rows_with_times_have_it_whatever_splits_them():
 
 def test_no_order_no_interval():
     """Asked for by name of rows that stand in no order, it is refused before any fit."""
-    with pytest.raises(Refusal, match="needs rows in the order of time, which method '10-fold'"):
+    with pytest.raises(Refusal, match="needs rows in the order of time, which method '5-fold'"):
         tr.estimate_risk(LinearRegression(), X, Y, interval="hac")
     with pytest.raises(Refusal, match="interval 'wald' needs rows that do not depend on each"):
         estimate(interval="wald")

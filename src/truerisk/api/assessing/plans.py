@@ -9,26 +9,26 @@ from typing import Any
 
 from truerisk.api.road.problem import Problem, loss_by
 from truerisk.api.road.testing_method import testing_method
-from truerisk.api.road.usual_word import USUAL_FOLDS, usual_word
+from truerisk.api.road.usual_word import usual_word
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.plan.plan import Plan
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.racing import Racing
-from truerisk.methods.words import as_method
+from truerisk.methods.words import USUAL_FOLDS, as_method
 
 __all__ = ["Schedule", "usual_method"]
 
-FOLDS = ((2_000, USUAL_FOLDS), (10_000, "5-fold"))
+MOST_IN_FOLDS = 10_000
 
 
 def usual_method(n_rows: int) -> str:
-    """How so many rows are usually split: the more there are, the less a repetition tells.
+    """How so many rows are usually split: of very many, one test tells enough.
 
     >>> [usual_method(n) for n in (100, 5_000, 50_000)]
-    ['10-fold', '5-fold', 'holdout']
+    ['5-fold', '5-fold', 'holdout']
     """
-    return next((word for most, word in FOLDS if n_rows <= most), "holdout")
+    return USUAL_FOLDS if n_rows <= MOST_IN_FOLDS else "holdout"
 
 
 @dataclass(frozen=True, eq=False)

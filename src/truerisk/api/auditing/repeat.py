@@ -11,7 +11,6 @@ from truerisk.api.auditing.on_state import study_given
 from truerisk.api.auditing.score_scale import ScoreScale
 from truerisk.api.road.compute import compute, curve_of, procedure_of
 from truerisk.api.road.problem import pose
-from truerisk.api.road.usual_word import USUAL_FOLDS
 from truerisk.core.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
@@ -19,7 +18,7 @@ from truerisk.core.progress import stage
 from truerisk.core.results import RiskCurve, RiskEstimate
 from truerisk.methods.nested import Nested
 from truerisk.methods.splitter import Splitter
-from truerisk.methods.words import as_method
+from truerisk.methods.words import USUAL_FOLDS, as_method
 
 __all__ = ["of_clones", "repeated", "with_groups"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["USUAL_FOLDS", "parts_of", "usual_word"]
+from truerisk.methods.words import USUAL_FOLDS, as_method
 
-USUAL_FOLDS = "10-fold"
+__all__ = ["parts_of", "usual_word"]
 
 
 def usual_word(rows: Any, otherwise: str = USUAL_FOLDS) -> str:
@@ -34,8 +34,6 @@ def parts_of(rows: Any, methods: Iterable[Any]) -> int:
     >>> parts_of(SimpleNamespace(time=None, block=None), [None, "forward-9"])
     10
     """
-    from truerisk.methods.words import as_method
-
     return max(_parts(as_method(usual_word(rows) if one is None else one)) for one in methods)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from truerisk.api.road.usual_word import USUAL_FOLDS
 from truerisk.api.searching.own_score import (
     OwnScore,
     Scorer,
@@ -23,6 +22,7 @@ from truerisk.api.searching.several_scores import are_several, named
 from truerisk.core.arguments import shown
 from truerisk.core.errors import BadArgument, UnknownName, said_by
 from truerisk.core.scorer_losses import same_as_scorer
+from truerisk.methods.words import USUAL_FOLDS
 
 __all__ = ["Worded", "compared_by", "worded"]
 
