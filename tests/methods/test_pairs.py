@@ -251,7 +251,7 @@ def test_folds_that_are_no_partition_are_refused(select_by, said) -> None:
 
 
 def test_methods_without_folds_keep_outer_splits_by_name() -> None:
-    """Random splits, leave-one-out and criteria are tested by five folds, and the result says so."""
+    """Random splits and leave-one-out are tested by five folds, and the result says so."""
     model, grid = LEARNERS["lda"]
     rows = tr.HonestSearchCV(model, grid, select_by=LeaveOneOut()).fit(X, Y)
     assert rows.risk_.method == "nested (5-fold, inner LeaveOneOut())"

@@ -12,9 +12,7 @@ import truerisk as tr
 from truerisk.api.assessing.plans import usual_method
 
 
-@pytest.mark.parametrize(
-    ("n", "word"), [(30, "5-fold"), (10_000, "5-fold"), (10_001, "holdout")]
-)
+@pytest.mark.parametrize(("n", "word"), [(30, "5-fold"), (10_000, "5-fold"), (10_001, "holdout")])
 def test_the_usual_method_follows_the_rows(n, word):
     """Five folds up to 10,000 rows, one hold-out beyond."""
     assert usual_method(n) == word
