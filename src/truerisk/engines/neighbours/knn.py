@@ -82,11 +82,11 @@ class NearestNeighbours(OnePass):
             if Measure.of(group).searches_all(p, int(n.max()), most):
                 return None
         asked = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
-        search = 2.2e-6 * 1.4 ** (p - 1) * (n / 1e4) ** max(0.0, 1 - 3 / p)
+        search = 1.6e-6 * 1.4 ** (p - 1) * (n / 1e4) ** max(0.0, 1 - 3 / p)
         theirs = len(family) * (2e-3 + 4e-7 * n + search * asked).sum()
         each = float((n * asked).sum())
         cells = (min(each, data.n_rows**2) if g.preparation is None else each for g in groups)
-        return 1e-3 + 1.2e-9 * sum(cells), float(theirs)
+        return 1e-3 + 1.3e-9 * sum(cells), float(theirs)
 
     def fits(self, numbers: Any) -> bool:
         return distances_fit(numbers)
