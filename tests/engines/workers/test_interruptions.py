@@ -168,3 +168,17 @@ def _both_signals() -> None:
     with uninterrupted():
         ctrl_c()
         signal.raise_signal(signal.SIGTERM)
+
+
+def test_deafness_outlasts_what_a_pool_begins_first():
+    """The tracker of resources lets SIGINT through in its parent once it runs."""
+    script = """
+import signal
+from multiprocessing import resource_tracker
+from truerisk.engines.workers.interruptions import born_deaf
+
+with born_deaf():
+    resource_tracker.ensure_running()
+    assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)

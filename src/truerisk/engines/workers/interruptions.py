@@ -13,6 +13,7 @@ import time
 from collections.abc import Collection, Iterator
 from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import FrameType
 from typing import Any
 
@@ -85,6 +86,7 @@ def born_deaf() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
+    resource_tracker.ensure_running()  # one that begins in the block ends the deafness
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield
