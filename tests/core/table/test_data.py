@@ -119,6 +119,7 @@ def test_the_fingerprint_sees_labels_groups_and_weights() -> None:
         (pd.period_range("2020", periods=6), "y holds objects of type Period"),
         ([10**30, 10**31] * 3, "objects of type int, .* into text, such as y.astype"),
         (np.array([0, 1] * 3, dtype=object), "y holds objects of type int"),
+        (np.array([b"a", b"b"] * 3), "y holds objects of type bytes"),
         ([Fraction(1), Fraction(2)] * 3, "y holds objects of type Fraction"),
         ([frozenset("a"), frozenset("b")] * 3, "y holds objects of type frozenset"),
         (Y * 1j, "Complex data not supported"),

@@ -240,11 +240,6 @@ LEFT = {
         Data.check(X, CLASSES, task="classification", **WEIGHTED),
         {},
     ),
-    "labels of an odd kind": (
-        DecisionTreeClassifier(),
-        Data.check(X, CLASSES.astype("S1"), task="classification"),
-        {},
-    ),
     "as many classes as rows": (
         DecisionTreeClassifier(),
         Data.check(X, np.arange(60) % 20, task="classification"),

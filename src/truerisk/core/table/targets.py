@@ -125,7 +125,7 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             "Unknown label type: y holds fractions, which a classifier cannot learn; "
             "use a regressor or turn y into classes."
         )
-    if target.dtype.hasobject:
+    if target.dtype.hasobject or target.dtype.kind == "S":
         _refuse_objects(target)
     classes, codes = _sorted_classes(target)
     if len(classes) == 1:
