@@ -180,3 +180,22 @@ def test_scorers_are_given_it_too():
     theirs = GridSearchCV(model, grid, **options).fit(X, y)
     assert ours.best_score_ == pytest.approx(theirs.best_score_, rel=1e-12)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("engine", ["auto", "generic"])
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8])
+@pytest.mark.parametrize(
+    "model",
+    [Ridge(), DecisionTreeRegressor(random_state=0), GradientBoostingRegressor(random_state=0)],
+)
+def test_weights_in_their_own_type_are_those_of_a_loop(model, kind, engine):
+    """In the fits as they were given, and in means of double precision."""
+    weights = (1 + 4 * np.random.default_rng(3).random(N)).astype(kind)
+    splits = list(KFold(3).split(X))
+    found = tr.estimate_risk(model, X, NUMBERS, method=splits, sample_weight=weights, engine=engine)
+    told = np.zeros(N)
+    for train, test in splits:
+        fitted = clone(model).fit(X[train], NUMBERS[train], sample_weight=weights[train])
+        told[test] = fitted.predict(X[test])
+    expected = np.average((told - NUMBERS) ** 2, weights=weights.astype(np.float64))
+    assert found.value == pytest.approx(expected, rel=1e-12)
