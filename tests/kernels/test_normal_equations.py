@@ -18,7 +18,7 @@ def case(seed, order, n_fits, most):
     lacking = [rng.choice(7, int(rng.integers(0, most + 1)), replace=False) for _ in range(n_fits)]
     offsets = np.cumsum([0] + [len(some) for some in lacking])
     minus = np.concatenate([np.empty(0, np.int64), *lacking])
-    return both.sum(axis=0), both, minus, offsets, rng.random(order), lacking
+    return both.sum(axis=0), both, minus, offsets, rng.random((n_fits, order)), lacking
 
 
 @settings(max_examples=60, deadline=None)
@@ -35,7 +35,7 @@ def test_equals_numpy(seed, order, n_fits, most):
     assert beta.shape == (n_fits, order)
     for fit, some in enumerate(lacking):
         left = whole - both[some].sum(axis=0)
-        A = left[:, :order] + np.diag(ridge)
+        A = left[:, :order] + np.diag(ridge[fit])
         size = np.linalg.norm(A) * np.linalg.norm(np.linalg.inv(A))
         assert condition[fit] == pytest.approx(size, rel=1e-12 * size)
         np.testing.assert_allclose(
@@ -47,7 +47,7 @@ def test_a_singular_system_is_told_and_does_not_disturb_its_neighbours():
     """All rows lacking is no system; the fit beside it is solved as ever."""
     whole, both, *_ = case(0, 3, 0, 0)
     minus, offsets = np.append(np.arange(7), 0), np.array([0, 7, 8])
-    beta, condition = solve_without(whole, both, minus, offsets, np.zeros(3))
+    beta, condition = solve_without(whole, both, minus, offsets, np.zeros((2, 3)))
     assert not condition[0] <= 1e10
     left = whole - both[0]
     np.testing.assert_allclose(beta[1], np.linalg.solve(left[:, :3], left[:, 3]), rtol=1e-11)
@@ -73,14 +73,14 @@ def test_answers_are_products_of_rows():
         ({"offsets": np.array([0, 3])}, "offsets"),
         ({"offsets": np.array([0, 2, 1])}, "ascend"),
         ({"offsets": np.array([], dtype=int)}, "ascend"),
-        ({"ridge": np.ones(2)}, "ridge"),
+        ({"ridge": np.ones((1, 2))}, "ridge"),
     ],
 )
 def test_what_the_loop_would_read_past_is_refused(change, why):
     """Shapes and numbers of blocks are checked before the loop trusts them."""
     whole, both, *_ = case(0, 3, 0, 0)
     given = {"whole": whole, "both": both, "minus": np.array([0, 1])}
-    given |= {"offsets": np.array([0, 2]), "ridge": np.zeros(3)} | change
+    given |= {"offsets": np.array([0, 2]), "ridge": np.zeros((1, 3))} | change
     with pytest.raises(ValueError, match=why):
         solve_without(*given.values())
 

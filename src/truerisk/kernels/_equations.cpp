@@ -117,7 +117,7 @@ struct Systems {
 // Coefficients and condition numbers (of Frobenius) of every fit; NaN where A is not positive.
 void solve_without(Input<double, nb::ndim<2>> whole, Input<double, nb::ndim<3>> blocks,
                    Input<std::int64_t, nb::ndim<1>> minus, Input<std::int64_t, nb::ndim<1>> offsets,
-                   Input<double, nb::ndim<1>> ridge, Output<double, nb::ndim<2>> coefficients,
+                   Input<double, nb::ndim<2>> ridge, Output<double, nb::ndim<2>> coefficients,
                    Output<double, nb::ndim<1>> condition) {
     const std::size_t q = whole.shape(0), n = condition.shape(0);
     nb::gil_scoped_release no_gil;
@@ -132,7 +132,7 @@ void solve_without(Input<double, nb::ndim<2>> whole, Input<double, nb::ndim<3>> 
             for (std::int64_t m = offsets.data()[fit]; m < offsets.data()[fit + 1]; ++m)
                 systems.add(l, blocks.data() + static_cast<std::size_t>(minus.data()[m]) * q * (q + 1),
                             -1.0);
-            for (std::size_t i = 0; i < q; ++i) systems.a[row(i) + i].at[l] += ridge.data()[i];
+            for (std::size_t i = 0; i < q; ++i) systems.a[row(i) + i].at[l] += ridge.data()[fit * q + i];
         }
         const Lanes before = systems.squares(), after = systems.solve();
         for (std::size_t l = 0; l < some; ++l) {

@@ -24,28 +24,30 @@ def solve_without(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     r"""Coefficients of every fit, one a line, and the condition number of its system.
 
-    .. math:: \Bigl(A - \sum_{b \in B} A_b + \operatorname{diag}(r)\Bigr) \beta
+    .. math:: \Bigl(A - \sum_{b \in B} A_b + \operatorname{diag}(r_f)\Bigr) \beta
               = c - \sum_{b \in B} c_b
 
     `whole` is A with c as its last column, `blocks` holds A_b and c_b in the same way, and B of fit
-    f is ``minus[offsets[f]:offsets[f + 1]]``. The condition number is that of the Frobenius norm,
-    and NaN or huge where the matrix is not positive definite.
+    f is ``minus[offsets[f]:offsets[f + 1]]``, r_f a line of `ridge`. The condition number is that
+    of the Frobenius norm, and NaN or huge where the matrix is not positive definite.
 
     >>> both = np.array([[4.0, 8.0]])  # four rows of ones, whose targets sum to 8
     >>> last = np.array([[[3.0, 3.0]]])
-    >>> beta, condition = solve_without(both, last, np.array([0]), np.array([0, 0, 1]), np.zeros(1))
+    >>> beta, condition = solve_without(
+    ...     both, last, np.array([0]), np.array([0, 0, 1]), np.zeros((2, 1))
+    ... )
     >>> beta.ravel().tolist(), condition.tolist()
     ([2.0, 5.0], [1.0, 1.0])
     """
     order = len(whole)
     if whole.shape != (order, order + 1) or blocks.shape[1:] != whole.shape or not order:
         raise ValueError(f"shapes {whole.shape} of all rows and {blocks.shape} of blocks differ")
-    if ridge.shape != (order,):
-        raise ValueError(f"ridge must have shape ({order},), got {ridge.shape}")
     check_bounds(minus, "minus", 0, len(blocks) - 1, "the last block")
     if not len(offsets) or (np.diff(offsets) < 0).any():
         raise ValueError("offsets must ascend")
     check_bounds(offsets[[0, -1]], "offsets", 0, len(minus), "the length of minus")
+    if ridge.shape != (len(offsets) - 1, order):
+        raise ValueError(f"ridge must have {order} columns, one line per fit, got {ridge.shape}")
     coefficients, condition = np.empty((len(offsets) - 1, order)), np.empty(len(offsets) - 1)
     native().solve_without(
         np.ascontiguousarray(whole, np.float64),

@@ -7,6 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
@@ -37,8 +39,8 @@ def counted(monkeypatch):
     """How many fits each call of the fast path answered."""
     found = []
 
-    def count(*given):
-        done = linear_blocks.answer_blocks(*given)
+    def count(*given, **further):
+        done = linear_blocks.answer_blocks(*given, **further)
         found.append(int(done.sum()))
         return done
 
@@ -51,8 +53,9 @@ def counted(monkeypatch):
     [
         (LinearRegression(), {}),
         (Ridge(), {"alpha": [0.01, 1.0, 100.0]}),
+        (make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [0.01, 1.0, 100.0]}),
     ],
-    ids=["plain", "ridge"],
+    ids=["plain", "ridge", "standardised"],
 )
 def test_equals_the_fits(model, grid, counted):
     """Every pair of folds left out, by one penalty or several: scikit-learn's answers."""
@@ -62,6 +65,27 @@ def test_equals_the_fits(model, grid, counted):
     slow = answers(Generic(), model, grid, data, plan)
     np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10)
     assert counted == [plan.n_fits] * len(counted)
+
+
+@pytest.mark.parametrize(
+    ("scaler", "column", "n_answered"),
+    [
+        (StandardScaler(), X[:, 0], 21),
+        (StandardScaler(with_std=False), X[:, 0], 0),
+        (MinMaxScaler(), X[:, 0], 0),
+        (StandardScaler(), np.arange(N) == 0, 15),
+    ],
+    ids=["standardised", "only moved", "by its ends", "constant in some"],
+)
+def test_deviations_of_each_fit_are_those_of_its_rows(scaler, column, n_answered, counted):
+    """Behind a scaler that divides by them; a fit in which a column is constant is left."""
+    data = Data.check(np.column_stack([column, X[:, 1:]]), Y, task="regression")
+    plan = NestedInterval(6, repeats=1).plan(data, Streams(0))
+    model, grid = make_pipeline(scaler, Ridge()), {"ridge__alpha": [0.1, 10.0]}
+    fast = answers(LeastSquares(), model, grid, data, plan)
+    slow = answers(Generic(), model, grid, data, plan)
+    np.testing.assert_allclose(fast, slow, rtol=1e-10, atol=1e-10)
+    assert sum(counted) == n_answered
 
 
 def test_few_fits_and_many_penalties_are_left_alone(counted):

@@ -24,13 +24,22 @@ FEW = 5  # fits; fewer are answered one by one, which is as fast
 MANY = 300  # penalties times columns; above it a decomposition of every fit is faster
 CLEAR = 1e4  # condition number up to which rounding stays below 1e-11 of the targets' spread
 ALIKE = 1e2  # how far scales of columns may differ where small directions are dropped
+NARROW = 1e-3  # share of a column's variance that is left in a fit
 SHARP = 1e-6  # the usual cut-off of directions
 
 
 def answer_blocks(
-    task: Task, manner: Manner, penalties: np.ndarray, single: np.ndarray
+    task: Task,
+    manner: Manner,
+    penalties: np.ndarray,
+    single: np.ndarray,
+    *,
+    standardised: bool = False,
 ) -> np.ndarray:
-    """Which fits were answered; none of those in `single`."""
+    """Which fits were answered; none of those in `single`.
+
+    With `standardised` each fit scales its columns to variance 1 before they are penalised.
+    """
     plan = task.plan
     done = np.zeros(plan.n_fits, dtype=bool)
     fits = _fits(plan, single)
@@ -53,12 +62,16 @@ def answer_blocks(
     scale = _scales(plan, fits, task.data.y, middle)
     lost = np.maximum(task.data.y.std() / scale, 1.0)  # digits of targets that a fit does not see
     far = float(np.linalg.norm(mean / spread))
+    weights, sound = np.broadcast_to(1 / spread**2, (len(fits), len(spread))), np.True_
+    if standardised:
+        weights = _variances(whole, of_blocks, minus, offsets)
+        sound = weights.min(axis=1) > NARROW  # else a column may be constant but for rounding
     solved = []
     for penalty in penalties:
-        ridge = np.append(0.0, penalty / spread**2)
+        ridge = np.pad(penalty * weights, ((0, 0), (1, 0)))
         beta, condition = solve_without(whole, of_blocks, minus, offsets, ridge)
         doubts = EPS * far * np.linalg.norm(beta[:, 1:], axis=1) / scale  # an intercept's rounding
-        clear = (condition * lost <= CLEAR) & (doubts <= DOUBT)
+        clear = (condition * lost <= CLEAR) & (doubts <= DOUBT) & sound
         if not clear.any():
             return done
         solved.append((beta, clear))
@@ -105,6 +118,24 @@ def _products(
         rows = plan.blocks.rows[plan.blocks.offsets[used[at], None] + np.arange(size)]
         of_blocks[at] = Z[rows].transpose(0, 2, 1) @ both[rows]
     return Z.T @ both, of_blocks, place.ravel(), sets.offsets
+
+
+def _variances(
+    whole: np.ndarray, of_blocks: np.ndarray, minus: np.ndarray, offsets: np.ndarray
+) -> np.ndarray:
+    """Of the columns in the rows of every fit, (fit, column), from the products of rows."""
+    lacking = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    moments = []
+    for every, each in (
+        (whole[0, :-1], of_blocks[:, 0, :-1]),
+        (whole.diagonal(), np.diagonal(of_blocks, axis1=1, axis2=2)),
+    ):
+        lost = np.zeros((len(offsets) - 1, len(every)))
+        np.add.at(lost, lacking, each[minus])
+        moments.append(every - lost)
+    first, second = moments
+    variances: np.ndarray = second / first[:, :1] - (first / first[:, :1]) ** 2
+    return variances[:, 1:]
 
 
 def _scales(plan: Plan, fits: np.ndarray, y: np.ndarray, middle: float) -> np.ndarray:

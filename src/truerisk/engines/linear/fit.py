@@ -122,18 +122,18 @@ class TrainSet:
         intercept: bool,
     ) -> TrainSet | None:
         """None where all weights are zero."""
-        if weights is None:
-            weights = np.ones(len(X))
-        if not weights.all():
+        if weights is not None and not weights.all():
             X, Y, weights = X[weights > 0], Y[weights > 0], weights[weights > 0]
         if not len(X):
             return None
-        root = np.sqrt(weights)
+        root = np.ones(len(X)) if weights is None else np.sqrt(weights)
         mean, mean_y = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
         if intercept:
             mean = np.average(X, axis=0, weights=weights)
             mean_y = np.average(Y, axis=0, weights=weights)
-        Z, T = (X - mean) * root[:, None], (Y - mean_y) * root[:, None]
+        Z, T = X - mean, Y - mean_y
+        if weights is not None:
+            Z, T = Z * root[:, None], T * root[:, None]
         return cls(Z, T, mean, mean_y, root, n_given, intercept)
 
     @property

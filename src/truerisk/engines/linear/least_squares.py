@@ -88,8 +88,14 @@ class LeastSquares(OnePass):
             return none
         single, row = single_row_fits(task.plan)
         single[task.plan.free_fits] = False  # these are made one by one
+        if task.X is None and manner.penalised:
+            X = unless_it_fails(lambda: dense(task.data.X)) if _standardises(task) else None
+            if X is None:
+                return none
+            given = replace(task, X=X), manner, penalties, single
+            return answer_blocks(*given, standardised=True)
         if task.X is None:
-            scaled = None if manner.penalised or not single.any() else _scaled(task, manner)
+            scaled = _scaled(task, manner) if single.any() else None
             if scaled is None:
                 return none
             return Singles(SharedRows(scaled, manner, penalties), single, row, scaled=True).answer()
@@ -189,6 +195,12 @@ def _scaled(task: Task, manner: Manner) -> Task | None:
     steps, data = clone(task.group.preparation), task.data
     X = unless_it_fails(lambda: dense(steps.fit_transform(data.rows(np.arange(data.n_rows)))))
     return None if X is None else replace(task, X=X)
+
+
+def _standardises(task: Task) -> bool:
+    """Whether the one step before the learner divides columns by their deviations."""
+    ((_, step), *others) = task.group.preparation.steps
+    return not others and is_exactly(step, SCALERS[0]) and step.with_std is True
 
 
 def _only_scales(step: tuple[str, Any]) -> bool:
