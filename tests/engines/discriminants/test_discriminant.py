@@ -33,6 +33,7 @@ import truerisk as tr
 from truerisk.core.contracts import Request, RunOptions, Streams
 from truerisk.core.errors import FitFailed
 from truerisk.engines.discriminants.discriminant import LinearDiscriminants
+from truerisk.engines.templates import task as tasks
 from truerisk.models import LinearDiscriminant
 
 ENGINE = LinearDiscriminants()
@@ -194,6 +195,10 @@ def test_scaling_is_let_go_where_it_changes_nothing(scaler, solver, passes, monk
     with counted(monkeypatch) as seen:
         require_equal(ENGINE, family, data, LOO, [RESPONSES[1]])
     assert seen["passes"] == passes
+    fitted, steps = [], tasks.fitted_steps
+    monkeypatch.setattr(tasks, "fitted_steps", lambda *given: fitted.append(1) or steps(*given))
+    require_equal(ENGINE, family, data, FOLDS, [RESPONSES[1]])
+    assert bool(fitted) == bool(passes)  # folds of their own are not scaled either
 
 
 # ---------------------------------------------------------------- refusals

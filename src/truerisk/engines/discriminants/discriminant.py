@@ -10,7 +10,7 @@ rank, or too few digits are known, scikit-learn itself is asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +25,6 @@ from truerisk.engines.discriminants.rule import DiscriminantRule, setting_refusa
 from truerisk.engines.discriminants.samples import answer_samples
 from truerisk.engines.discriminants.scatter import Classes
 from truerisk.engines.discriminants.shrunk import ShrunkFit, moved_by_rounding
-from truerisk.engines.preparation.prepared import OwnArithmetic, dense
 from truerisk.engines.settings import Group, settings_of
 from truerisk.engines.templates.deciding import respond, undecided
 from truerisk.engines.templates.left_out import LeftOut
@@ -77,6 +76,10 @@ class LinearDiscriminants(OnePass):
         rest = np.ones(task.plan.n_fits, dtype=bool)
         rest[out.fits] = False
         done |= answer_samples(task, X, rest)
+        if task.X is None:  # no scaler of their own for the fits that are left
+            for fit in np.flatnonzero(rest & ~done):
+                self._answer(replace(task, X=X), int(fit))
+            done |= rest
         if not len(out.fits):
             return done
         classes = Classes.of(X, task.data.class_codes)
@@ -179,7 +182,4 @@ def _shared_rows(task: Task) -> np.ndarray | None:
     scales = all(is_exactly(step, "sklearn.preprocessing:StandardScaler") for step in steps)
     if not scales or any(shrinkage_of(setting) for setting in task.group.settings):
         return None
-    try:
-        return dense(task.data.X)
-    except OwnArithmetic:  # what the scaler makes of it may be of another size
-        return None
+    return task.prepared_by_all_rows()

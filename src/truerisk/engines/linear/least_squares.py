@@ -190,10 +190,7 @@ def _scaled(task: Task, manner: Manner) -> Task | None:
     """The task with columns scaled by all rows, where least squares does not mind by which."""
     if not manner.intercept or not all(map(_only_scales, task.group.preparation.steps)):
         return None
-    from sklearn.base import clone
-
-    steps, data = clone(task.group.preparation), task.data
-    X = unless_it_fails(lambda: dense(steps.fit_transform(data.rows(np.arange(data.n_rows)))))
+    X = task.prepared_by_all_rows()
     return None if X is None else replace(task, X=X)
 
 

@@ -27,7 +27,7 @@ def squares_fit(table: Any) -> bool:
     if not columns.size:
         return True
     if (np.abs(columns[0]) >= LEAST).all():  # as in most tables: one look at them as a whole
-        return bool(-MOST <= columns.min() and columns.max() <= MOST)
+        return bool(columns.min() >= -MOST and columns.max() <= MOST)
     most = np.maximum(columns.max(axis=0), -columns.min(axis=0))
     return bool(((most <= MOST) & ((most >= LEAST) | (most == 0))).all())
 

@@ -15,7 +15,7 @@ from truerisk.core.linear_rules import LinearRules
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.fitted import Begin, fitted_steps
-from truerisk.engines.preparation.prepared import dense
+from truerisk.engines.preparation.prepared import dense, unless_it_fails
 from truerisk.engines.running.fit_warnings import Warned
 from truerisk.engines.running.fitting import error_of, fit_pieces, place_counts
 from truerisk.engines.running.shared_steps import known_steps
@@ -73,6 +73,13 @@ class Task:
     freedom: np.ndarray | None = None  # (line, fit), where the plan asks for it
     rules: list[LinearRules] = field(default_factory=list)  # of the fits that are asked for theirs
     largest: dict[str, float] = field(default_factory=dict)  # of what is measured, by its name
+
+    def prepared_by_all_rows(self) -> np.ndarray | None:
+        """X after steps that are fitted on all rows; None where they fail."""
+        from sklearn.base import clone
+
+        steps, every = clone(self.group.preparation), self.data.rows(np.arange(self.data.n_rows))
+        return unless_it_fails(lambda: dense(steps.fit_transform(every)))
 
     def of_fit(self, fit: int) -> Group | None:
         """The candidates asked in a fit: all of the group, its one winner, or none of it."""
