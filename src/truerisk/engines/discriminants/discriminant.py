@@ -78,7 +78,7 @@ class LinearDiscriminants(OnePass):
         done |= answer_samples(task, X, rest)
         if task.X is None:  # no scaler of their own for the fits that are left
             for fit in np.flatnonzero(rest & ~done):
-                self._answer(replace(task, X=X), int(fit))
+                self.answer_fit(replace(task, X=X), int(fit))
             done |= rest
         if not len(out.fits):
             return done

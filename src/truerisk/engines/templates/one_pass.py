@@ -202,7 +202,7 @@ class OnePass(Engine):
         first = int(done.sum())
         tell(before + size * first // n_fits, total)
         for count, fit in enumerate(np.flatnonzero(~done), start=first + 1):
-            self._answer(task, int(fit))
+            self.answer_fit(task, int(fit))
             tell(before + size * count // n_fits, total)
         task.ask_the_learner()
         task.notes.extend(self.closing_notes(task))
@@ -219,7 +219,8 @@ class OnePass(Engine):
         X = unless_it_fails(lambda: self.table(group, data))
         return (X, False) if X is not None and self.fits(X) else (None, True)
 
-    def _answer(self, task: Task, fit: int) -> None:
+    def answer_fit(self, task: Task, fit: int) -> None:
+        """Answer one fit by its own pass, or leave it open."""
         group = task.worth_trying(fit)
         if group is None:
             return
