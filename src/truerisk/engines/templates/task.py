@@ -151,8 +151,6 @@ class Task:
     def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
         """The learner is fitted for the first of all that warn alike, whose sentence is theirs."""
         self.alike.extend((int(fit), int(c)) for c in candidates)
-        if self.alike:
-            self.leave_open(self.alike[0][0], self.alike[0][1:])
 
     def all_open(self) -> np.ndarray:
         """Leave every fit open."""
@@ -162,7 +160,9 @@ class Task:
         return np.ones(self.plan.n_fits, dtype=bool)
 
     def ask_the_learner(self) -> None:
-        """Fit the learner itself wherever an answer was left open."""
+        """Fit the learner itself wherever an answer was left open, and for a warning of many."""
+        for fit, candidate in self.alike[:1]:
+            self.leave_open(fit, [candidate])
         for fit, candidates in sorted(self.open.items()):
             if candidates:
                 self._ask(fit, sorted(candidates))
