@@ -136,7 +136,7 @@ calibration: .venv/.package ## do intervals keep their promise? the short form o
 .PHONY: test-floor
 test-floor: .venv-floor/.package ## the suite with the oldest supported dependencies
 	@$(FLOOR)/python tests/report/chromium.py
-	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) $(ARGS)
+	$(QUIET_BLAS) $(FLOOR)/python -m pytest $(PARALLEL) $(ARCHITECTURE:%=--ignore=%) --ignore=tests/golden $(ARGS)
 
 .PHONY: test-partners
 test-partners: .venv-partners/.package ## what people bring beside: optuna, scikit-optimize, boosters, imbalanced-learn, skore

@@ -1,0 +1,1 @@
+"""What some two hundred calls of the public face answer, number by number and word by word."""
