@@ -95,3 +95,15 @@ def test_answers_are_those_of_single_questions(remainder):
     )
     assert fast.engine == "knn"
     np.testing.assert_array_equal(fast.losses, whole.losses)
+
+
+def test_copies_of_a_row_that_rounding_parts_are_left_to_the_learner():
+    """A component beyond the rank is rounding alone, and says other things of a row drawn twice."""
+    X = np.array([[1000.0, 1002.0, 999.0], [999.0, 1001.0, 998.0], [1000.0, 999.0, 1001.0]])
+    model = make_pipeline(PCA(), tr.models.LogisticPath())
+    method = tr.methods.Bootstrap("bootstrap", replicates=2)
+    found, own = (
+        tr.estimate_risk(model, X, np.array([0, 1, 0]), method=method, engine=word)
+        for word in ("logistic-path", "generic")
+    )
+    np.testing.assert_array_equal(found.losses, own.losses)

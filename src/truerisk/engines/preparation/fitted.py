@@ -20,6 +20,7 @@ __all__ = ["Begin", "fit_and_transform", "fitted_steps"]
 Read = TypeVar("Read", bound=Any)
 
 EVERY = -1  # the number of all questions of a fit, where they are asked at once
+ROUNDING = 1e-9  # of what the rows of a column span: copies of a row differ by less
 
 
 class BegunSteps(Protocol):
@@ -75,14 +76,26 @@ def fitted_steps(
     X = read(begun.table)
     if drew(begun.fitted, len(every)):
         raise OwnArithmetic("drawn at random")
-    if times is not None and len(X) == len(every):  # equal rows stay equal
-        X = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
+    if times is not None and len(X) == len(every):
+        once = X[np.concatenate([[0], np.cumsum(times)[:-1]])]
+        if isinstance(X, np.ndarray) and not _are_copies(X, np.repeat(once, times, axis=0)):
+            raise OwnArithmetic("a row and its copy made unequal by rounding")
+        X = once
     joined = len(sets) < len(asked)
     numbers = [EVERY] if joined else range(len(sets))
     found = [read(begun.asked(number, test)) for number, test in zip(numbers, tests, strict=True)]
     if [len(X), *map(len, found)] != [len(rows), *map(len, sets)]:
         raise OwnArithmetic("other rows than it was given")
     return X, _apart(found[0], asked) if joined else found
+
+
+def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:
+    """Whether copies of a row stay equal but for the last digits of their columns.
+
+    Where a column holds nothing but rounding, as a component beyond the rank does, they do not.
+    """
+    with np.errstate(invalid="ignore"):
+        return not (np.abs(X - copies) > ROUNDING * np.ptp(X, axis=0)).any()
 
 
 def _begun(
