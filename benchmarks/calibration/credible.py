@@ -2,10 +2,13 @@
 
 python -m benchmarks.calibration.credible --sets 200
 python -m benchmarks.calibration.credible --inflation --sets 60
+python -m benchmarks.calibration.credible --inflation --correlated --sets 60
 
 The rule is logistic regression. It is judged by the rows that it was fitted on, or by as many
 others; in standard units, in those of the problem, or with the prior `empirical`. With
-`--inflation` the priors `flat` and `jeffreys` are, up to where they state an interval, and beyond.
+`--inflation` the priors `flat` and `jeffreys` are, up to where they state an interval, and beyond;
+with `--correlated` on features of correlation ½, scales from 1 to 3, and means less far apart, by
+a linear discriminant.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import norm
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
@@ -48,7 +52,7 @@ WIDENED = [  # rows of a class, features, prior
     (50, 5, "flat"), (50, 20, "jeffreys"), (50, 20, "flat"), (200, 5, "flat"),
     (200, 20, "jeffreys"), (200, 20, "flat"),
 ]  # fmt: skip
-APART = (2.0, 3.5)  # standard deviations between the means
+APART = {False: (2.0, 3.5), True: (1.5, 3.0)}  # standard deviations between the means; correlated
 
 
 @dataclass(frozen=True)
@@ -87,25 +91,30 @@ def coverage(name: str, n_sets: int) -> dict[str, Held | None]:
     }
 
 
-def widened(n: int, p: int, prior: str, n_sets: int) -> list[float]:
+def widened(n: int, p: int, prior: str, n_sets: int, *, correlated: bool = False) -> list[float]:
     """Shares of intervals that hold the error: by own rows and by others, for each distance."""
     held: dict[tuple[bool, float], list[bool]] = {}
-    for apart in APART:
-        mean = np.full(p, apart / 2 / np.sqrt(p))
+    spread = np.linspace(1, 3, p)[:, None] * np.linalg.cholesky((np.eye(p) + 1) / 2)
+    mixed = spread if correlated else np.eye(p)
+    for apart in APART[correlated]:
+        mean = mixed @ np.full(p, apart / 2 / np.sqrt(p))
         for seed in range(n_sets):
             rng = np.random.default_rng([p, n, seed, int(10 * apart)])
             y = np.repeat([0, 1], n)
             own, other = (
-                rng.normal(size=(2 * n, p)) + np.where(y[:, None], mean, -mean) for _ in range(2)
+                rng.normal(size=(2 * n, p)) @ mixed.T + np.where(y[:, None], mean, -mean)
+                for _ in range(2)
             )
-            model = LogisticRegression().fit(own, y)
+            rule = LinearDiscriminantAnalysis() if correlated else LogisticRegression()
+            model = rule.fit(own, y)
             slope, start = model.coef_[0], model.intercept_[0]
-            margins = (start * np.array([1, -1]) - slope @ mean) / np.linalg.norm(slope)
+            margins = (start * np.array([1, -1]) - slope @ mean) / np.linalg.norm(slope @ mixed)
             truth = norm.cdf(margins).mean()
             for by_own, rows in ((True, own), (False, other)):
                 post = tr.bayesian_error(slope, start, rows, y, prior=prior)
                 held.setdefault((by_own, apart), []).append(truth in post.interval())
-    return [float(np.mean(held[by_own, apart])) for by_own in (True, False) for apart in APART]
+    order = [(by_own, apart) for by_own in (True, False) for apart in APART[correlated]]
+    return [float(np.mean(held[part])) for part in order]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -113,12 +122,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=200)
     parser.add_argument("--inflation", action="store_true")
+    parser.add_argument("--correlated", action="store_true")
     given = parser.parse_args(arguments)
     warnings.simplefilter("ignore", TrueRiskWarning)
     if given.inflation:
         rule_errors.MOST = np.inf  # as if there were no bound
         for cell in WIDENED:
-            held = widened(*cell, given.sets)
+            held = widened(*cell, given.sets, correlated=given.correlated)
             print("|", *cell, "|", *(f"{100 * share:.0f}" for share in held), "|", flush=True)
         return
     print("| | " + " | ".join(COLUMNS) + " |")

@@ -31,15 +31,16 @@ def instability_of_pairs(
     member = np.arange(len(rows)) if groups is None else _numbered(groups)
     place = np.searchsorted(rows, shaken.rows)
     n_others = int(shaken.other.max()) + 1
-    keys, cell = np.unique(member[place] * n_others + shaken.other, return_inverse=True)
-    times = np.bincount(keys // n_others)
+    cell = member[place] * n_others + shaken.other
+    seen = np.bincount(cell, minlength=(int(member.max()) + 1) * n_others) > 0
+    times = seen.reshape(-1, n_others).sum(axis=1)
     if np.ptp(times) or times[0] < 2:
         return None
     share = weights[place]
     within = np.empty(len(residuals))
     for c, losses in enumerate(shaken.losses):
-        sums = np.bincount(cell.ravel(), losses * share).reshape(len(times), times[0])
-        within[c] = sums.var(axis=1, ddof=1).sum()
+        sums = np.bincount(cell, losses * share, minlength=len(seen))[seen]
+        within[c] = sums.reshape(len(times), times[0]).var(axis=1, ddof=1).sum()
     influence = residuals * weights
     if groups is not None:
         influence = np.array([np.bincount(member, line) for line in influence])
