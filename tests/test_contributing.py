@@ -193,3 +193,22 @@ def test_the_section_is_needed(clone):
             python(clone, *PYTEST, "-k", "odd-even and registry_line", "tests")
     finally:
         page.write_text(text, "utf-8")
+
+
+def test_the_suite_holds_over_what_was_added(clone, tmp_path):
+    """Tests that go over every word of a registry go over those of the page, and pass."""
+    from truerisk.kernels import _native
+
+    clone = shutil.copytree(clone, tmp_path / "whole")
+    shutil.copy(_native.__file__, clone / "src" / "truerisk" / "kernels")
+    left = shutil.ignore_patterns("__pycache__", "golden", Path(__file__).name)
+    shutil.copytree(ROOT / "tests", clone / "tests", dirs_exist_ok=True, ignore=left)
+    places = [
+        str(path.relative_to(clone))
+        for room in ("methods", "methods/interval_forms", "engines", "testing", "cli", "report")
+        for path in (clone / "tests" / room).glob("test_*.py")
+        if "names()" in path.read_text("utf-8") or "registry" in path.read_text("utf-8")
+    ]
+    words = " or ".join(example.word for example in EXAMPLES)
+    said = python(clone, *PYTEST, *places, "-k", words)
+    assert int(re.search(r"(\d+) passed", said)[1]) >= 40
