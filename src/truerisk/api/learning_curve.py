@@ -119,7 +119,7 @@ def learning_curve(
     >>> curve.sizes.tolist()
     [10.0, 13.0, 18.0, 24.0, 33.0, 44.0, 59.0, 80.0]
     >>> print(curve.at(180))
-    with 180 rows expect 0.0863 [0.0303, 0.1540]
+    with 180 rows expect 0.0865 [0.0310, 0.1525]
     """
     for name, given in {"time": time, "block": block}.items():
         if given is not None:
