@@ -20,7 +20,7 @@ ABSENT = """
 
     sys.meta_path.insert(0, Absent())
 """
-OFF = "knn, interval, logistic-path, svm"
+OFF = "knn, interval, logistic-path, svm, elastic-net"
 
 
 def without_the_module(script: str) -> str:

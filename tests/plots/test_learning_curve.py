@@ -46,8 +46,8 @@ def test_how_far_can_be_said(curve, axes):
     """Up to four times the rows, and no further."""
     curve.plot(ax=axes, to=320)
     assert axes.lines[-1].get_xdata()[-1] == pytest.approx(320)
-    with pytest.raises(BadArgument, match="to=361: .* carried on to 360 at most"):
-        curve.plot(ax=axes, to=361)
+    with pytest.raises(BadArgument, match="to=321: .* carried on to 320 at most"):
+        curve.plot(ax=axes, to=321)
 
 
 def test_a_score_is_drawn_as_a_score(axes):
