@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ __all__ = ["differences", "record"]
 
 PASSING = ("versions", "seconds", "created", "truerisk", "schema_version")
 """Keys of JSON that change from run to run or from release to release."""
+VERSION = re.compile(r"\b(truerisk|sklearn|numpy|scipy|python) \d[\w.]*")
 LONG = 12
 CLOSE = 1e-7
 
@@ -41,7 +43,7 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
         return _digest(value) if _is_long(value) else [_plain(one) for one in value]
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, bool | int | float):
         return value
     return _timeless(str(value))
 
@@ -57,7 +59,8 @@ def _digest(values: Any) -> dict[str, float]:
 
 
 def _timeless(text: str) -> str:
-    """Without the last column of an assessment's table, its seconds."""
+    """Without versions, and without the last column of an assessment's table, its seconds."""
+    text = VERSION.sub(r"\1 …", text)
     lines = text.splitlines()
     head = next((line for line in lines if line.rstrip().endswith("  time")), None)
     if head is None:
