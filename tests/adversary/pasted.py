@@ -69,7 +69,7 @@ def searched(search, X, y, groups, sample_weight):
     beside = {"groups": groups, "sample_weight": sample_weight}
     try:
         return search.fit(X, y, **beside).curve_
-    except ValueError as error:
+    except Exception as error:  # scikit-learn of constant columns: IndexError
         if "failed in the refit" not in str(error):
             raise
         search.set_params(refit=False).fit(X, y, **beside)
@@ -78,7 +78,7 @@ def searched(search, X, y, groups, sample_weight):
         given = {} if sample_weight is None else {last + "sample_weight": sample_weight}
         try:
             model.fit(X, y, **given)
-        except ValueError:
+        except (IndexError, ValueError):  # scikit-learn of constant columns
             return search.curve_
         raise
 
