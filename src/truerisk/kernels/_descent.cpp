@@ -8,17 +8,9 @@
 #include <numeric>
 #include <vector>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
-namespace nb = nanobind;
+#include "_arrays.hpp"
 
 namespace {
-
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 
 #if defined(__x86_64__) && defined(__GNUC__)
 // Four at a time; the answers are the same without.

@@ -6,17 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
-namespace nb = nanobind;
+#include "_arrays.hpp"
 
 namespace {
-
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 
 constexpr std::size_t LANES = 8;  // fits that go through the same steps side by side
 

@@ -5,12 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include "_arrays.hpp"
 #include "_interval_chain.hpp"
-
-namespace nb = nanobind;
 
 namespace {
 
@@ -20,11 +16,6 @@ using intervals::Chain;
 using intervals::Count;
 using intervals::Through;
 using intervals::never;
-
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 
 Chain chain_of(const Count* wrong, std::size_t n_groups, Count most_asked) {
     const auto asked = static_cast<std::size_t>(most_asked);

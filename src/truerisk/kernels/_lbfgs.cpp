@@ -7,21 +7,13 @@
 #include <memory>
 #include <vector>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include "_arrays.hpp"
 #include "_lbfgs.hpp"
 #include "_lbfgs_blocks.hpp"
 #include "_lbfgs_table.hpp"
 
-namespace nb = nanobind;
-
 namespace {
 
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 using Rowwise = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using AnyOrder = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;
 using lbfgs::AT_ONCE;

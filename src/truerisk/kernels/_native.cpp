@@ -7,15 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
-namespace nb = nanobind;
-
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
+#include "_arrays.hpp"
 
 // The class with most votes among the k nearest rows, for every k in one pass per query.
 //

@@ -7,19 +7,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include "_arrays.hpp"
 #include "_candidates.hpp"
 
-namespace nb = nanobind;
-
 namespace {
-
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 
 // ---------------------------------------------------------------- exact distances, sorted
 

@@ -5,19 +5,10 @@
 #include <cstdint>
 #include <limits>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include "_arrays.hpp"
 #include "_svm_solver.hpp"
 
-namespace nb = nanobind;
-
 namespace {
-
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 
 struct Path {
     const double* Cs;

@@ -7,19 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include "_arrays.hpp"
 #include "_svm_steps.hpp"
-
-namespace nb = nanobind;
 
 namespace {
 
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 using Table = Input<double, nb::ndim<2>>;
 
 // The inner product that SVC itself calls (scipy's BLAS), as Cython modules export it.

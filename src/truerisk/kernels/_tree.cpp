@@ -4,20 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include "_arrays.hpp"
 #include "_tree_growth.hpp"
 #include "_tree_impurity.hpp"
 
-namespace nb = nanobind;
-
 namespace {
 
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using List = Input<T, nb::ndim<1>>;
 

@@ -7,19 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include "_arrays.hpp"
 #include "_plan.hpp"
-
-namespace nb = nanobind;
 
 namespace {
 
-template <typename T, typename Shape>
-using Input = nb::ndarray<const T, Shape, nb::c_contig, nb::device::cpu>;
-template <typename T, typename Shape>
-using Output = nb::ndarray<T, Shape, nb::c_contig, nb::device::cpu>;
 using Ints = Input<std::int32_t, nb::ndim<1>>;
 using Longs = Input<std::int64_t, nb::ndim<1>>;
 
