@@ -50,6 +50,7 @@ def test_objects_pass() -> None:
     [
         ("holdot", UnknownName, "did you mean 'holdout'"),
         ("10fold", UnknownName, "did you mean '10-fold'"),
+        ("5-flod", UnknownName, "did you mean '5-fold'"),
         ("K-fold", UnknownName, "put a number for K"),
         ("1-fold", BadData, "K >= 2"),
         ("0x3-fold", BadData, "repeats=0"),

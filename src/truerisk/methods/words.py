@@ -178,7 +178,7 @@ def _maker(word: str) -> tuple[Callable[..., Method], tuple[int, ...]]:
         raise UnknownName("put a number for K: method='10-fold', or '5x10-fold' for 5 repeats.")
     if word in registry:
         return registry.load(word), ()
-    known = [*registry, "10-fold", "5x10-fold"]
+    known = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
     raise UnknownName(
         f"there is no method {shown(word)}{closest(word, known) or '.'} "
         f"Known: {', '.join(registry)} (any K, '5x10-fold' repeats)."
