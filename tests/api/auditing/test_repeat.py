@@ -9,7 +9,9 @@ from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import Refusal
+from truerisk.core.errors import Refusal, TrueRiskError
+
+TUNED = KNeighborsClassifier(), {"n_neighbors": [1, 3]}
 
 FOLDS = np.arange(60) % 6
 OUTER = tr.methods.KFold(folds=FOLDS)
@@ -131,3 +133,19 @@ def test_splits_that_cannot_be_replayed_can_be_repeated(grid_search, simple):
     """Level nested draws them anew, which is what the search does."""
     cv = KFold(5, shuffle=True)
     assert tr.audit(grid_search(cv=cv), *simple, level="nested").honest.value is not None
+
+
+@pytest.mark.parametrize("outer", [0, "", []])
+@pytest.mark.parametrize(
+    "search",
+    [
+        GridSearchCV(*TUNED),
+        GridSearchCV(*TUNED, refit=lambda _: 0),
+        tr.HonestSearchCV(*TUNED),
+    ],
+)
+def test_outer_folds_that_are_none_are_refused(search, outer, simple):
+    """They are not taken for those that nobody named, whichever way a search is repeated."""
+    fitted = clone(search).fit(*simple)
+    with pytest.raises(TrueRiskError):
+        tr.audit(fitted, *simple, level="nested", outer=outer)

@@ -45,9 +45,10 @@ def repeated(
     with stage("repeating the search"):
         if claim.kept is not None:
             return _ours(search, claim.kept, X, y, outer, given)
+        folds = USUAL_FOLDS if outer is None else outer
         if _is_fixed_grid(search):
-            return _by_grid(claim, scale, X, y, outer, given)
-        return _by_clones(search, claim, scale, X, y, outer, given)
+            return _by_grid(claim, scale, X, y, folds, given)
+        return _by_clones(search, claim, scale, X, y, folds, given)
 
 
 def _ours(
@@ -58,7 +59,8 @@ def _ours(
 
     known = getattr(search, "risk_", None)
     if known is None or outer is not None:
-        again = clone(search).set_params(outer=outer or USUAL_FOLDS, refit=False)
+        again = clone(search).set_params(refit=False)
+        again.set_params(outer=USUAL_FOLDS if outer is None else outer)
         if again.select_by is None and again.cv is None:  # whatever is known of the rows by now
             again.set_params(select_by=kept.common.method)
         of_rows = {name: given[name] for name in ("groups", "time", "block")}
@@ -86,9 +88,7 @@ def _by_grid(
     problem = pose(
         Family(claim.estimator, claim.candidates), X, y, loss=_loss(scale, claim), **given
     )
-    found = procedure_of(
-        compute(problem, Nested(USUAL_FOLDS if outer is None else outer, _inner(claim, y)))
-    )
+    found = procedure_of(compute(problem, Nested(outer, _inner(claim, y))))
     assert found is not None
     return replace(found, notes=(*found.notes, *claim.notes))
 
@@ -116,7 +116,7 @@ def _by_clones(
     params = with_groups(given.get("fit_params") or {}, given.get("groups"))
     asked = {**given, "fit_params": params, "loss": _loss(scale, claim)}
     problem = pose(Family(clone(search)), X, y, **asked)
-    return of_clones(curve_of(compute(problem, outer or USUAL_FOLDS))[0], claim.search)
+    return of_clones(curve_of(compute(problem, outer))[0], claim.search)
 
 
 def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:
