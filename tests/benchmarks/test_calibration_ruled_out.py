@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from benchmarks.calibration import ruled_out
 from benchmarks.calibration.battery import Cell
 
@@ -17,8 +18,6 @@ def test_every_cell_has_its_line(monkeypatch, capsys):
 
 def test_what_is_withheld_is_rated_as_it_would_have_been():
     """Four of five data sets have an interval, which three hold; the fifth would have held, too."""
-    import numpy as np
-
     given = np.array([True, True, True, True, False])
     held = np.array([True, True, True, False, True])
     said = ruled_out._counted(given, held)

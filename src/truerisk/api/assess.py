@@ -102,8 +102,8 @@ def assess(
     X, y : table and target
     methods : sequence of methods, optional
         The first one tunes; the risk curves by the others are kept beside it in ``criteria``.
-        By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where
-        times are given, "blocks-5" where places are.
+        By default "5-fold"; "holdout" above 10,000 rows; "forward-5" where times are given,
+        "blocks-5" where places are.
     outer : method, optional
         The splits that test each tuned learner (nested validation). By default "pairs": the folds
         of the first method, left out alone and two at a time; the usual method where it has none.

@@ -89,7 +89,8 @@ def _sizes(plan: Plan) -> Iterator[Finding]:
     if 1 < smallest < FEWEST_ROWS or (smallest == 1 and int(plan.test_sizes.max()) > 1):
         yield Finding(
             "few-rows-per-fold",
-            f"The smallest test set has {smallest} rows: its score takes few values, and where "
-            "the best of many settings is taken, it is often the luckiest.",
+            f"The smallest test set has {smallest} row{'s' if smallest > 1 else ''}: its score "
+            "takes few values, and where the best of many settings is taken, it is often the "
+            "luckiest.",
             "Use fewer folds, or repeat them (RepeatedStratifiedKFold).",
         )
