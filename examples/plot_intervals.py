@@ -22,9 +22,9 @@ for seed in range(n):
     search = tr.HonestSearchCV(KNeighborsClassifier(), grid, random_state=seed).fit(X, y)
     truth[seed] = problem.true_risk(search, n_test=5_000).value
     honest[seed] = search.risk_.interval.low, search.risk_.interval.high
-    kept = search.cv_results_
-    folds = 1 - np.array([kept[f"split{k}_test_score"][search.best_index_] for k in range(10)])
-    half = 1.96 * folds.std(ddof=1) / np.sqrt(10)
+    kept, K = search.cv_results_, search.n_splits_
+    folds = 1 - np.array([kept[f"split{k}_test_score"][search.best_index_] for k in range(K)])
+    half = 1.96 * folds.std(ddof=1) / np.sqrt(K)
     usual[seed] = folds.mean() - half, folds.mean() + half
 
 figure, both = plt.subplots(1, 2, figsize=(6.4, 5.4), sharey=True, layout="constrained")
