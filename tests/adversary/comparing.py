@@ -14,7 +14,9 @@ __all__ = ["Failure", "failures"]
 
 NEAR = 1e-9
 ROUNDING = 1e-13
+LAST_DIGIT = 1e-15  # a few roundings of a double, of which a model has several in a row
 UNIT_LOSSES = ("'r2'",)
+RATIOS = ("overfitting", "weight")  # of losses, in the tables of .632+
 
 
 @dataclass(frozen=True)
@@ -106,14 +108,27 @@ def _same(case: Case, name: str, a: Any, b: Any) -> bool:
 
 
 def tolerance(case: Case, name: str, expected: np.ndarray) -> Any:
-    """1e-9 of the scale of the loss; rounding of a target far from 0 is in the loss as it is."""
+    """1e-9 of the scale of the loss, and what rounding of a prediction does to it.
+
+    A model whose columns lie far from zero beside their spread loses as many digits of its
+    predictions; a squared loss turns that rounding into twice the residual times it, which is more
+    than 1e-9 of the loss where the residual is small beside a target that does not vary.
+    """
     size = float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
     if case.task == "classification":
         return NEAR * max(1.0, size)
     y = np.asarray(case.table.y, dtype=float)
     spread, largest = float(np.ptp(y, axis=0).max()), float(np.abs(y).max())
-    if case.loss in UNIT_LOSSES:  # in units of the spread, and that of a fold may be much smaller
-        return max(1.0, size) * (NEAR + 12 * ROUNDING * largest / max(spread, ROUNDING * largest))
+    rounding = (ROUNDING + LAST_DIGIT * _distance(case.table.X)) * largest
+    if case.loss in UNIT_LOSSES or name.endswith(RATIOS):
+        # in units of the spread, and that of a fold may be much smaller
+        return max(1.0, size) * (NEAR + 12 * rounding / (max(spread, rounding) or 1.0))
     if case.loss in ("'absolute'", "'neg_median_absolute_error'"):
-        return NEAR * max(spread, size) + ROUNDING * largest
-    return NEAR * max(spread**2, size) + ROUNDING * largest * max(spread, ROUNDING * largest)
+        return NEAR * max(spread, size) + rounding
+    return NEAR * max(spread**2, size) + rounding * max(spread, size**0.5, rounding)
+
+
+def _distance(X: np.ndarray) -> float:
+    """How many times its spread the farthest of the varying columns lies from zero."""
+    varying = X[:, np.ptp(X, axis=0) > 0] if len(X) else X
+    return float((np.abs(varying).max(axis=0) / np.ptp(varying, axis=0)).max(initial=0.0))
