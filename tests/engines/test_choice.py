@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import ElasticNet, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.contracts import Engine
@@ -19,6 +20,10 @@ from truerisk.core.errors import BadArgument, Refusal, TrueRiskError, UnknownNam
 from truerisk.core.registry import Line, Registry
 from truerisk.engines import choice
 from truerisk.engines.generic import Generic
+from truerisk.engines.linear import elastic_net
+from truerisk.engines.logistic import agreement as logistic
+from truerisk.engines.support_vectors import agreement as svm
+from truerisk.engines.trees import agreement as trees
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.arange(12) % 2
@@ -176,3 +181,27 @@ def test_what_the_first_fit_leaves_open_is_not_followed_in_the_next(monkeypatch)
     assert followed == [2] + 9 * [1]
     plain = tr.risk_curve(*asked, method="10-fold", engine="generic")
     assert [a.value for a in ours] == [b.value for b in plain]
+
+
+COMPARED = [
+    (logistic, "logistic_lbfgs", LogisticRegression, logistic.follows_the_solver),
+    (svm, "stepped", SVC, svm.takes_the_same_steps),
+    (trees, "grow_trees", DecisionTreeClassifier, lambda: trees.closeness.__wrapped__("gini")),
+    (elastic_net, "descend", ElasticNet, elastic_net.way_of_the_installed),
+]
+
+
+@pytest.mark.parametrize(("module", "kernel", "model", "agrees"), COMPARED)
+def test_a_kernel_that_fails_is_no_other_release(monkeypatch, module, kernel, model, agrees):
+    """A stale compiled module raises; what scikit-learn raises means that it is another one."""
+
+    def failing(*_, **__):
+        raise TypeError("incompatible function arguments")
+
+    asked = getattr(agrees, "__wrapped__", agrees)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, kernel, failing)
+        with pytest.raises(TypeError, match="incompatible"):
+            asked()
+    monkeypatch.setattr(model, "fit", failing)
+    assert not asked()

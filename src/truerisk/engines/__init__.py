@@ -13,7 +13,6 @@
 | `support_vectors/` | support vectors: a problem per pair of classes |
 | `trees/` | decision trees, forests, bagging, boosting: all sizes from the largest |
 | `preparation/` | the steps of a pipeline before its learner |
-| `agreement.py` | whether a kernel, or a formula, does what the installed scikit-learn does |
 | `settings.py` | what the last step of a family is set to, and which candidates group |
 | `running/` | one fit: what a model is asked, what many fits share, what is kept |
 | `workers/` | where batches run: here, on worker processes, on a cluster |

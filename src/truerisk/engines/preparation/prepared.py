@@ -22,9 +22,10 @@ T = TypeVar("T")
 
 
 def unless_it_fails(prepare: Callable[[], T]) -> T | None:
-    """What steps before a learner gave; None where they failed, or gave what it alone can judge.
+    """What code of others gave; None where it failed, or gave what the learner alone can judge.
 
-    The learner's own fit then says what is wrong, in its words.
+    The learner's own fit then says what is wrong, in its words. Where scikit-learn itself is
+    compared with a kernel, its failure means another release; the kernel's own is an error.
     """
     try:
         return prepare()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.engines.agreement import agrees_on_all
+from truerisk.engines.preparation.prepared import unless_it_fails
 from truerisk.engines.trees.recipes import recipe_of, start_of
 from truerisk.kernels.loading import available
 from truerisk.kernels.trees import CLOSE, RowLists, Tree, TreeTable, grow_trees
@@ -33,7 +33,7 @@ def closeness(criterion: str) -> float | None:
         return None
     settings = [({"criterion": criterion, **more}, n) for more, n in SETTINGS]
     for close in (CLOSE, 0.0):
-        if agrees_on_all(lambda one: _agree(*one, close), settings):  # noqa: B023
+        if all(_agree(*one, close) for one in settings):
             return close
     return None
 
@@ -54,9 +54,10 @@ def _agree(params: dict[str, Any], n: int, close: float) -> bool:
     numbers = params["criterion"] == "squared_error"
     model = (DecisionTreeRegressor if numbers else DecisionTreeClassifier)(**params)
     recipe = recipe_of(model.get_params(), X.shape[1], numbers=numbers)
-    if recipe is None or recipe.seed is None:
+    every = np.repeat(rows, times)
+    theirs = unless_it_fails(lambda: model.fit(X[every], codes[every]))
+    if recipe is None or recipe.seed is None or theirs is None:
         return False
-    theirs = model.fit(np.repeat(X[rows], times, axis=0), np.repeat(codes[rows], times))
     ours = grow_trees(
         TreeTable.of(X),
         codes,

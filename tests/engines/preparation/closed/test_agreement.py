@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 
 import numpy as np
@@ -16,7 +17,7 @@ from truerisk.engines.preparation.closed import answering, registry, scaling
 from truerisk.engines.preparation.closed.agreement import agrees, agrees_on
 from truerisk.engines.preparation.closed.answering import closed_steps
 from truerisk.engines.preparation.closed.registry import FORMS, form_of
-from truerisk.engines.preparation.closed.table import Numbers
+from truerisk.engines.preparation.closed.table import Numbers, Refused
 
 
 @pytest.mark.parametrize("place", FORMS)
@@ -41,8 +42,8 @@ def test_frames_that_scikit_learn_takes_otherwise_are_not_taken(frames, monkeypa
         assert frames is pl.DataFrame
     monkeypatch.setattr(answering, "agrees_on", lambda *args: False)
     assert closed_steps(steps, data[1], *given) is None
-    assert not agrees_on.__wrapped__(place, lambda step: lambda table, y: (table, None))
-    assert not agrees_on.__wrapped__(place, lambda step: lambda table, y: 1 / 0)
+    with pytest.raises(Refused, match="text is no number"):
+        agrees_on.__wrapped__(place, lambda step: lambda table, y: (table, None))
 
 
 def otherwise(step):
@@ -68,7 +69,9 @@ def test_what_differs_in_the_last_bit_is_not_used(monkeypatch):
 
 
 @pytest.mark.parametrize("place", [place for place in FORMS if "FunctionTransformer" not in place])
-def test_a_form_that_fails_or_gives_the_table_back_is_not_used(place):
-    """Not agreement, and no error either."""
-    assert not agrees.__wrapped__(place, lambda step: lambda table, y: (table, lambda other: other))
-    assert not agrees.__wrapped__(place, lambda step: lambda table, y: 1 / 0)
+def test_a_form_that_gives_the_table_back_is_not_used_and_one_that_fails_is_an_error(place):
+    """Only other cells are no agreement: our own failure must not pass for another release."""
+    with suppress(Refused):  # of text
+        assert not agrees.__wrapped__(place, lambda step: lambda table, y: (table, lambda one: one))
+    with pytest.raises(ZeroDivisionError):
+        agrees.__wrapped__(place, lambda step: lambda table, y: 1 / 0)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.identity import known_class
-from truerisk.engines.agreement import agrees_on_all
 from truerisk.engines.preparation.closed.forms import Form
 from truerisk.engines.preparation.closed.source import Cells, Source
 from truerisk.engines.preparation.closed.table import Coded, Table, rendered
+from truerisk.engines.preparation.prepared import unless_it_fails
 
 __all__ = ["EXAMPLES", "agrees", "agrees_on"]
 
@@ -50,14 +50,15 @@ EXAMPLES: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
 @cache
 def agrees(place: str, make: Callable[[Any], Form]) -> bool:
     """Asked once per process and class; a few milliseconds."""
-    return agrees_on_all(lambda one: _agree(make, *one), _examples(place))
+    examples = unless_it_fails(lambda: list(_examples(place)))
+    return examples is not None and all(_agree(make, *one) for one in examples)
 
 
 @cache
 def agrees_on(frame: str, make: Callable[[Any], Form]) -> bool:
     """Whether scikit-learn takes frames of this class, and columns of them by their names."""
     kind = known_class(frame)
-    return agrees_on_all(lambda one: _agree_on_frame(kind, make, one), ("texts", "numbers"))
+    return all(_agree_on_frame(kind, make, cells) for cells in ("texts", "numbers"))
 
 
 def _agree_on_frame(kind: Any, make: Callable[[Any], Form], cells: str) -> bool:
@@ -69,8 +70,12 @@ def _agree_on_frame(kind: Any, make: Callable[[Any], Form], cells: str) -> bool:
     y, train = np.arange(N) % CLASSES, np.arange(1, N)
     step = StandardScaler() if cells == "numbers" else OneHotEncoder(sparse_output=False)
     steps = ColumnTransformer([("some", step, names[1:3])])
-    table, _ = make(steps)(Cells.of(Source(frame), train), y[train])
-    return _same(_cells(table), steps.fit_transform(frame[1:], y[train]))
+    form = make(steps)  # which takes none that is fitted
+    theirs = unless_it_fails(lambda: steps.fit_transform(frame[1:], y[train]))
+    if theirs is None:
+        return False
+    table, _ = form(Cells.of(Source(frame), train), y[train])
+    return _same(_cells(table), theirs)
 
 
 def _examples(place: str) -> Iterator[tuple[Any, str]]:
@@ -103,13 +108,15 @@ def _agree(make: Callable[[Any], Form], step: Any, kind: str) -> bool:
     every = np.repeat(np.arange(TRAIN), 1 + np.arange(TRAIN) % 2)
     lenient = getattr(step, "handle_unknown", "") in LENIENT and getattr(step, "drop", None) is None
     asked = np.arange(TRAIN // 2, N if lenient or kind.startswith("numbers") else TRAIN)
-    source = Source(X)
-    table, apply = make(step)(Cells.of(source, every), y[every])
-    pairs = (
-        (_cells(table), step.fit_transform(X[every], y[every])),
-        (_cells(apply(Cells.of(source, asked))), step.transform(X[asked])),
+    source, form = Source(X), make(step)
+    theirs = unless_it_fails(
+        lambda: (step.fit_transform(X[every], y[every]), step.transform(X[asked]))
     )
-    return all(_same(ours, theirs) for ours, theirs in pairs)
+    if theirs is None:
+        return False
+    table, apply = form(Cells.of(source, every), y[every])
+    ours = _cells(table), _cells(apply(Cells.of(source, asked)))
+    return all(map(_same, ours, theirs))
 
 
 def _table(kind: str) -> np.ndarray:
