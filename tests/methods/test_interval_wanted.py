@@ -5,13 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import RepeatedKFold, ShuffleSplit
+from sklearn.model_selection import PredefinedSplit, RepeatedKFold, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.loss_words import as_loss
+from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
-from truerisk.methods.interval_wanted import offered, with_interval
+from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.parts.interval_choice import choose, offered
 from truerisk.methods.words import as_method
 
 RNG = np.random.default_rng(1)
@@ -20,6 +24,13 @@ X = RNG.normal(size=(N, 2))
 Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
 GRID = {"n_neighbors": [1, 3]}
 WORDS = tr.intervals.names()
+LOSS = as_loss("zero-one", Data.check(X, Y, task="classification"))
+DATA = Data.check(X, Y, task="classification", block=X)
+
+
+def drawn(method):
+    """The plan that a method draws of these rows, with the data."""
+    return DATA, method.plan(DATA, Streams(0))
 
 
 @pytest.mark.parametrize("method", [*tr.methods.names(), "10-fold", "2x5-fold", "reversed 4-fold"])
@@ -30,6 +41,8 @@ def test_no_method_ignores_it(method, word):
     message = ""
     try:
         found = with_interval(as_method(method), word)
+        data, plan = drawn(found)
+        assert choose(word, LOSS, data, found, plan) == word
     except Refusal as refusal:
         message = str(refusal)
     if message:
@@ -37,8 +50,7 @@ def test_no_method_ignores_it(method, word):
         lacking = as_method("5-fold" if method in INSIDE else method)
         assert f", which method '{lacking.word}' (it offers " in message
     else:
-        inside = found.outer_method if method in INSIDE else found
-        assert word in offered(inside)
+        assert word in offered(found, data, plan)
 
 
 OF_SETS = ("conservative-z", "logit-cv", "log-cv", "spatial")  # not of losses of rows alone
@@ -51,7 +63,11 @@ METHODS = [
     tr.methods.MonteCarlo(1),
     *([(k != FOLDS, k == FOLDS) for k in folds] for folds in (range(4), [*range(4), *range(4)])),
 ]
-OFFERED = [(method, word) for method in METHODS for word in offered(as_method(method))]
+OFFERED = [
+    (method, word)
+    for method in METHODS
+    for word in offered(as_method(method), *drawn(as_method(method)))
+]
 
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
@@ -79,8 +95,22 @@ def test_a_drawn_plan_is_held_to_it_before_anything_is_fitted(word, tuned, monke
         tr.estimate_risk(KNeighborsClassifier(), X, Y, method=method, interval=word)
     few = tr.methods.Subsampled(9, "4-fold")
     if word == "wald":
-        with pytest.raises(Refusal, match="needs rows that are tested once, which this plan"):
+        with pytest.raises(Refusal, match="needs rows that are tested once, which method"):
             tr.estimate_risk(KNeighborsClassifier(), X, Y, method=few, interval=word)
+
+
+def test_a_splitter_that_draws_folds_has_what_folds_have():
+    """Its drawn plan tells that it tests every row equally often, whatever its class."""
+    given = {"method": PredefinedSplit(FOLDS), "interval": "beta-cv"}
+    assert tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given).interval.method == "beta-cv"
+
+
+@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TimeLeakWarning")
+def test_what_rows_with_times_have_may_be_asked_for():
+    """Folds of rows with times have the interval that counts their order, asked for or not."""
+    given = {"method": "4-fold", "time": FOLDS}
+    asked = tr.estimate_risk(KNeighborsClassifier(3), X, Y, interval="hac", **given)
+    assert asked.notes == tr.estimate_risk(KNeighborsClassifier(3), X, Y, **given).notes
 
 
 @pytest.mark.parametrize(

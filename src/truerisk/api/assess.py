@@ -31,9 +31,8 @@ from truerisk.api.assessing.risk_of_choice import risk_of_choice
 from truerisk.api.assessing.tested_learners import Kept
 from truerisk.api.assessing.tuned_learner import TunedLearner
 from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
-from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import outer_folds, stability
-from truerisk.api.road.problem import Problem, problem_on
+from truerisk.api.road.problem import Problem, problem_on, with_words
 from truerisk.api.road.provenance import as_seed
 from truerisk.api.road.scorecard import told_by
 from truerisk.api.road.weights import fit_params_with_weight
@@ -187,7 +186,8 @@ def assess(
     given = as_typed(**rows, scores=scores or None, positive=positive, validate=validate or None)
     schedule = replace(schedule, given=given)
     problems = {
-        name: with_default_interval(problem, schedule.nested) for name, problem in problems.items()
+        name: with_words(replace(problem, calibrated="all"), schedule.nested, schedule.nested_plan)
+        for name, problem in problems.items()
     }
     curves = planned_curves(learning_curve, problems, schedule)
     with _kept(problems, store, mixed_versions=mixed_versions) as keeper:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from truerisk.api.road.compute import compute, curve_of
-from truerisk.api.road.default_interval import with_usual_intervals
-from truerisk.api.road.problem import pose
+from truerisk.api.road.problem import Problem, pose
 from truerisk.api.road.usual_word import usual_word
 from truerisk.core.family import Family
 from truerisk.core.results import RiskCurve, RiskEstimate
+from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import as_method
 
 __all__ = ["estimate_risk", "risk_curve"]
@@ -108,8 +109,7 @@ def estimate_risk(
         executor=executor,
         random_state=random_state,
     )
-    chosen = as_method(usual_word(problem.data) if method is None else method)
-    curve = curve_of(compute(with_usual_intervals(problem, chosen), chosen))
+    curve = _curve(problem, method)
     return curve[0] if curve.procedure is None else curve.procedure
 
 
@@ -168,5 +168,11 @@ def risk_curve(
         executor=executor,
         random_state=random_state,
     )
+    return _curve(problem, method)
+
+
+def _curve(problem: Problem, method: Any) -> RiskCurve:
+    """The risks by a method; scores of whole test sets have the calibrated interval, if any."""
     chosen = as_method(usual_word(problem.data) if method is None else method)
-    return curve_of(compute(with_usual_intervals(problem, chosen), chosen))
+    of_sets = isinstance(chosen, Averaged)
+    return curve_of(compute(replace(problem, calibrated="of sets" if of_sets else "none"), chosen))

@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
 from truerisk.api.assessing.as_given import AsGiven, as_given
 from truerisk.api.road.compute import Computed, compute, curve_of, procedure_of
-from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.outer_splits import OuterFold, Stability, outer_folds, stability
 from truerisk.api.road.problem import Problem
 from truerisk.api.road.testing_method import testing_method
@@ -272,7 +271,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             stored.warn_of_another()
             if testing is not None:
                 with stage("honest risk"):
-                    sure, known = with_default_interval(problem, testing), tried.known(selected)
+                    sure, known = replace(problem, calibrated="all"), tried.known(selected)
                     honest = compute(sure, testing, known=known, keeper=stored.as_keeper)
                     self._keep_risk(tried.tested(honest), selected)
             if stored.fits is not None:

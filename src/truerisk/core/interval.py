@@ -7,14 +7,14 @@ from enum import Enum
 
 from truerisk.core.present import risk
 
-__all__ = ["OF_TESTS", "Basis", "Interval"]
+__all__ = ["OF_PLANS", "Basis", "Interval"]
 
 
 class Basis(Enum):
     """What an interval may rest on, in words.
 
-    An interval declares what it needs of these; a loss, a table, a method and the answers to its
-    plan say which of them they give.
+    An interval declares what it needs of these; a loss, a table, a method and its drawn plan say
+    which of them they give.
     """
 
     ROW_LOSSES = "losses of single rows"
@@ -35,8 +35,8 @@ class Basis(Enum):
     SAMPLES = "bootstrap samples"
 
 
-OF_TESTS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN})
-"""What the drawn plan decides, whatever a method may give."""
+OF_PLANS = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
+"""What a drawn plan tells, and its data; the rest is a kind of answers, a loss or a table."""
 
 
 @dataclass(frozen=True)

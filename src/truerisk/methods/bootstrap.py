@@ -109,7 +109,7 @@ class Bootstrap(Method):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        return SampleEvidence.gives if self.splits else frozenset()
+        return frozenset({Basis.SAMPLES}) if self.splits else frozenset()
 
     @property
     def _has_apparent(self) -> bool:

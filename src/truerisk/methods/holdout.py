@@ -15,8 +15,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import (
-    OF_ONE_SPLIT,
-    OF_SPLITS,
+    OF_ROW_MEANS,
     Average,
     Averaged,
     check_average,
@@ -45,7 +44,7 @@ class Holdout(Method):
 
     word = "holdout"
     target: ClassVar[Target] = "Err_XY"
-    gives: ClassVar[frozenset[Basis]] = OF_ONE_SPLIT
+    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
 
     def __post_init__(self) -> None:
         check_share("test_share", self.test_share)
@@ -86,11 +85,6 @@ class MonteCarlo(Averaged):
         check_count("splits_drawn", self.splits_drawn)
         check_share("test_share", self.test_share)
         check_flag("stratify", self.stratify)
-
-    @property
-    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """A row may be held out in several splits."""
-        return OF_SPLITS if self.splits_drawn == 1 else OF_SPLITS - {Basis.ONCE}
 
     @property
     def bias(self) -> str:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from truerisk.core.contracts import Method
-from truerisk.core.errors import Refusal
-from truerisk.core.interval import OF_TESTS, Basis
-from truerisk.core.plan.plan import Plan
+from truerisk.core.interval import OF_PLANS, Basis
 from truerisk.methods.bootstrap import Bootstrap
-from truerisk.methods.interval_forms import IntervalForm, as_form, registry
-from truerisk.methods.interval_forms.evidence import tests_of
+from truerisk.methods.interval_forms import as_form
 from truerisk.methods.kfold import KFold
 from truerisk.methods.ncv import NestedInterval
 from truerisk.methods.nested import Nested
@@ -20,30 +16,13 @@ from truerisk.methods.paired_halves import PairedHalves
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.procedure import Procedure
 
-__all__ = ["REPEATS", "check_tests", "of_procedure", "offered", "with_interval"]
+__all__ = ["REPEATS", "of_procedure", "with_interval"]
 
 REPEATS = 10  # of nested cross-validation, where the method has fewer
 
 
-def offered(method: Method) -> list[str]:
-    """The words of the intervals that the answers of a method give all they need.
-
-    >>> from truerisk.methods.words import as_method
-    >>> offered(as_method("holdout"))
-    ['wald', 'bbc', 'spatial', 'beta']
-    """
-    return [word for word in registry if _serves(as_form(word), method)]
-
-
-def _serves(form: IntervalForm[Any], method: Method) -> bool:
-    """Whether the answers give all it needs; if rows depend on those before, only by `hac`."""
-    if method.respects_time and Basis.TIMES not in form.needs:
-        return False
-    return form.lacking(method.gives) is None
-
-
 def with_interval(method: Method, word: str) -> Method:
-    """The method itself if it gives what the interval needs; else the one that draws those fits.
+    """The method that draws the fits which an interval needs; the method itself if there is none.
 
     That is for K-fold words nested cross-validation or paired halves, for `oob` the bootstrap.
 
@@ -53,41 +32,23 @@ def with_interval(method: Method, word: str) -> Method:
     >>> with_interval(as_method("10-fold"), "ncv").word
     'ncv (10x10-fold)'
     """
-    form = as_form(word)
     if isinstance(method, Procedure):
         return of_procedure(method, word)
-    need = form.lacking(method.gives)
-    if method.respects_time and not _serves(form, method):
-        raise Refusal(
-            f"interval '{word}' needs rows that do not depend on each other, which method "
-            f"'{method.word}' (it offers 'hac') cannot give: it tests rows in the order of time."
-        )
+    need = _lacking(method, word)
     draw = None if need is None else DRAWN_INSTEAD.get((type(method), need))
-    if draw is not None:
-        return draw(method, word)
-    words = ", ".join(f"'{each}'" for each in offered(method)) or "none that can be asked for"
-    form.require(method.gives, f"method '{method.word}' (it offers {words})")
-    return method
-
-
-def check_tests(method: Method, plan: Plan, word: str) -> None:
-    """Refuse an interval that needs rows to be tested otherwise than the drawn plan tests them.
-
-    What splits of others, or cut training sets, will do is not known before; no fit is made yet.
-    """
-    form = as_form(word)
-    if not OF_TESTS & form.needs.keys():
-        return
-    if isinstance(method, Procedure):
-        plan, method = plan.only(plan.questions("outer")), method.outer_method
-    form.require(method.gives - (OF_TESTS - tests_of(plan)), "this plan")
+    return method if draw is None else draw(method, word)
 
 
 def of_procedure(method: Procedure, word: str) -> Procedure:
     """The procedure itself if its outer tests give what the interval needs, else another one."""
-    if isinstance(method, Pairs) and as_form(word).lacking(method.gives) is None:
+    if isinstance(method, Pairs) and _lacking(method, word) is None:
         return method
     return Nested(with_interval(method.outer_method, word), method.inner_method, method.compare)
+
+
+def _lacking(method: Method, word: str) -> Basis | None:
+    """The first kind of answers that the interval needs and the method does not give."""
+    return as_form(word).lacking(method.gives | OF_PLANS)
 
 
 def _nested(method: KFold, word: str) -> NestedInterval:

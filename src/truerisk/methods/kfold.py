@@ -18,7 +18,6 @@ from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import (
-    OF_CROSS_VALIDATION,
     Average,
     Averaged,
     check_average,
@@ -54,12 +53,6 @@ class KFold(Averaged):
             check_count("k", self.k, 2, "K-fold cross-validation needs a whole number K >= 2")
         check_count("repeats", self.repeats)
         check_flag("stratify", self.stratify)
-
-    @property
-    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """Rows are tested once where the folds are drawn, or given, once."""
-        drawings = self.repeats if self.folds is None else len(np.atleast_2d(self.folds))
-        return OF_CROSS_VALIDATION if drawings == 1 else OF_CROSS_VALIDATION - {Basis.ONCE}
 
     @property
     def word(self) -> str:

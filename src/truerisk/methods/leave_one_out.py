@@ -9,12 +9,11 @@ import numpy as np
 
 from truerisk.core.contracts import Streams, Target
 from truerisk.core.errors import BadData, Refusal
-from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.partitions import leave_out
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged
+from truerisk.methods.parts.averages import Average, Averaged
 
 __all__ = ["LeaveOneOut"]
 
@@ -28,7 +27,6 @@ class LeaveOneOut(Averaged):
 
     word = "loo"
     target: ClassVar[Target] = "Err"
-    gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
     bias = "almost none: each model sees all rows but one"
 
     def check(self, data: Data, loss: Loss) -> None:

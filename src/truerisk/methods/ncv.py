@@ -66,7 +66,7 @@ class NestedInterval(Method):
     stratify: bool
 
     target: ClassVar[Target] = "Err"
-    gives: ClassVar[frozenset[Basis]] = PairEvidence.gives
+    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.PAIRS})
 
     def __init__(
         self,

@@ -50,7 +50,7 @@ class PairedHalves(Method):
 
     word = "paired-halves"
     target: ClassVar[Target] = "Err"
-    gives: ClassVar[frozenset[Basis]] = HalfEvidence.gives
+    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.HALVES})
 
     def __post_init__(self) -> None:
         check_count("splits_drawn", self.splits_drawn)

@@ -17,9 +17,9 @@ from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.pairs import with_pairs
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.parts.averages import Average, Averaged, check_average, tested_by_average
 from truerisk.methods.parts.choosing_inside import choose, inner_risks, tuned, winners_of
+from truerisk.methods.parts.interval_choice import calibrated_word
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import USUAL_FOLDS, as_method
 

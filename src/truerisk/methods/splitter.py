@@ -13,35 +13,18 @@ import numpy as np
 from truerisk.core.arguments import as_array, shown
 from truerisk.core.contracts import Streams, Target
 from truerisk.core.errors import BadArgument, BadData, said_by
-from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.builder import split_plan
-from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.present import clean
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.averages import (
-    OF_CROSS_VALIDATION,
-    OF_SPLITS,
     Average,
     Averaged,
     check_average,
 )
 
 __all__ = ["GivenSplits", "Splitter"]
-
-OF_ANY_SPLITS = OF_SPLITS | {Basis.TIMES}
-
-PARTITIONS = (
-    "KFold",
-    "StratifiedKFold",
-    "GroupKFold",
-    "StratifiedGroupKFold",
-    "RepeatedKFold",
-    "RepeatedStratifiedKFold",
-    "LeaveOneOut",
-    "LeaveOneGroupOut",
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +58,6 @@ class Splitter(Averaged):
         from sklearn.model_selection import TimeSeriesSplit
 
         return type(self.splitter) is TimeSeriesSplit
-
-    @property
-    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """What cross-validation gives only where every row is tested equally often."""
-        if not _tests_all(self.splitter):
-            return OF_ANY_SPLITS  # how often these test a row, the plan tells
-        often = getattr(self.splitter, "n_repeats", 1) > 1
-        return OF_CROSS_VALIDATION - {Basis.ONCE} if often else OF_CROSS_VALIDATION
 
     @property
     def word(self) -> str:
@@ -131,21 +106,6 @@ class GivenSplits(Averaged):
         object.__setattr__(self, "pairs", pairs)
 
     @property
-    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """What cross-validation gives only where rows are tested equally often, in any order."""
-        rows = [_rows(part) for pair in self.pairs for part in pair]
-        if any(part.dtype.kind not in "iu" or (part < 0).any() for part in rows):
-            return OF_ANY_SPLITS  # the plan says what is wrong
-        times = np.bincount(np.concatenate(rows[1::2]))
-        lacking = {Basis.ONCE} if times.max(initial=0) > 1 else set()
-        if len(np.unique(times)) > 1:
-            return OF_ANY_SPLITS - lacking
-        n_rows = 1 + max(int(part.max(initial=0)) for part in rows)
-        pairs = list(zip(rows[::2], rows[1::2], strict=True))
-        ordered = is_ordered(split_plan(n_rows, pairs))
-        return (OF_ANY_SPLITS if ordered else OF_CROSS_VALIDATION) - lacking
-
-    @property
     def word(self) -> str:
         return f"{len(self.pairs)} given splits"
 
@@ -160,13 +120,6 @@ class GivenSplits(Averaged):
 
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)
-
-
-def _tests_all(splitter: Any) -> bool:
-    """Whether it is one of scikit-learn's splitters that test every row equally often."""
-    from sklearn import model_selection
-
-    return type(splitter) in [getattr(model_selection, name) for name in PARTITIONS]
 
 
 def _said(splitter: Any) -> str:

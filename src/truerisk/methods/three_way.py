@@ -18,7 +18,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.plan.plan import ALL, Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.holdout import tested_by_one_split
-from truerisk.methods.parts.averages import OF_ONE_SPLIT
+from truerisk.methods.parts.averages import OF_ROW_MEANS
 from truerisk.methods.parts.choosing_inside import by_fit, choose, tuned, winners_of
 from truerisk.resampling.held_out import draw_held_out
 
@@ -40,7 +40,7 @@ class ThreeWay(Method):
 
     word = "three-way"
     target: ClassVar[Target] = "Err_XY"
-    gives: ClassVar[frozenset[Basis]] = OF_ONE_SPLIT
+    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
 
     def __post_init__(self) -> None:
         check_share("validation_share", self.validation_share)

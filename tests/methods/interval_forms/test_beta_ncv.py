@@ -14,7 +14,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.losses import Cost, ZeroOne
 from truerisk.methods import NestedInterval
 from truerisk.methods.interval_forms.beta_ncv import NestedBeta
-from truerisk.methods.interval_forms.evidence import Evidence, NestedErrors, PairEvidence
+from truerisk.methods.interval_forms.evidence import NestedErrors, PairEvidence
 from truerisk.selection.minimum import Minimum
 
 RNG = np.random.default_rng(1)
@@ -74,8 +74,6 @@ def test_a_value_beyond_the_edge_is_taken_as_the_edge():
 
 
 def test_losses_without_a_bound_are_refused():
-    """Squared errors know no largest value; nor is there an interval without pairs."""
+    """Squared errors know no largest value."""
     with pytest.raises(Refusal, match="largest value"):
         tr.estimate_risk(Ridge(), X, X[:, 0], interval="beta-ncv")
-    with pytest.raises(Refusal, match="each two folds"):
-        NestedBeta().of_each(Evidence(values=np.array([0.1]), loss=ZeroOne(), terms=SETTING))

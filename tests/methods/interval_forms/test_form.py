@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import truerisk as tr
-from truerisk.core.contracts import Terms
+from truerisk.core.contracts import Streams, Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Basis
 from truerisk.core.loss_words import as_loss
@@ -14,7 +14,7 @@ from truerisk.core.table.data import Data
 from truerisk.methods import as_method
 from truerisk.methods.interval_forms.evidence import Evidence
 from truerisk.methods.interval_forms.form import IntervalForm
-from truerisk.methods.interval_wanted import offered
+from truerisk.methods.parts.interval_choice import gives, offered
 from truerisk.selection.minimum import Minimum
 
 N = 20
@@ -22,6 +22,7 @@ X = np.arange(2.0 * N).reshape(N, 2)
 Y = np.arange(N) % 2
 CLASSES = Data.check(X, Y, task="classification")
 WEIGHTED = Data.check(X, Y, task="classification", sample_weight=np.arange(N) + 1.0)
+PLACED = Data.check(X, Y, task="classification", block=X)
 NUMBERS = Data.check(X, X[:, 0], task="regression")
 CASES = {
     "zero-one": (CLASSES, as_loss("zero-one", CLASSES)),
@@ -48,6 +49,11 @@ METHODS = [
     as_method("reversed 4-fold"),
     tr.methods.Bootstrap("oob"),
 ]
+
+
+def plan_of(method):
+    """What the method draws of rows at places."""
+    return method.plan(PLACED, Streams(0))
 
 
 def form_that_needs(*needs):
@@ -88,7 +94,7 @@ def test_a_loss_or_a_table_lacks_what_it_cannot_give(need, case):
 @pytest.mark.parametrize("need", Basis, ids=str)
 def test_every_basis_is_given_by_someone_and_lacked_by_someone(need):
     """No need is idle: a loss or a table lacks it, or some methods give it and others do not."""
-    giving = [need in method.gives for method in METHODS]
+    giving = [need in gives(method, PLACED, plan_of(method)) for method in METHODS]
     assert (any(giving) and not all(giving)) == (need not in LACKING)
 
 
@@ -101,7 +107,9 @@ def test_a_method_offers_what_it_gives_all_the_needs_of(method):
     }
     if method.respects_time:  # losses that depend on those before them
         of_answers = {"hac": of_answers["hac"]}
-    assert offered(method) == [word for word, needs in of_answers.items() if needs <= method.gives]
+    given = gives(method, PLACED, plan := plan_of(method))
+    words = [word for word, needs in of_answers.items() if needs <= given]
+    assert offered(method, PLACED, plan) == words
 
 
 def test_the_first_need_that_is_lacking_is_said():
@@ -113,13 +121,11 @@ def test_the_first_need_that_is_lacking_is_said():
     )
 
 
-def test_answers_are_held_to_the_needs_too():
-    """Evidence of another kind is refused; candidates without a value have no interval."""
+def test_candidates_without_a_value_have_no_interval():
+    """Their neighbours have."""
     given = {"loss": CASES["log"][1], "terms": Terms(0.95, Minimum())}
     evidence = Evidence(values=np.array([0.5, np.nan]), **given)
     assert form_that_needs().of_each(evidence) == [(0.5, None, ()), (None, None, ())]
-    with pytest.raises(Refusal, match="needs bootstrap samples, which this plan cannot give"):
-        form_that_needs(Basis.SAMPLES).of_each(evidence)
 
 
 @pytest.mark.parametrize("word", tr.intervals.names())

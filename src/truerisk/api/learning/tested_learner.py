@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.api.road.default_interval import default_word
 from truerisk.api.road.problem import Problem
 from truerisk.core.contracts import Method, Streams
 from truerisk.core.errors import Refusal
@@ -17,6 +16,7 @@ from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import listen
 from truerisk.methods.nested import Nested
 from truerisk.methods.parts.averages import Averaged
+from truerisk.methods.parts.interval_choice import gives
 from truerisk.methods.subsampled import Subsampled
 
 __all__ = ["TestedLearner", "testing"]
@@ -39,8 +39,16 @@ class TestedLearner:
         return int(getattr(self.select_by, "k", 10))
 
     def whole(self) -> Plan:
-        """The splits with all of their training rows."""
-        return self._drawn(self.method)
+        """The splits with all of their training rows, if they test every row equally often."""
+        plan = self._drawn(self.method)
+        given = gives(self.method, self.problem.data, plan)
+        if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= given:
+            raise Refusal(
+                f"'{self.method.word}' does not test all rows equally often (splits that go "
+                "forward in time mix more rows with later ones): use folds, such as '10-fold' or "
+                "'5x10-fold'."
+            )
+        return plan
 
     def cut(self, n_train: int) -> Plan:
         """The splits with so many training rows."""
@@ -55,9 +63,7 @@ class TestedLearner:
     def at(self, n_train: int) -> tuple[Problem, Method]:
         """What is asked, of fits on so many rows."""
         cut = Subsampled(n_train, self.method)
-        problem = replace(
-            self.problem, interval=default_word(cut, self.problem.loss, self.problem.data)
-        )
+        problem = replace(self.problem, calibrated="all")
         return problem, cut if self.select_by is None else Nested(cut, self.select_by)
 
     def asked(self, n_train: int) -> list[tuple[Plan, int]]:
@@ -81,11 +87,5 @@ class TestedLearner:
 
 
 def testing(method: Any) -> Averaged:
-    """The method, if it tests every row equally often and its training sets can be cut."""
-    found = Subsampled(1, method).method
-    if Basis.EQUALLY_OFTEN not in found.gives:
-        raise Refusal(
-            f"'{found.word}' does not test all rows equally often (splits that go forward in time "
-            "mix more rows with later ones): use folds, such as '10-fold' or '5x10-fold'."
-        )
-    return found
+    """The method, if its training sets can be cut."""
+    return Subsampled(1, method).method

@@ -11,7 +11,6 @@
 | `inner_rows.py` | rows that end a fit early: none that it is tested on, whole groups |
 | `usual_word.py` | the method where a user names none |
 | `leak_warnings.py` | warnings about copies, groups and later rows on both sides of a split |
-| `default_interval.py` | the interval of a tuned learner where none was asked for |
 | `outer_splits.py` | what happened in the outer splits, and how stable the choices are |
 | `provenance.py` | seeds, versions, fingerprints: what a result says of its making |
 """

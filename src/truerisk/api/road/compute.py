@@ -14,7 +14,7 @@ from truerisk.api.road.leak_warnings import (
     warn_of_inner_splits,
     warn_of_leaks,
 )
-from truerisk.api.road.problem import Problem, loss_by, method_of
+from truerisk.api.road.problem import Problem, loss_by, method_of, with_words
 from truerisk.api.road.provenance import versions
 from truerisk.api.road.scorecard import check_scores
 from truerisk.core.answered_rows import AnsweredRows
@@ -26,8 +26,6 @@ from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskCurve, RiskEstimate, dress
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import as_form
-from truerisk.methods.interval_wanted import check_tests
 from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.paired_losses import PairedAnswers
 
@@ -81,16 +79,13 @@ def compute(
     """
     started = time.perf_counter()
     chosen = method_of(problem, method)
-    problem = replace(problem, loss=loss_by(chosen, problem))
-    data, loss = problem.data, problem.loss
+    asked = replace(problem, loss=loss_by(chosen, problem))
+    data, loss = asked.data, asked.loss
     chosen.check(data, loss)
-    check_scores(chosen, problem.scores, data)
-    if problem.interval is not None:
-        as_form(problem.interval).check(data, loss)
+    check_scores(chosen, asked.scores, data)
     if plan is None:
-        plan = chosen.plan(data, Streams(problem.seed))
-    if problem.interval is not None:
-        check_tests(chosen, plan, problem.interval)
+        plan = chosen.plan(data, Streams(asked.seed))
+    problem = with_words(asked, chosen, plan)
     warn_of_leaks(data, chosen, plan)
     warn_of_fitted_parts(problem.family, chosen)
     warn_of_inner_splits(problem.family, data)
@@ -109,7 +104,7 @@ def compute(
         other = chosen.instead(error.reason)
         if other is None:
             raise
-        return _instead(compute(problem, other, keeper=keeper), error.reason)
+        return _instead(compute(asked, other, keeper=keeper), error.reason)
     seconds = time.perf_counter() - started
     made = evaluation.n_fits - asking.n_known
     return Computed(problem, chosen, evaluation, asking.engine, asking.refusals, seconds, made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from truerisk.api.road.inner_rows import refuse_known_rows, warn_of_cut_groups, with_rows_inside
 from truerisk.api.road.provenance import as_seed
@@ -16,16 +16,18 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
 from truerisk.core.loss_words import as_loss
 from truerisk.core.losses import Loss
+from truerisk.core.plan.plan import Plan
 from truerisk.core.positive import class_named
 from truerisk.core.table.data import Data
 from truerisk.engines.asking import Asking
 from truerisk.engines.workers.executors import workers_of
 from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.parts.interval_choice import choose
 from truerisk.methods.words import as_method
 from truerisk.selection import as_rule
 
-__all__ = ["Problem", "loss_by", "method_of", "pose", "problem_on", "refuse_unspoken"]
+__all__ = ["Problem", "loss_by", "method_of", "pose", "problem_on", "refuse_unspoken", "with_words"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,8 @@ class Problem:
     """Everything a computation needs, checked; `scores` are further losses of the same fits.
 
     `steps` holds the fitted steps that several families share. `positive` is the class that was
-    named for scores of one class.
+    named for scores of one class. Where no interval is asked for, `calibrated` says which losses
+    have the calibrated one: none, those of whole test sets, or all.
     """
 
     family: Family
@@ -46,6 +49,7 @@ class Problem:
     seed: int
     loss_asked: bool = False
     interval: str | None = None
+    calibrated: Literal["none", "of sets", "all"] = "none"
     scores: Mapping[str, Score] = field(default_factory=dict)
     steps: Any = None
     positive: Any = None
@@ -164,6 +168,25 @@ def method_of(problem: Problem, method: Any) -> Method:
     """The method that was asked for, or the one that draws what the interval asked for needs."""
     chosen = as_method(method)
     return chosen if problem.interval is None else with_interval(chosen, problem.interval)
+
+
+def with_words(problem: Problem, method: Method, plan: Plan) -> Problem:
+    """The problem with the words of its intervals, as the drawn plan has them.
+
+    A user asks for that of the loss; the further scores have the calibrated one, if any.
+    """
+
+    def word(asked: str | None, loss: Loss) -> str | None:
+        of_sets = problem.calibrated == "of sets" and not loss.per_row
+        calibrated = problem.calibrated == "all" or of_sets
+        return choose(asked, loss, problem.data, method, plan, calibrated=calibrated)
+
+    scores = {
+        name: replace(score, interval=word(score.interval, score.loss))
+        for name, score in problem.scores.items()
+    }
+    interval = word(problem.interval, problem.loss)
+    return replace(problem, interval=interval, scores=scores, calibrated="none")
 
 
 def loss_by(method: Method, problem: Problem) -> Loss:

@@ -16,7 +16,6 @@ from truerisk.api.auditing.claim import Claim
 from truerisk.api.auditing.repeat import of_clones, with_groups
 from truerisk.api.auditing.score_scale import known_word
 from truerisk.api.road.compute import compute, curve_of
-from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.problem import Problem, problem_on, refuse_unspoken
 from truerisk.api.road.provenance import as_seed, versions
 from truerisk.api.road.usual_word import usual_word
@@ -43,7 +42,6 @@ from truerisk.core.table.data import Data, Task
 from truerisk.engines.running.fitting import fitted_on_all
 from truerisk.methods.nested import Nested
 from truerisk.methods.pairs import Pairs
-from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import as_method
 from truerisk.models.searches import has_best_params
 
@@ -259,9 +257,8 @@ def _weighs(fitted: Any) -> bool:
 
 def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> dict[str, Any]:
     """The risk of searching and fitting, by a fresh clone in every outer training set."""
-    tested, testing, notes = _testing(outer, kind, usual_word(problem.data))
-    sure = with_default_interval(problem, testing)
-    estimate = curve_of(compute(sure, tested))[0]
+    testing, notes = _testing(outer, kind, usual_word(problem.data))
+    estimate = curve_of(compute(replace(problem, calibrated="all"), testing))[0]
     if estimate.value is None:
         raise Refusal(f"{kind} failed in an outer split, so there is no risk.")
     what = f"risk of the procedure: all that {kind} does, then the fit; not of one setting"
@@ -273,16 +270,15 @@ def _honest(problem: Problem, outer: Any, kind: str, selected: RiskEstimate) -> 
     return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": gap}
 
 
-def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, Procedure, tuple[str, ...]]:
-    """The outer method, and as a procedure; pairs of folds, unless named, are those of a grid."""
+def _testing(outer: Any, kind: str, usual: str) -> tuple[Method, tuple[str, ...]]:
+    """The outer method; pairs of folds, unless named, are those of a grid."""
     method = as_method(outer)
     if isinstance(method, Pairs) and method.folds is not None:
-        return method, method, ()
+        return method, ()
     if not isinstance(method, Pairs):
-        nested = Nested(method)
-        return nested.outer_method, nested, ()
+        return Nested(method).outer_method, ()
     note = (
         f"outer splits '{usual}' in the place of pairs of folds: {kind} splits its rows itself, so "
         "there are no fits to share"
     )
-    return as_method(usual), Nested(usual), (note,)
+    return as_method(usual), (note,)

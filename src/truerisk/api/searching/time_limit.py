@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from truerisk.api.road.compute import Computed
-from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.problem import Problem, loss_by, method_of
 from truerisk.api.searching.stored_search import StoredSearch
 from truerisk.core.answers import Answers, joined
@@ -105,9 +104,8 @@ def tried_in_time(
     passes = _passes_of_tuning(*tuning, trained=trained)
     rest = 0
     if testing is not None:
-        sure = with_default_interval(problem, testing)
-        passes += _passes_of_testing(sure, testing, passes[0].plan)
-        rest = 0 if testing.shares_folds else _drawn(sure, testing).questions("outer").size
+        passes += _passes_of_testing(problem, testing, passes[0].plan)
+        rest = 0 if testing.shares_folds else _drawn(problem, testing).questions("outer").size
     course = _Course(problem, passes, float(limit), stored, rest, refit=refit)
     return course.run()
 

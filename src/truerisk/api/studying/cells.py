@@ -17,11 +17,12 @@ from truerisk.api.studying.replicate import (
     method_of,
     replicate,
 )
+from truerisk.core.contracts import Streams
 from truerisk.core.errors import TrueRiskError
 from truerisk.core.loss_words import as_loss
 from truerisk.core.table.data import Data
-from truerisk.methods.interval_forms import as_form
 from truerisk.methods.interval_wanted import with_interval
+from truerisk.methods.parts.interval_choice import choose
 from truerisk.study.keys import digest_of
 from truerisk.study.spec import Entry, Spec
 
@@ -143,8 +144,9 @@ def _try_methods(spec: Spec, cell: Mapping[str, Any], drawn: Drawn) -> None:
             method, interval = method_of(content)
             if interval is not None:
                 data = Data.check(drawn.X, drawn.y, task=drawn.task)
-                as_form(interval).check(data, as_loss(spec.loss, data))
-                with_interval(method, interval)
+                method = with_interval(method, interval)
+                plan = method.plan(data, Streams(0))
+                choose(interval, as_loss(spec.loss, data), data, method, plan)
         except (TrueRiskError, TypeError, ValueError) as error:
             spec.mistake(str(error), "methods", i)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from truerisk.api.road.compute import compute, curve_of, procedure_of
-from truerisk.api.road.default_interval import with_default_interval
 from truerisk.api.road.problem import Problem
 from truerisk.api.road.scorecard import scores_of
 from truerisk.api.search import HonestSearchCV
@@ -102,7 +101,7 @@ LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "s
 def _tested(asked: Asked, wanted: Request | None) -> HonestRun:
     """One honest run, in which the models are asked the richest answers besides."""
     problem = asked.problem if wanted is None else asking_besides(asked.problem, wanted)
-    told = compute(with_default_interval(problem, asked.testing), asked.testing)
+    told = compute(replace(problem, calibrated="all"), asked.testing)
     risk, winners = procedure_of(told), told.evaluation.winners
     if risk is None or risk.value is None or winners is None:
         raise Refusal("a fit failed in an outer split, so some rows have no answer.")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truerisk.api.road.default_interval import default_word
 from truerisk.api.road.event import Event
 from truerisk.api.validating.honest import HonestRun
 from truerisk.core.answers import Answers, Response
@@ -15,6 +14,7 @@ from truerisk.core.contracts import Terms
 from truerisk.core.errors import Refusal
 from truerisk.core.interval import Interval
 from truerisk.core.loss_words import as_loss
+from truerisk.methods.parts.interval_choice import choose
 
 __all__ = ["ScoreTold", "score_of"]
 
@@ -64,7 +64,7 @@ def _told(run: HonestRun, word: str, event: Event | None) -> ScoreTold:
     shaken = _with_response(moved, loss.response)
     if answers is None:
         return ScoreTold(reason=f"the model gives no answers that '{word}' could rate.")
-    interval = default_word(testing.outer_method, loss, data)
+    interval = choose(None, loss, data, testing.outer_method, answers.plan, calibrated=True)
     terms = Terms(problem.confidence_level, problem.rule, interval=interval)
     try:
         tested = testing.risk(answers, shaken, data, loss, terms)

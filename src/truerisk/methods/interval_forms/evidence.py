@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 
 from truerisk.core.contracts import Terms
 from truerisk.core.influences import Influences, Shaken
-from truerisk.core.interval import OF_TESTS, Basis, Interval
+from truerisk.core.interval import Interval
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.statistics.spatial_components import SpatialComponents, spatial_components
@@ -26,7 +25,6 @@ __all__ = [
     "PairEvidence",
     "RowEvidence",
     "SampleEvidence",
-    "tests_of",
     "variances_of_means",
 ]
 
@@ -41,7 +39,6 @@ class Evidence:
     loss: Loss
     terms: Terms
     groups: np.ndarray | None = None
-    gives: ClassVar[frozenset[Basis]] = frozenset()
 
     @cached_property
     def z(self) -> float:
@@ -126,13 +123,6 @@ class RowEvidence(Evidence):
     one_row: np.ndarray | None = None
     times: np.ndarray | None = None
 
-    @property
-    def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        given = frozenset({Basis.LOSSES, Basis.MEAN, Basis.SPLITS})
-        if self.times is not None:
-            given |= {Basis.TIMES}
-        return given | tests_of(self.plan)
-
     @cached_property
     def marks(self) -> np.ndarray:
         """A number for each tested row that does not depend on where the row stands."""
@@ -213,7 +203,6 @@ class PairEvidence(Evidence):
     """What fits without each two folds say, for every candidate."""
 
     pairs: Sequence[NestedErrors]
-    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.PAIRS})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -221,7 +210,6 @@ class HalfEvidence(Evidence):
     """Mean risks `halves[c, pair, side]` in disjoint halves of the rows."""
 
     halves: np.ndarray
-    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.HALVES})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -230,16 +218,6 @@ class SampleEvidence(Evidence):
 
     std_errors: Sequence[float | None]
     risks: Sequence[float]
-    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.SAMPLES})
-
-
-def tests_of(plan: Plan) -> frozenset[Basis]:
-    """How often its rows are tested: once, equally often, or neither."""
-    times = np.bincount(plan.positions[0])
-    times = times[times > 0]
-    if np.ptp(times) > 0:
-        return frozenset()
-    return OF_TESTS if times[0] == 1 else frozenset({Basis.EQUALLY_OFTEN})
 
 
 def variances_of_means(

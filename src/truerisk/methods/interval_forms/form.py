@@ -112,8 +112,7 @@ class IntervalForm(ABC, Generic[E]):
         """The interval of candidate c; None and a note where the numbers justify none."""
 
     def of_each(self, evidence: E) -> list[Sureness]:
-        """Those of all candidates, none where there is no value; other evidence is refused."""
-        self.require(evidence.gives, "this plan")
+        """Those of all candidates, none where there is no value."""
         known = np.isfinite(evidence.values).tolist()
         return [self.of(evidence, c) if is_known else NONE for c, is_known in enumerate(known)]
 

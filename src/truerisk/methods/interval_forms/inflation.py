@@ -24,10 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from truerisk.core.interval import Basis
-from truerisk.core.loss import Loss
-from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms.evidence import RowEvidence, variances_of_means
-from truerisk.methods.interval_forms.form import OF_A_MEAN, Needs, is_none, word_of_dependence
+from truerisk.methods.interval_forms.form import OF_A_MEAN, Needs, is_none
 
 __all__ = [
     "BENGIO",
@@ -40,7 +38,6 @@ __all__ = [
     "STABLE",
     "Enlarged",
     "Law",
-    "calibrated_word",
     "enlarged",
 ]
 
@@ -62,16 +59,6 @@ CALIBRATED = (
     "calibrated by simulation: 1.8, or 1 to 2.5 where fits without a further fold, or several "
     "drawings of the folds, show how the losses change with them (documentation of truerisk)"
 )
-
-
-def calibrated_word(loss: Loss, data: Data) -> str | None:
-    """The interval that was calibrated for a loss of such rows, None where none was."""
-    if data.dependent:
-        return word_of_dependence(loss, data, data.time is not None)
-    if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
-        return None
-    bounded = "beta-cv" if loss.per_row else "logit-cv"
-    return "log-cv" if loss.upper is None else bounded
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 | file | what it holds |
 |---|---|
 | `joint_covariance.py` | how the errors of risks of the same rows go together |
-| `averages.py`, `interval_of.py` | from answers to mean losses and their standard errors |
+| `interval_choice.py` | who gets which interval |
+| `averages.py` | from answers to mean losses and their standard errors |
 | `in_time.py` | lengths of time, and what is said of forecasts |
 | `set_risks.py` | losses of rows and of whole test sets, from answers |
 | `paired_losses.py` | losses of several candidates on the same rows |

@@ -24,13 +24,12 @@ from truerisk.core.plan.order import is_ordered
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods.interval_forms import RowEvidence, Sureness, as_form
-from truerisk.methods.interval_forms.inflation import calibrated_word
 from truerisk.methods.interval_forms.shaken import Shaken
 from truerisk.methods.parts.ahead import ahead_notes
 from truerisk.methods.parts.apart import apart_note
 from truerisk.methods.parts.choosing_inside import by_rule
 from truerisk.methods.parts.few_rows import few_rows_note, unseen_note
-from truerisk.methods.parts.interval_of import Choice, interval_of
+from truerisk.methods.parts.interval_choice import Own, calibrated_word, choose, own_interval
 from truerisk.methods.parts.row_influences import changes_by_one_row, losses_by_influence
 from truerisk.methods.parts.set_risks import (
     mean_by_question,
@@ -42,9 +41,7 @@ from truerisk.methods.parts.set_risks import (
 )
 
 __all__ = [
-    "OF_CROSS_VALIDATION",
-    "OF_ONE_SPLIT",
-    "OF_SPLITS",
+    "OF_ROW_MEANS",
     "Average",
     "Averaged",
     "average_weights",
@@ -56,15 +53,13 @@ __all__ = [
     "tested_with",
 ]
 
-OF_ONE_SPLIT = frozenset({Basis.LOSSES, Basis.MEAN, Basis.ONCE})
-OF_SPLITS = OF_ONE_SPLIT | {Basis.SPLITS}
-OF_CROSS_VALIDATION = OF_SPLITS | {Basis.EQUALLY_OFTEN}
+OF_ROW_MEANS = frozenset({Basis.LOSSES, Basis.MEAN})
 
 
 class Averaged(Method):
     """A method whose risk is the plain mean of the losses of its answers."""
 
-    gives: ClassVar[frozenset[Basis]] = OF_SPLITS
+    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS | {Basis.SPLITS}
     has_folds: ClassVar[bool] = False  # whether its test sets may be folds, each row in one
 
     @abstractmethod
@@ -74,8 +69,7 @@ class Averaged(Method):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         average, usual = self.average_of(loss), None
         if terms.rule.needs_std_errors and not loss.per_row:
-            word = calibrated_word(loss, data)
-            usual = word if word and as_form(word).lacking(self.gives) is None else None
+            usual = choose(None, loss, data, self, answers.plan, calibrated=True)
         found = tested_by_average(answers, data, loss, terms, average, usual=usual)
         if not terms.with_errors or not is_ordered(answers.plan):
             return found
@@ -113,8 +107,8 @@ def tested_by_average(
     candidate.
     """
     average = loss.averaged(average)
-    choice = interval_of(answers.plan, data, loss, terms, unsure, usual)
-    if not isinstance(loss, RowLoss) and not _is_sure(loss, average, terms, choice):
+    own = own_interval(answers.plan, data, loss, terms, unsure, usual)
+    if not isinstance(loss, RowLoss) and not _is_sure(loss, average, terms, own):
         return _rated(answers, data, loss, average)
     losses, by_split, values = _losses(answers, data, loss, average)
     weights, total = average_weights(data, answers.plan, average)
@@ -124,10 +118,10 @@ def tested_by_average(
         return [Tested(float(value), split_risks=by_split[c]) for c, value in enumerate(values)]
     rows, per_row, shares, repeatedly = means_by_row(losses, weights / total, answers.plan)
     told = (per_row, rows) if loss.per_row else ()
-    if choice.unsure is not None:
-        sure: list[Sureness] = [(None, None, (choice.unsure,))] * len(values)
+    if own.unsure is not None:
+        sure: list[Sureness] = [(None, None, (own.unsure,))] * len(values)
         return tested_with(sure, answers, values, by_split, *told)
-    form, best = as_form(choice.word or ("corrected-t" if repeatedly else "wald")), None
+    form, best = as_form(own.word or ("corrected-t" if repeatedly else "wald")), None
     if form.counts_choice and len(values) > 1 and np.isfinite(values).any():
         plain = replace(terms, interval=None)  # rules may need the errors
         best = by_rule(tested_by_average(answers, data, loss, plain, average), terms.rule)
@@ -148,26 +142,23 @@ def tested_by_average(
         by_position=losses,
         split_risks=by_split,
         best=best,
-        times=_times(data, rows) if choice.in_time else None,
+        times=_times(data, rows) if own.in_time else None,
         shaken=moved,
         one_row=None if loss.per_row else changes_by_one_row(answers, data, loss, values),
     )
     sure = _with_notes(form.of_each(evidence), evidence, answers.values, weights / total)
     found = tested_with(sure, answers, values, by_split, *told)
-    if choice.in_time or not loss.tells_influences:
+    if own.in_time or not loss.tells_influences:
         return found
     return [
         replace(one, influences=evidence.influences(c, one.losses)) for c, one in enumerate(found)
     ]
 
 
-def _is_sure(loss: Loss, average: Average, terms: Terms, choice: Choice) -> bool:
+def _is_sure(loss: Loss, average: Average, terms: Terms, own: Own) -> bool:
     """Whether a score of whole test sets has an interval: it must have one spread, and a word."""
     one_spread = average == "fold" or loss.one_scale  # else one rank of answers that differ
-    if terms.with_errors and terms.interval is not None and not one_spread:
-        of_folds = {Basis.LOSSES, Basis.SPLITS}
-        as_form(terms.interval).require(of_folds, "a score of all folds at once")
-    return one_spread and terms.with_errors and choice.word is not None
+    return one_spread and terms.with_errors and own.word is not None
 
 
 def _with_notes(

@@ -10,12 +10,11 @@ from truerisk.core.arguments import is_number, shown
 from truerisk.core.contracts import Target
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadArgument, TrueRiskWarning
-from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.core.warned import warn
-from truerisk.methods.parts.averages import OF_CROSS_VALIDATION, Average, Averaged
+from truerisk.methods.parts.averages import Average, Averaged
 
 __all__ = ["InSpace", "check_length", "said", "told_of_classes"]
 
@@ -25,7 +24,6 @@ class InSpace(Averaged):
 
     target: ClassVar[Target] = "Err"
     respects_space: ClassVar[bool] = True
-    gives: ClassVar[frozenset[Basis]] = OF_CROSS_VALIDATION
 
     average: Average | None
 

@@ -17,7 +17,7 @@ from truerisk.core.interval import Basis
 from truerisk.core.losses import Loss
 from truerisk.core.table.data import Data
 from truerisk.methods.parts.ahead import ahead_notes
-from truerisk.methods.parts.averages import Average, Averaged, tested_by_average
+from truerisk.methods.parts.averages import OF_ROW_MEANS, Average, Averaged, tested_by_average
 from truerisk.resampling.in_time import times_of
 
 __all__ = ["InTime", "check_span", "said_spans"]
@@ -58,7 +58,7 @@ class InTime(Averaged):
     average: Average | None
     target: ClassVar[Target] = "Err"
     respects_time: ClassVar[bool] = True
-    gives: ClassVar[frozenset[Basis]] = frozenset({Basis.LOSSES, Basis.MEAN, Basis.TIMES})
+    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
 
     def average_of(self, loss: Loss) -> Average:
         return loss.averaged(self.average)

@@ -1,0 +1,128 @@
+"""Who gets which interval: by what the answers to a drawn plan give, a loss and the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truerisk.core.contracts import Method, Terms
+from truerisk.core.errors import Refusal
+from truerisk.core.interval import Basis
+from truerisk.core.loss import Loss
+from truerisk.core.plan.order import ORDERED, is_in_row_order, is_ordered
+from truerisk.core.plan.plan import Plan
+from truerisk.core.table.data import Data
+from truerisk.methods.interval_forms import as_form, registry
+from truerisk.methods.interval_forms.form import word_of_dependence
+from truerisk.methods.parts.procedure import Procedure
+
+__all__ = ["Own", "calibrated_word", "choose", "gives", "offered", "own_interval"]
+
+
+def choose(
+    asked: str | None,
+    loss: Loss,
+    data: Data,
+    method: Method,
+    plan: Plan,
+    *,
+    calibrated: bool = False,
+) -> str | None:
+    """The interval that was asked for, or the `calibrated` one; None leaves it to the method.
+
+    What was asked for and is not to be had is refused, before any fit is made. The calibrated one
+    (docs/intervals.md, decisions 15 and 23) takes rows, or what lies together, as independent: rows
+    that are tested in the order of time have none.
+    """
+    method, plan = _tester(method, plan)
+    given, who = gives(method, data, plan), f"method '{method.word}' (it offers {{}})"
+    average_of = getattr(method, "average_of", None)
+    pooled = average_of is not None and average_of(loss) == "pooled"
+    if pooled and not loss.per_row and not loss.one_scale:
+        given &= {Basis.LOSSES, Basis.SPLITS}  # one rank of the answers of several models
+        who = "a score of all folds at once"
+    if asked is None:
+        word = calibrated_word(loss, data) if calibrated and not method.respects_time else None
+        return None if word is None or as_form(word).lacking(given) is not None else word
+    form = as_form(asked)
+    if method.respects_time and Basis.TIMES not in form.needs:
+        raise Refusal(
+            f"interval '{asked}' needs rows that do not depend on each other, which method "
+            f"'{method.word}' (it offers 'hac') cannot give: it tests rows in the order of time."
+        )
+    if form.lacking(given) is not None:
+        words = ", ".join(f"'{word}'" for word in offered(method, data, plan))
+        form.require(given, who.format(words or "none that can be asked for"))
+    form.check(data, loss)
+    return asked
+
+
+def gives(method: Method, data: Data, plan: Plan) -> frozenset[Basis]:
+    """What the answers of a method to this plan give an interval to rest on.
+
+    A method says which kind of answers they are, its plan how often and in which order it tests.
+    """
+    method, plan = _tester(method, plan)
+    times = np.bincount(plan.positions[0], minlength=plan.n_rows)
+    given = set(method.gives)
+    if times.max(initial=0) <= 1:
+        given.add(Basis.ONCE)
+    if np.ptp(times) == 0:
+        given.add(Basis.EQUALLY_OFTEN)
+    if method.respects_time or data.time is not None or is_in_row_order(plan):
+        given.add(Basis.TIMES)
+    return frozenset(given)
+
+
+def offered(method: Method, data: Data, plan: Plan) -> list[str]:
+    """The words of the intervals that the answers of a method to this plan give all they need."""
+    method, plan = _tester(method, plan)
+    given = gives(method, data, plan)
+    words = ["hac"] if method.respects_time else registry
+    return [word for word in words if as_form(word).lacking(given) is None]
+
+
+def calibrated_word(loss: Loss, data: Data) -> str | None:
+    """The interval that was calibrated for a loss of such rows, None where none was."""
+    if data.dependent:
+        return word_of_dependence(loss, data, data.time is not None)
+    if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
+        return None
+    bounded = "beta-cv" if loss.per_row else "logit-cv"
+    return "log-cv" if loss.upper is None else bounded
+
+
+@dataclass(frozen=True)
+class Own:
+    """The `word` of the interval, None for that of plain rows, or why one is `unsure`.
+
+    `in_time` says that the tested rows stand in the order of time.
+    """
+
+    word: str | None
+    unsure: str | None
+    in_time: bool
+
+
+def own_interval(
+    plan: Plan, data: Data, loss: Loss, terms: Terms, unsure: str | None, usual: str | None
+) -> Own:
+    """What the terms name, else what the dependence of the rows demands, else the `usual` one."""
+    asked = terms.interval if terms.with_errors else None
+    in_time = data.time is not None
+    if terms.with_errors and loss.per_row and is_ordered(plan):
+        in_time = in_time or is_in_row_order(plan)
+        if not in_time or asked not in (None, "hac"):
+            unsure = unsure or ORDERED
+    if asked is not None and unsure is not None:
+        raise Refusal(f"interval '{asked}' is not to be had from this method: {unsure}")
+    return Own(asked or word_of_dependence(loss, data, in_time) or usual, unsure, in_time)
+
+
+def _tester(method: Method, plan: Plan) -> tuple[Method, Plan]:
+    """The part that tests of a method that tunes inside, with its part of the plan."""
+    if not isinstance(method, Procedure):
+        return method, plan
+    outer = plan.questions("outer")
+    return method.outer_method, plan.only(outer) if outer.size else plan
