@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from truerisk.core.errors import BadData, FitFailed, MissingExtra, Refusal, first_line, named
+from truerisk.core.errors import (
+    BadData,
+    FitFailed,
+    MissingExtra,
+    NotWritten,
+    Refusal,
+    TrueRiskWarning,
+    first_line,
+    named,
+)
 
 
 @pytest.mark.parametrize(
@@ -31,3 +40,9 @@ def test_what_others_say_is_cut_at_a_word():
     said = first_line(ValueError("fold " * 100))
     assert said == "fold " * 59 + "fold …"
     assert first_line(ValueError("f" * 400)) == "f" * 300 + " …"
+
+
+@pytest.mark.parametrize("kind", [BadData, MissingExtra, NotWritten, TrueRiskWarning])
+def test_no_name_in_a_message_drives_the_terminal(kind):
+    """A path or a label may hold control sequences; the lines of the message itself stay."""
+    assert str(kind("a\x1b[31mb\nc")) == "a\\x1b[31mb\nc"

@@ -6,6 +6,8 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from truerisk.core.visible import visible
+
 __all__ = [
     "BadArgument",
     "BadData",
@@ -42,7 +44,14 @@ __all__ = [
 LONGEST = 300  # characters of what an error of others says
 
 
-class TrueRiskError(Exception):
+class Printable(Exception):
+    """A text that cannot drive the terminal it is printed on, whatever names it quotes."""
+
+    def __str__(self) -> str:
+        return "\n".join(visible(line) for line in super().__str__().split("\n"))
+
+
+class TrueRiskError(Printable):
     """Any failure that truerisk words itself; the command line prints it as one sentence."""
 
 
@@ -124,7 +133,7 @@ class MissingExtra(TrueRiskError, ImportError):
     """An optional dependency is not installed; the message names the extra."""
 
 
-class TrueRiskWarning(UserWarning):
+class TrueRiskWarning(Printable, UserWarning):
     """Base of all warnings of the package."""
 
 
