@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import truerisk as tr
+from truerisk.core.json_values import JsonValue
 from truerisk.core.present import number
 from truerisk.report.document import Roc
 from truerisk.report.figure import MOST_POINTS
-from truerisk.report.json_values import JsonValue
 from truerisk.report.rates import Rates
 
 

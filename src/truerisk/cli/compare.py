@@ -56,8 +56,8 @@ def compare(
 
 def _estimate(path: Path) -> RiskEstimate:
     """The estimate that a file holds."""
+    from truerisk.core.json_values import parse
     from truerisk.core.results import RiskEstimate
-    from truerisk.report.json_values import parse
 
     try:
         return RiskEstimate.from_dict(parse(path.read_text(encoding="utf-8")))

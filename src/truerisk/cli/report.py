@@ -29,7 +29,7 @@ def report(file: str, output: str | None) -> None:
     truerisk assess data.csv --target y --json > results.json
     truerisk report results.json
     """  # noqa: D301 - \b is for click
-    from truerisk.report.json_values import parse
+    from truerisk.core.json_values import parse
     from truerisk.report.page import draw_any, page_of_file
 
     page = draw_any(parse(sys.stdin.read())) if file == "-" else page_of_file(file)

@@ -17,7 +17,7 @@
 | `evaluation.py` | what a method found |
 | `results.py`, `breakdown.py`, `interval.py` | frozen results |
 | `scale.py` | how people read a risk: a score as a score |
-| `stored_estimate.py` | an estimate read from a file |
+| `records.py`, `json_values.py` | results as JSON and back into their class |
 | `displays.py` | pictures of results, by the room that draws them |
 | `learning_curve.py` | risks at several numbers of training rows |
 | `answered_rows.py`, `influences.py` | what was answered about every row; what it does to a value |

@@ -20,7 +20,7 @@ class Breakdown(Mapping[str, float]):
       0.1000    0.0250     0.1250  200
     """
 
-    numbers: Mapping[str, float]
+    numbers: Mapping[str, int | float]
 
     def __getitem__(self, name: str) -> float:
         return self.numbers[name]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from math import inf
 
 from truerisk.core.present import risk
+from truerisk.core.records import Share
 
 __all__ = ["OF_PLANS", "Basis", "Interval"]
 
@@ -46,7 +48,13 @@ class Interval:
     low: float
     high: float
     method: str
-    confidence_level: float = 0.95
+    confidence_level: Share = 0.95
+
+    @property
+    def flaw(self) -> tuple[str, str] | None:
+        """What makes it none, where it was read from a file."""
+        fits = -inf < self.low <= self.high < inf
+        return None if fits else ("", "an interval")
 
     @property
     def width(self) -> float:

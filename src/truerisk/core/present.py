@@ -6,7 +6,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(v) for v in value]
     if is_dataclass(value) and not isinstance(value, type):
-        return {k: plain(v) for k, v in asdict(value).items()}
+        schema, derived = getattr(value, "schema", ""), getattr(value, "derived", ())
+        names = [one.name for one in fields(value) if one.metadata.get("written", True)]
+        head = {"schema": schema} if schema else {}
+        return {**head, **{name: plain(getattr(value, name)) for name in (*names, *derived)}}
     return clean(without_folders(str(value)))
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -22,20 +22,18 @@ from truerisk.core.errors import BadArgument, MissingExtra, MissingResult, Refus
 from truerisk.core.evaluation import Evaluation, Tested, std_errors_of
 from truerisk.core.influences import Influences
 from truerisk.core.interval import Interval
+from truerisk.core.records import UNWRITTEN, Column, Count, Record
 from truerisk.core.registry import Line
 from truerisk.core.scale import OwnScale, Scale
-from truerisk.core.stored_estimate import SCHEMA, content_of, values_of
 from truerisk.core.writing import Written
 
 __all__ = ["RiskCurve", "RiskEstimate", "frame_of"]
-
-OWN = ("answered", "influences")  # what is not written: rows, of others and by other models
 
 _DIFFERENCE = Line("truerisk.api.compare:difference", "two estimates on the same splits")
 
 
 @dataclass(frozen=True, eq=False)
-class RiskEstimate(Written):
+class RiskEstimate(Record):
     """An estimated risk (an error: lower is better) with its uncertainty and its origin.
 
     `value` is None where a fit failed and the rest was kept; `std_error` and `interval` are None
@@ -51,6 +49,8 @@ class RiskEstimate(Written):
     further losses of the same fits, by name.
     """
 
+    schema: ClassVar[str] = "truerisk.risk-estimate/1"
+
     value: float | None
     std_error: float | None
     interval: Interval | None
@@ -59,30 +59,39 @@ class RiskEstimate(Written):
     bias: str
     loss: str
     params: Mapping[str, Any]
-    n_rows: int
-    n_fits: int
+    n_rows: Count
+    n_fits: Count
     seconds: float
     engine: str
     seed: int
     data_fingerprint: str
     plan_fingerprint: str
     losses: np.ndarray | None = field(default=None, repr=False)
-    loss_rows: np.ndarray | None = field(default=None, repr=False)
+    loss_rows: Annotated[np.ndarray, Column(kind="i8")] | None = field(default=None, repr=False)
     split_risks: np.ndarray | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     refusals: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
     table: Breakdown | None = field(default=None, repr=False)
-    splits: np.ndarray | None = field(default=None, repr=False)
-    n_groups: int | None = None
+    splits: Annotated[np.ndarray, Column(kind="i8", n_axes=2)] | None = field(
+        default=None, repr=False
+    )
+    n_groups: Count | None = None
     weighted: bool = False
     ordered: bool = False
     placed: bool = False
     perfect: float | None = None
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
-    answered: AnsweredRows | None = field(default=None, repr=False)
-    influences: Influences | None = field(default=None, repr=False, compare=False)
+    answered: AnsweredRows | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    influences: Influences | None = field(
+        default=None, repr=False, compare=False, metadata=UNWRITTEN
+    )
     positive: Any = None
+
+    @property
+    def derived(self) -> tuple[str, ...]:  # type: ignore[override]
+        """A score is written as a score, too."""
+        return () if self.perfect is None else ("score", "score_interval")
 
     @property
     def named_loss(self) -> str:
@@ -144,29 +153,6 @@ class RiskEstimate(Written):
             **(self.table or {}),
         }
         return frame_of({name: [value] for name, value in columns.items()})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        content: dict[str, Any] = {"schema": SCHEMA}
-        for name in _written(self):
-            content[name] = present.plain(getattr(self, name))
-        if self.perfect is not None:
-            content["score"] = present.plain(self.score)
-            content["score_interval"] = present.plain(self.score_interval)
-        content["scores"] = {name: one.to_dict() for name, one in self.scores.items()}
-        return content
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> RiskEstimate:
-        """The estimate that `to_dict` wrote."""
-        values = values_of(content, _written(cls))
-        values["scores"] = {name: cls.from_dict(one) for name, one in values["scores"].items()}
-        return cls(**values)
-
-    @classmethod
-    def from_json(cls, text: str) -> RiskEstimate:
-        """The estimate that `to_json` wrote."""
-        return cls.from_dict(content_of(text))
 
     def __str__(self) -> str:
         return "\n".join(map(RiskEstimate._line, (self, *self.scores.values())))
@@ -347,11 +333,6 @@ def dress(tested: Tested, common: RiskEstimate, params: Mapping[str, Any]) -> Ri
         table=None if tested.table is None else Breakdown(dict(tested.table)),
         notes=common.notes + tuple(map(present.without_folders, tested.notes)),
     )
-
-
-def _written(estimate: RiskEstimate | type[RiskEstimate]) -> list[str]:
-    """The names of what an estimate writes."""
-    return [each.name for each in fields(estimate) if each.name not in OWN]
 
 
 def frame_of(columns: Mapping[str, Any]) -> Any:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.core.interval import Interval
+from truerisk.core.json_values import JsonValue, require_schema
 from truerisk.core.present import MODELS_SAW, clean, params_text
 from truerisk.core.scale import Scale
 from truerisk.report.document import Noticed
 from truerisk.report.estimates import read_interval, read_loss, read_scale
-from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = ["SCHEMA", "AuditDocument", "Risk", "read_audit"]
 

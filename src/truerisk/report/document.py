@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
 from truerisk.core.interval import Interval
+from truerisk.core.json_values import JsonValue, require_schema
 from truerisk.core.present import NOTHING_CHOSEN, clean, params_text
+from truerisk.core.records import read_record
 from truerisk.core.scale import Scale
+from truerisk.core.statistics.calibration import Calibration
 from truerisk.core.ties import tied_groups
 from truerisk.report.estimates import (
     Course,
@@ -20,11 +24,9 @@ from truerisk.report.estimates import (
     read_loss,
     read_setting,
 )
-from truerisk.report.json_values import JsonValue, require_schema
 from truerisk.report.validation_document import MeasureRecord, ValidationDocument, validation_in
 
 __all__ = [
-    "Calibrated",
     "Difference",
     "Document",
     "LearnerRecord",
@@ -184,37 +186,6 @@ class Roc:
 
 
 @dataclass(frozen=True)
-class Calibrated:
-    """How often an event came where a probability was given, in bins."""
-
-    event: str
-    predicted: tuple[float, ...]
-    observed: tuple[float, ...]
-    low: tuple[float, ...] | None
-    high: tuple[float, ...] | None
-    counts: tuple[int, ...]
-    brier: float
-    notes: tuple[str, ...]
-
-    @classmethod
-    def read(cls, found: JsonValue) -> Calibrated:
-        one = cls(
-            event=found["event"].text(),
-            predicted=tuple(found["predicted"].shares()),
-            observed=tuple(found["observed"].shares()),
-            low=found["low"].maybe(_shares),
-            high=found["high"].maybe(_shares),
-            counts=tuple(entry.whole() for entry in found["counts"].each()),
-            brier=found["brier"].number(),
-            notes=tuple(found["notes"].texts()),
-        )
-        columns = (one.predicted, one.observed, one.low, one.high, one.counts)
-        if len({len(column) for column in columns if column is not None}) > 1 or not one.counts:
-            found["predicted"].wrong("as long as the other columns, and not empty")
-        return one
-
-
-@dataclass(frozen=True)
 class Noticed:
     """A finding: what makes the answer fragile, and what to do."""
 
@@ -259,7 +230,7 @@ class Document:
     roc: Roc | None
     ranks: Mapping[str, str]
     no_roc: str
-    calibration: Calibrated | None
+    calibration: Calibration | None
     validation: ValidationDocument | None
     no_validation: str
     monte_carlo: Mapping[str, tuple[float, ...]]
@@ -330,7 +301,7 @@ def read_document(content: Any) -> Document:
         roc=found["roc"].maybe(Roc.read),
         ranks=found.get("ranks").maybe(JsonValue.words) or {},
         no_roc=found.get("no_roc").maybe(JsonValue.text) or "",
-        calibration=found["calibration"].maybe(Calibrated.read),
+        calibration=found["calibration"].maybe(partial(read_record, Calibration)),
         validation=found.get("validation").maybe(validation_in),
         no_validation=found.get("no_validation").maybe(JsonValue.text) or "",
         monte_carlo={
@@ -356,10 +327,6 @@ def _rank(learner: LearnerRecord) -> float:
 
 def _names(found: JsonValue) -> tuple[str, ...]:
     return tuple(found.texts())
-
-
-def _shares(found: JsonValue) -> tuple[float, ...]:
-    return tuple(found.shares())
 
 
 def _frequencies(found: JsonValue, n_settings: int) -> tuple[tuple[int, int], ...]:

@@ -9,9 +9,9 @@ from math import isfinite
 from typing import Any
 
 from truerisk.core.interval import Interval
+from truerisk.core.json_values import JsonValue
 from truerisk.core.present import clean, of_class, params_text
 from truerisk.core.scale import ERROR, Scale
-from truerisk.report.json_values import JsonValue
 
 __all__ = [
     "Course",

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.core.interval import Interval
+from truerisk.core.json_values import JsonValue, require_schema
 from truerisk.core.present import clean
 from truerisk.report.estimates import read_interval
-from truerisk.report.json_values import JsonValue, require_schema
 
 __all__ = ["SCHEMA", "ManyDocument", "PairRecord", "read_many"]
 

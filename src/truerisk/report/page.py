@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from truerisk.report import audit_document, many_document, validation_document
+from truerisk.core.errors import BadData
+from truerisk.core.json_values import parse, read_text, schema_of
+from truerisk.core.present import clean
+from truerisk.report import audit_document, document, many_document, validation_document
 from truerisk.report.assessment_page import draw_page
 from truerisk.report.audit_page import draw_audit
-from truerisk.report.json_values import parse, read_text, schema_of
 from truerisk.report.many_page import draw_many
 from truerisk.report.validation_page import draw_validation
 
@@ -17,11 +19,19 @@ __all__ = ["draw_any", "page_of_file"]
 def draw_any(content: Any) -> str:
     """The page of plain values that `to_dict` made."""
     draw = {
+        document.SCHEMA: draw_page,
         audit_document.SCHEMA: draw_audit,
         many_document.SCHEMA: draw_many,
         validation_document.SCHEMA: draw_validation,
     }
-    return draw.get(schema_of(content), draw_page)(content)
+    schema = schema_of(content)
+    if schema not in draw:
+        raise BadData(
+            f"this is a '{clean(schema, 60)}', and a report is drawn of an assessment, an audit, a "
+            "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
+            "--json`, `truerisk study compare --json` or to_json(path) writes one."
+        )
+    return draw[schema](content)
 
 
 def page_of_file(path: Any) -> str:

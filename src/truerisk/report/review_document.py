@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from truerisk.core.interval import Interval
+from truerisk.core.json_values import JsonValue
 from truerisk.core.present import clean
 from truerisk.core.scale import Scale
 from truerisk.report.estimates import read_interval, read_loss
-from truerisk.report.json_values import JsonValue
 
 __all__ = [
     "FeaturesRecord",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from truerisk.core.interval import Interval
+from truerisk.core.json_values import JsonValue, require_schema
 from truerisk.core.present import clean
 from truerisk.core.validation.measures import MEASURES
 from truerisk.report.estimates import Estimate, read_interval
-from truerisk.report.json_values import JsonValue, require_schema
 from truerisk.report.review_document import (
     FeaturesRecord,
     ItemRecord,

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from truerisk.core import present
 from truerisk.core.displays import displays
 from truerisk.core.errors import BadData
+from truerisk.core.records import Column, Range, Record
 
 __all__ = ["Calibration"]
 
-SCHEMA = "truerisk.calibration/1"
 ROWS_PER_BIN = 10
 MOST_BINS = 10
 INDEPENDENT = "Wilson's intervals, which take the rows as independent."
 DEPENDENT = "No intervals: weighted or grouped rows, and rows in order, are no independent trials."
 
+Bins = Annotated[np.ndarray, Column("bins", numbers=Range(0, 1))]
+
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Record):
     r"""Mean probability and observed share in bins of about as many rows.
 
     Equal probabilities stand in one bin. The interval of k in n is Wilson's (1927),
@@ -33,12 +35,14 @@ class Calibration:
     ([0.1, 0.8], [0.1, 0.8], [10, 10])
     """
 
+    schema: ClassVar[str] = "truerisk.calibration/1"
+
     event: str
-    predicted: np.ndarray
-    observed: np.ndarray
-    low: np.ndarray | None
-    high: np.ndarray | None
-    counts: np.ndarray
+    predicted: Bins
+    observed: Bins
+    low: Bins | None
+    high: Bins | None
+    counts: Annotated[np.ndarray, Column("bins", "i8", least=1)]
     brier: float
     notes: tuple[str, ...]
 
@@ -81,10 +85,6 @@ class Calibration:
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the observed shares over the probabilities (needs matplotlib)."""
         return displays.load("calibration")(self, ax=ax, **options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under a versioned schema name."""
-        return {"schema": SCHEMA, **{n: present.plain(v) for n, v in vars(self).items()}}
 
     def __str__(self) -> str:
         n = int(self.counts.sum())

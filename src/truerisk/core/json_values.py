@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 LARGEST = 512 * 2**20  # bytes of a file of results
 LARGEST_COUNT = 2**53
+LARGEST_INTEGER = 2**63
 LARGEST_NUMBER = 1e150  # beyond it differences and squares overflow
 _WORDS = {"nan": nan, "inf": inf, "-inf": -inf}
 
@@ -77,9 +78,8 @@ def require_schema(content: Any, wanted: str, newest: int) -> None:
     name = schema_of(content)
     if name != wanted:
         raise BadData(
-            f"this is a '{clean(name, 60)}', and a report is drawn of an assessment, an audit, a "
-            "validation or a comparison over data sets: `truerisk assess --json`, `truerisk audit "
-            "--json`, `truerisk study compare --json` or to_json(path) writes one."
+            f"this is a '{clean(name, 60)}', and a '{wanted}' is wanted: its to_json(path), or "
+            "`--json` on the command line, writes one."
         )
     version = content["schema"].partition("/")[2]
     if version.isdecimal() and int(version[:9]) > newest:
@@ -140,6 +140,27 @@ class JsonValue:
             self.wrong("text")
         return self.value
 
+    def flag(self) -> bool:
+        if not isinstance(self.value, bool):
+            self.wrong("true or false")
+        return self.value
+
+    def integer(self) -> int:
+        """A whole number of any sign."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
+            self.wrong("a whole number")
+        if abs(self.value) > LARGEST_INTEGER:
+            self.wrong("a whole number of 64 bits")
+        return self.value
+
+    def all_of(self, read: Callable[[JsonValue], T], *plain: type) -> list[T]:
+        """The entries of an array, as `read` takes each; at once where all are of `plain` types."""
+        entries: Any = self.value
+        alike = isinstance(entries, list) and set(map(type, entries)) <= set(plain)
+        if alike and max(map(abs, entries), default=0) <= LARGEST_COUNT:
+            return list(entries)
+        return [read(entry) for entry in self.each()]
+
     def whole(self) -> int:
         """A whole number, not negative and of a size that things are counted in."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
@@ -157,6 +178,11 @@ class JsonValue:
         if not abs(self.value) <= LARGEST_NUMBER:
             self.wrong("a number that could be drawn")
         return float(self.value)
+
+    def count_or_number(self) -> int | float:
+        """A number, whole ones as they are written."""
+        value = self.any_number()
+        return self.value if isinstance(self.value, int) else value
 
     def number(self) -> float:
         """A finite number."""

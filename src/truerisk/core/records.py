@@ -1,0 +1,258 @@
+"""Results that are data: written as JSON, and read back into the same class, by their types.
+
+The fields of a frozen dataclass say what its JSON holds. What a type cannot say stands in
+`Annotated`: the range of a number, the dtype and the axes of an array, and which columns are as
+long as each other. What is damaged is refused by a sentence that names its place.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache, partial
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+
+from truerisk.core import present
+from truerisk.core.json_values import JsonValue, parse, require_schema
+from truerisk.core.writing import Written
+
+__all__ = ["UNWRITTEN", "Column", "Count", "Positive", "Range", "Record", "Share", "read_record"]
+
+T = TypeVar("T")
+Reader = Callable[[JsonValue], Any]
+
+
+@dataclass(frozen=True)
+class Range:
+    """Numbers from `low` to `high`."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        most = "" if self.high >= 1e15 else f" and {self.high:g} at most"
+        return f"{self.low:g} at least{most}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """An array, or a tuple, as long as the other columns with this `name`; "" for any length."""
+
+    name: str = ""
+    kind: str = "f8"
+    n_axes: int = 1
+    least: int = 0
+    numbers: Range | None = None
+
+
+Share = Annotated[float, Range(0, 1)]
+Count = Annotated[int, Range(0, 2**53)]
+Positive = Annotated[int, Range(1, 2**53)]
+
+
+UNWRITTEN = {"written": False}
+"""`field(metadata=UNWRITTEN)` is no part of the JSON, nor of a result that was read from it."""
+
+
+class Record(Written):
+    """A frozen result whose JSON is its fields and, beside them, the properties in `derived`."""
+
+    schema: ClassVar[str] = ""
+    derived: ClassVar[tuple[str, ...]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under a versioned schema name."""
+        content: dict[str, Any] = present.plain(self)
+        return content
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """The result that `to_dict` wrote."""
+        return read_record(cls, JsonValue(content))
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The result that `to_json` wrote."""
+        return cls.from_dict(parse(text))
+
+
+def read_record(cls: type[T], found: JsonValue) -> T:
+    """A dataclass from its JSON; what an earlier version did not write has its default."""
+    schema: str = getattr(cls, "schema", "")
+    if schema and found.place and found["schema"].value != schema:
+        found["schema"].wrong(f"'{schema}'")
+    elif schema:
+        name, _, version = schema.partition("/")
+        require_schema(found.value, name, int(version))
+    values: dict[str, Any] = {}
+    lengths: dict[str, tuple[str, int]] = {}
+    for name, (read, column, default) in _readers(cls).items():
+        if default is not MISSING and found.get(name).value is None:
+            values[name] = default() if callable(default) else default
+            continue
+        values[name] = value = read(found[name])
+        if column and value is not None:
+            first, n = lengths.setdefault(column, (name, len(value)))
+            if len(value) != n:
+                found[name].wrong(f"as long as '{first}'")
+    made = cls(**values)
+    flaw = getattr(made, "flaw", None)
+    if flaw is not None:
+        name, wanted = flaw
+        (found[name] if name else found).wrong(wanted)
+    return made
+
+
+def _made_readers(cls: Any) -> dict[str, tuple[Reader, str, Any]]:
+    """How to read each field, the column it is, and its default where it may be lacking."""
+    hints, readers = get_type_hints(cls, include_extras=True), {}
+    for each in fields(cls):
+        if not each.metadata.get("written", True):
+            continue
+        default = each.default if each.default_factory is MISSING else each.default_factory
+        readers[each.name] = _reader(hints[each.name]), _column(hints[each.name]).name, default
+    return readers
+
+
+_readers: Callable[[Any], dict[str, tuple[Reader, str, Any]]] = cache(_made_readers)
+
+
+def _column(hint: Any) -> Column:
+    """What is said of an array, None beside it or not."""
+    marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Column)]
+    if marks or get_origin(hint) not in (Union, types.UnionType):
+        return marks[0] if marks else Column()
+    return next((one for part in get_args(hint) if (one := _column(part)).name), Column())
+
+
+def _reader(hint: Any) -> Reader:
+    """How JSON becomes a value of this type."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _annotated(parts[0], hint.__metadata__[0])
+    if hint is np.ndarray:
+        return _array(Column())
+    if hint in SIMPLE:
+        return SIMPLE[hint]
+    if origin in (Union, types.UnionType):
+        return _maybe([part for part in parts if part is not type(None)])
+    if origin is Literal:
+        return _one_of(parts)
+    if origin is tuple:
+        return _tuple(parts)
+    if origin is not None and issubclass(origin, Mapping):
+        each = _reader(parts[1])
+        return lambda found: {name: each(one) for name, one in found.items()}
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _mapping(hint) if issubclass(hint, Mapping) else partial(read_record, hint)
+    raise TypeError(f"{hint} is no type of a record")
+
+
+def _mapping(cls: Any) -> Reader:
+    """A mapping with a class of its own, which holds a plain one."""
+    ((read, _, _),) = _readers(cls).values()
+    return lambda found: cls(read(found))
+
+
+def _annotated(hint: Any, mark: Range | Column) -> Reader:
+    if isinstance(mark, Range):
+        return _ranged(_reader(hint), mark)
+    if hint is np.ndarray:
+        return _array(mark)
+    read = _reader(hint)
+
+    def long_enough(found: JsonValue) -> Any:
+        if len(value := read(found)) < mark.least:
+            found.wrong(f"of {mark.least} entries at least")
+        return value
+
+    return long_enough
+
+
+def _ranged(read: Reader, within: Range) -> Reader:
+    def ranged(found: JsonValue) -> Any:
+        value = read(found)
+        if not within.low <= value <= within.high:
+            found.wrong(str(within))
+        return value
+
+    return ranged
+
+
+def _maybe(kinds: list[Any]) -> Reader:
+    """None, or a value of the one kind there is."""
+    if set(kinds) == {int, float}:
+        return JsonValue.count_or_number
+    (kind,) = kinds
+    read = _reader(kind)
+    return lambda found: found.maybe(read)
+
+
+def _one_of(words: tuple[Any, ...]) -> Reader:
+    def word(found: JsonValue) -> Any:
+        if found.value not in words:
+            found.wrong(f"one of {', '.join(map(repr, words))}")
+        return found.value
+
+    return word
+
+
+def _tuple(parts: tuple[Any, ...]) -> Reader:
+    if parts[-1] is Ellipsis:
+        each = _reader(parts[0])
+        return lambda found: tuple(each(one) for one in found.each())
+    readers = [_reader(part) for part in parts]
+
+    def exactly(found: JsonValue) -> Any:
+        entries = found.each()
+        if len(entries) != len(readers):
+            found.wrong(f"an array of {len(readers)}")
+        return tuple(read(one) for read, one in zip(readers, entries, strict=True))
+
+    return exactly
+
+
+def _array(mark: Column) -> Reader:
+    def array(found: JsonValue) -> np.ndarray:
+        read, *plain = ENTRIES[mark.kind[0]]
+        lines = found.each() if mark.n_axes == 2 else [found]
+        rows = [np.array(line.all_of(read, *plain), dtype=mark.kind) for line in lines]
+        if len({len(row) for row in rows}) > 1:
+            found.wrong("an array of lines of one length")
+        values = np.array(rows, dtype=mark.kind) if mark.n_axes == 2 else rows[0]
+        if len(values) < mark.least:
+            found.wrong(f"of {mark.least} entries at least")
+        within = mark.numbers
+        if within is not None and not ((values >= within.low) & (values <= within.high)).all():
+            found.wrong(f"of numbers {within}")
+        return values
+
+    return array
+
+
+SIMPLE: dict[Any, Reader] = {
+    Any: lambda found: found.value,
+    str: JsonValue.text,
+    bool: JsonValue.flag,
+    int: JsonValue.integer,
+    float: JsonValue.any_number,
+}
+
+ENTRIES: dict[str, tuple[Any, ...]] = {
+    "f": (JsonValue.any_number, int, float),
+    "i": (JsonValue.integer, int),
+}

@@ -1,0 +1,145 @@
+"""A record becomes JSON and comes back as its own class, or its damage is said by its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import pytest
+
+from truerisk.core.breakdown import Breakdown
+from truerisk.core.errors import BadData
+from truerisk.core.interval import Interval
+from truerisk.core.records import UNWRITTEN, Column, Count, Record, Share
+
+Points = Annotated[np.ndarray, Column("points", least=1)]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a record needs no schema of its own."""
+
+    share: Share
+    kind: Literal["a", "b"] = "a"
+
+
+@dataclass(frozen=True, eq=False)
+class Toy(Record):
+    """One field of each type that results have."""
+
+    schema: ClassVar[str] = "truerisk.toy/1"
+    derived: ClassVar[tuple[str, ...]] = ("twice",)
+
+    count: Count
+    x: Points
+    y: Points | None
+    value: float
+    ends: tuple[float, float]
+    parts: Mapping[str, Part]
+    whole: Annotated[np.ndarray, Column(kind="i8", n_axes=2)] | None = None
+    interval: Interval | None = None
+    table: Breakdown | None = None
+    notes: tuple[str, ...] = ()
+    sure: bool = False
+    setting: Mapping[str, Any] = field(default_factory=dict)
+    raw: np.ndarray | None = field(default=None, metadata=UNWRITTEN)
+
+    @property
+    def twice(self) -> float:
+        return 2 * self.value
+
+
+TOY = Toy(
+    count=3, x=np.array([1.0, np.nan]), y=np.array([0.5, np.inf]), value=0.25, ends=(0.0, 1.0),
+    parts={"p": Part(0.5, "b")}, whole=np.array([[1, 2], [3, 4]]),
+    interval=Interval(0.1, 0.2, "wald"), table=Breakdown({"n": 3, "v": 0.5}), notes=("a",),
+    sure=True, setting={"k": [1, None]}, raw=np.zeros(9),
+)  # fmt: skip
+
+
+def test_it_comes_back_as_it_was():
+    """Each value in its type; what is not written is None, and derived numbers are made anew."""
+    back = Toy.from_json(TOY.to_json())
+    assert back.to_json() == TOY.to_json()
+    assert back.raw is None
+    assert json.loads(TOY.to_json())["twice"] == 0.5
+    assert np.array_equal(back.x, TOY.x, equal_nan=True)
+    assert back.whole.dtype.kind == "i"
+    assert (back.parts, back.interval, back.table) == (TOY.parts, TOY.interval, TOY.table)
+    assert isinstance(back.table, Breakdown)
+    assert isinstance(back.table["n"], int)
+
+
+def test_what_an_earlier_version_did_not_write_has_its_default():
+    """A field without a default must be there, and what is not known is left alone."""
+    content = {**TOY.to_dict(), "later": 1}
+    del content["notes"], content["setting"]
+    back = Toy.from_dict(content)
+    assert (back.notes, back.setting) == ((), {})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"count": -1}, "'count' is -1, not 0 at least"),
+        ({"count": 1.5}, "'count' is 1.5, not a whole number"),
+        ({"value": None}, "'value' is null, not a number"),
+        ({"value": True}, "'value' is true, not a number"),
+        ({"value": 1e200}, "'value' is 1e+200, not a number that could be drawn"),
+        ({"x": []}, "'x' is [], not of 1 entries at least"),
+        ({"x": [0, "one"]}, "'x[1]' is \"one\", not a number"),
+        ({"x": 3}, "'x' is 3, not an array"),
+        ({"y": [0.5]}, "'y' is [0.5], not as long as 'x'"),
+        ({"ends": [1]}, "'ends' is [1], not an array of 2"),
+        ({"parts": {"p": {"share": 2}}}, "'parts.p.share' is 2, not 0 at least and 1 at most"),
+        (
+            {"parts": {"p": {"share": 1, "kind": 3}}},
+            "'parts.p.kind' is 3, not one of 'a', 'b'",
+        ),
+        ({"parts": []}, "'parts' is [], not an object"),
+        ({"whole": [[1], [1, 2]]}, "'whole' is [[1], [1, 2]], not an array of lines of one length"),
+        ({"whole": [[0.5]]}, "'whole[0][0]' is 0.5, not a whole number"),
+        ({"whole": [[2**70]]}, "not a whole number of 64 bits"),
+        ({"interval": {"low": 1, "high": 0, "method": "w"}}, "not an interval"),
+        ({"interval": {"low": 1, "high": 2}}, "'interval' lacks 'method'"),
+        ({"notes": [1]}, "'notes[0]' is 1, not text"),
+        ({"sure": 1}, "'sure' is 1, not true or false"),
+        ({"schema": "truerisk.toy/2"}, "of version 2 and this truerisk reads version 1"),
+        ({"schema": "truerisk.other/1"}, "a 'truerisk.toy' is wanted"),
+        ({"schema": 3}, "not of truerisk"),
+    ],
+)
+def test_damage_is_said_with_its_place(change, said):
+    """What is there, and what should be."""
+    with pytest.raises(BadData) as refused:
+        Toy.from_dict({**TOY.to_dict(), **change})
+    assert said in str(refused.value)
+
+
+def test_a_lacking_field_is_named():
+    """A cut file."""
+    content = TOY.to_dict()
+    del content["count"]
+    with pytest.raises(BadData, match="they lack 'count'"):
+        Toy.from_dict(content)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '{"schema": NaN}', "[]", "3"])
+def test_what_is_no_json_of_ours_is_refused(text):
+    """In a sentence, however deep or short it is."""
+    with pytest.raises(BadData):
+        Toy.from_json(text)
+
+
+def test_a_type_that_no_record_has_is_an_error_of_ours():
+    """Sets, say: the one who writes the class learns it at once."""
+
+    @dataclass(frozen=True)
+    class Odd(Record):
+        names: frozenset
+
+    with pytest.raises(TypeError, match="no type of a record"):
+        Odd.from_dict({"names": []})
