@@ -11,20 +11,12 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.core.errors import DuplicateRowsWarning, Refusal
-from truerisk.methods import ApproximateLeaveOneOut
 from truerisk.models import LogisticPath
-from truerisk.testing import method_checks
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 5))
 NUMBERS = X[:, 0] - X[:, 1] + RNG.normal(size=60)
 LABELS = np.where(X[:, 0] + RNG.normal(size=60) > 0, "yes", "no")
-
-
-@pytest.mark.parametrize("check", range(3))
-def test_conforms(check):
-    """The published checks; all of them run in the conformance tests."""
-    method_checks(ApproximateLeaveOneOut())[check]()
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from truerisk.engines.generic import Generic
 from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.methods.bayesian_error import BayesianError, ImproperBayesianError
 from truerisk.selection.minimum import Minimum
-from truerisk.testing import method_checks
 from truerisk.testing.cases import evaluate, two_classes
 
 X = np.array([(0, 0), (1, 2), (2, 1), (-1, 1), (3, 2), (2, 4), (4, 3)], dtype=float)
@@ -60,13 +59,6 @@ class Blind(Given):
 
     def predict(self, X):
         return np.full(len(X), self.classes_[0])
-
-
-@pytest.mark.parametrize("word", ["bee", "bee-improper"])
-@pytest.mark.parametrize("check", range(3))
-def test_conforms(word, check):
-    """The published checks; all of them run in the conformance tests."""
-    method_checks(tr.methods.as_method(word))[check]()
 
 
 @pytest.mark.parametrize(

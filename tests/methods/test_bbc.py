@@ -8,21 +8,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.core.errors import Refusal
-from truerisk.methods import BootstrapBiasCorrected
 from truerisk.methods.bootstrapped_choice import corrected_by_bootstrap
-from truerisk.testing import method_checks
 
 RNG = np.random.default_rng(2)
 N = 40
 X = RNG.normal(size=(N, 3))
 Y = RNG.integers(0, 2, size=N)
 GRID = {"n_neighbors": [1, 3, 5, 7, 9]}
-
-
-@pytest.mark.parametrize("check", method_checks(BootstrapBiasCorrected(4)))
-def test_conforms(check):
-    """The published checks of any method."""
-    check()
 
 
 def test_candidates_are_those_of_k_fold_and_the_choice_is_corrected():

@@ -18,18 +18,11 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.methods.bolstered import Bolstered
 from truerisk.methods.parts import bolstering_width as widths
 from truerisk.methods.parts.bolstering_width import kernel_width
-from truerisk.testing import method_checks
 from truerisk.testing.cases import evaluate, two_classes
 
 RNG = np.random.default_rng(0)
 LABELS = np.arange(30) % 2
 X = RNG.normal(size=(30, 3)) * [1, 5, 1] + np.outer(LABELS, [1.5, 0, 0])
-
-
-@pytest.mark.parametrize("check", range(3))
-def test_conforms(check):
-    """The published checks; all of them run in the conformance tests."""
-    method_checks(Bolstered())[check]()
 
 
 @pytest.mark.parametrize("standardize", [True, False])

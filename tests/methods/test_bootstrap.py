@@ -18,32 +18,14 @@ from truerisk.core.results import RiskEstimate
 from truerisk.core.table.data import Data
 from truerisk.methods import Bootstrap
 from truerisk.methods.bootstrap import weight_632_plus
-from truerisk.testing import method_checks
 
 KINDS = ("bootstrap", "oob", ".632", ".632+", "optimism")
-SLOW = ("same_result_in_another_process", "same_result_on_any_executor")
 RNG = np.random.default_rng(0)
 N, B = 24, 12
 X = RNG.normal(size=(N, 2))
 CODES = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
 NUMBERS = X[:, 0] + RNG.normal(size=N)
 SAMPLES = RNG.integers(N, size=(B, N))
-
-
-def checks() -> list:
-    """All checks for two kinds; for the others those that start no process."""
-    found = []
-    for kind in KINDS:
-        some = method_checks(Bootstrap(kind, replicates=8))
-        usual = kind in (".632+", "optimism")
-        found += [pytest.param(c, id=f"{kind} {c}") for c in some if usual or str(c) not in SLOW]
-    return found
-
-
-@pytest.mark.parametrize("check", checks())
-def test_conforms(check) -> None:
-    """The published checks of any method."""
-    check()
 
 
 # -- what it is good for ------------------------------------------------------------------------

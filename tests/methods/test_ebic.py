@@ -15,19 +15,12 @@ import truerisk as tr
 from truerisk.core.contracts import Streams
 from truerisk.core.errors import BadData, Refusal
 from truerisk.methods.ebic import EBIC
-from truerisk.testing import method_checks
 from truerisk.testing.cases import evaluate, two_classes
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 8))
 Y = (X[:, 0] + X[:, 1] + RNG.normal(size=60) > 0).astype(int)
 MODEL = make_pipeline(StandardScaler(), LogisticRegression())
-
-
-@pytest.mark.parametrize("check", range(3))
-def test_conforms(check):
-    """The published checks; all of them run in the conformance tests."""
-    method_checks(EBIC())[check]()
 
 
 def test_is_bic_and_the_price_of_the_choice():

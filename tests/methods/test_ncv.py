@@ -15,7 +15,6 @@ from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.plan.plan import Plan
 from truerisk.core.table.data import Data
 from truerisk.methods import Nested, NestedInterval, Splitter
-from truerisk.testing import method_checks
 
 RNG = np.random.default_rng(3)
 N, K, R = 41, 4, 3
@@ -24,12 +23,6 @@ NUMBERS = X[:, 0] + RNG.normal(size=N)
 Y = (NUMBERS > 0).astype(int)
 FOLDS = np.array([RNG.permutation(np.arange(N) % K) for _ in range(R)])
 GROUPS = np.arange(N) // 2
-
-
-@pytest.mark.parametrize("check", method_checks(NestedInterval(4, repeats=2)))
-def test_conforms(check):
-    """The published checks of any method."""
-    check()
 
 
 def variance_of_mean(losses, weights, mean, groups):

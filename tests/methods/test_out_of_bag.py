@@ -31,9 +31,7 @@ from truerisk.core.plan.builder import PlanBuilder
 from truerisk.core.table.data import Data
 from truerisk.engines.generic import Generic
 from truerisk.engines.trees.ensemble import Ensembles
-from truerisk.methods import Bootstrap, Nested, OutOfBag
-from truerisk.testing import method_checks
-from truerisk.testing.cases import bagged_classes
+from truerisk.methods import Bootstrap, Nested
 
 WINE = load_wine(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -56,12 +54,6 @@ FORESTS = {
     ),
     "bagged lines": (BaggingRegressor(Ridge(), 60, random_state=1), (X, NUMBERS)),
 }
-
-
-@pytest.mark.parametrize("check", method_checks(OutOfBag(), bagged_classes()))
-def test_conforms(check) -> None:
-    """The published checks of any method."""
-    check()
 
 
 @pytest.mark.parametrize("engine", ["generic", "ensemble"])

@@ -27,7 +27,6 @@ from truerisk.methods.parts.averages import average_weights
 from truerisk.methods.parts.race import hopeless
 from truerisk.methods.parts.set_risks import row_losses
 from truerisk.methods.racing import RacedPairs
-from truerisk.testing import method_checks
 
 RNG = np.random.default_rng(0)
 Y = np.arange(60) % 2
@@ -49,12 +48,6 @@ class Counted(GaussianNB):
 @pytest.fixture(autouse=True)
 def counted():
     Counted.fits.clear()
-
-
-@pytest.mark.parametrize("check", method_checks(Racing("4-fold")))
-def test_conforms(check):
-    """The published checks of any method."""
-    check()
 
 
 def searched(model=None, grid=SMOOTHING, y=Y, **options):

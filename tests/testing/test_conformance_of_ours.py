@@ -20,7 +20,9 @@ from truerisk.testing import engine_checks, method_checks
 from truerisk.testing.cases import bagged_classes, numbers, two_classes
 from truerisk.testing.situations import usual_families
 
+BOOTSTRAPS = "bootstrap", ".632", ".632+", "optimism"
 SMALLER = {  # hundreds of repetitions prove nothing here that a few do not
+    **{word: methods.Bootstrap(word, replicates=8) for word in BOOTSTRAPS},
     "ncv": methods.NestedInterval(5, repeats=4),
     "paired-halves": methods.PairedHalves(3, pairs=3, test_share=0.2),
 }
@@ -35,6 +37,7 @@ GIVEN = [
     [(np.arange(30), np.arange(30, 40)), (np.arange(10, 40), np.arange(10))],
     methods.Nested("3-fold", methods.Complete(5)),
     methods.Nested("3-fold", "oob"),
+    methods.Bootstrap("oob", replicates=8),
     methods.Swapping(n0=np.inf),
     methods.AIC(per_row=True),
 ]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
 
 from truerisk.core.contracts import Method, Streams, Target
 from truerisk.core.errors import Refusal
+from truerisk.core.evaluation import Evaluation
 from truerisk.core.plan.plan import Plan
 from truerisk.core.results import RiskEstimate
 from truerisk.testing.cases import (
@@ -62,7 +64,8 @@ def method_checks(method: Method, case: Case | None = None) -> list[Check]:
     >>> print(method_checks(KFold(5))[0])
     says_what_it_estimates
     """
-    return [check_of(function, method, case or two_classes()) for function in CHECKS]
+    trial = Trial(method, case or two_classes())
+    return [check_of(function, trial) for function in CHECKS]
 
 
 def check_method(method: Method, case: Case | None = None) -> None:
@@ -70,20 +73,59 @@ def check_method(method: Method, case: Case | None = None) -> None:
     raise_failures(f"method '{method.word}'", method_checks(method, case))
 
 
-def check_says_what_it_estimates(method: Method, case: Case) -> None:
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A method on its case; what it says there is computed once, for all checks that compare."""
+
+    method: Method
+    case: Case
+
+    def draw(self, seed: int = 0) -> Plan:
+        """A plan of that seed."""
+        with quiet():
+            loss = self.method.loss_of(self.case.data, self.case.loss, asked=False)
+            self.method.check(self.case.data, loss)
+            return self.method.plan(self.case.data, Streams(seed))
+
+    def evaluate(self, case: Case | None = None, **options: Any) -> Evaluation:
+        """The method on the case or another one, by a plan of its own unless one is an option."""
+        return evaluate(self.method, case or self.case, **options)
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan of seed 0."""
+        return self.draw()
+
+    @cached_property
+    def recorder(self) -> Recorder:
+        """The engine that answered `evaluation`."""
+        return Recorder()
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """What the plan of seed 0 gives."""
+        return self.evaluate(plan=self.plan, engine=self.recorder)
+
+    @cached_property
+    def said(self) -> dict[str, Any]:
+        """The evaluation as it was when it was made."""
+        return said(self.evaluation)
+
+
+def check_says_what_it_estimates(trial: Trial) -> None:
     """A method has a word, a target of the vocabulary, and a sentence on its bias."""
+    method = trial.method
     require(bool(method.word.strip()), "the word is empty.")
     require(method.target in get_args(Target), f"target {method.target!r} is not in {Target}.")
     require(bool(method.bias.strip()), "nothing is said about the bias.")
 
 
-def check_one_estimate_per_candidate(method: Method, case: Case) -> None:
+def check_one_estimate_per_candidate(trial: Trial) -> None:
     """Every candidate gets one finite value, or a note; no error is negative or zero."""
-    evaluation = evaluate(method, case)
-    n = len(evaluation.tested)
-    require(n == len(case.family), f"{n} estimates for {len(case.family)} candidates.")
-    for tested in all_tested(evaluation):
-        spared = not method.rates_all and np.isnan(tested.value) and bool(tested.notes)
+    n, candidates = len(trial.evaluation.tested), len(trial.case.family)
+    require(n == candidates, f"{n} estimates for {candidates} candidates.")
+    for tested in all_tested(trial.evaluation):
+        spared = not trial.method.rates_all and np.isnan(tested.value) and bool(tested.notes)
         require(spared or bool(np.isfinite(tested.value)), f"the value is {tested.value}.")
         error, interval = tested.read_std_error(), tested.read_interval()
         require(error is None or error > 0, f"the standard error is {error}.")
@@ -92,65 +134,62 @@ def check_one_estimate_per_candidate(method: Method, case: Case) -> None:
             require(bool(interval.method), "the interval does not name its method.")
 
 
-def check_same_seed_same_plan(method: Method, case: Case) -> None:
+def check_same_seed_same_plan(trial: Trial) -> None:
     """The same data and seed give the same plan."""
-    first, second = (_plan(method, case, seed=7).fingerprint for _ in range(2))
+    first, second = (trial.draw(7).fingerprint for _ in range(2))
     require(first == second, f"two plans of seed 7 differ: {first} and {second}.")
 
 
-def check_same_plan_same_result(method: Method, case: Case) -> None:
+def check_same_plan_same_result(trial: Trial) -> None:
     """The same plan gives the same result, to the last bit."""
-    plan = _plan(method, case)
-    first, second = (said(evaluate(method, case, plan=plan)) for _ in range(2))
-    _require_same(first, second, "two evaluations of one plan")
+    again = said(trial.evaluate(plan=trial.plan))
+    _require_same(trial.said, again, "two evaluations of one plan")
 
 
-def check_same_result_in_another_process(method: Method, case: Case) -> None:
+def check_same_result_in_another_process(trial: Trial) -> None:
     """Another process with the same seed draws the same plan and says the same."""
-    here = said(evaluate(method, case, seed=7))
-    _require_same(here, said_elsewhere(method, case, 7), "this process and another")
+    there = said_elsewhere(trial.method, trial.case, 0)
+    _require_same(trial.said, there, "this process and another")
 
 
-def check_same_result_on_any_executor(method: Method, case: Case) -> None:
+def check_same_result_on_any_executor(trial: Trial) -> None:
     """Fits in this process, in threads or in worker processes give the same result."""
-    plan = _plan(method, case)
-    here = said(evaluate(method, case, plan=plan))
     with ThreadPoolExecutor(2) as threads:
-        there = said(evaluate(method, case, plan=plan, executor=threads))
-    _require_same(here, there, "this process and threads")
-    there = said(evaluate(method, case, plan=plan, executor=2))
-    _require_same(here, there, "this process and two workers")
+        there = said(trial.evaluate(plan=trial.plan, executor=threads))
+    _require_same(trial.said, there, "this process and threads")
+    there = said(trial.evaluate(plan=trial.plan, executor=2))
+    _require_same(trial.said, there, "this process and two workers")
 
 
-def check_names_of_classes_do_not_matter(method: Method, case: Case) -> None:
+def check_names_of_classes_do_not_matter(trial: Trial) -> None:
     """Classes under other names, in the same order, give the same plan and the same result."""
+    case = trial.case
     if case.data.classes is None:
         return
     names = [f"class {c:03d}" for c in range(case.data.n_classes)]
     other = replace(case, data=renamed(case.data, names))
-    _require_same(said(evaluate(method, case)), said(evaluate(method, other)), "0, 1 and names")
+    _require_same(trial.said, said(trial.evaluate(other)), "0, 1 and names")
 
 
-def check_order_of_classes_does_not_matter(method: Method, case: Case) -> None:
+def check_order_of_classes_does_not_matter(trial: Trial) -> None:
     """Classes whose names sort the other way round have the same risks by the same plan."""
+    case = trial.case
     if case.data.classes is None:
         return
-    plan = _plan(method, case)
     names = np.arange(case.data.n_classes)[::-1]
     other = replace(case, data=renamed(case.data, names))
-    before = _values(method, case, plan)
-    after = _values(method, other, recoded_plan(plan, names))
+    turned = trial.evaluate(other, plan=recoded_plan(trial.plan, names))
+    before, after = ([t.value for t in all_tested(e)] for e in (trial.evaluation, turned))
     _require_close(before, after, "classes in reversed order")
 
 
-def check_order_of_rows_does_not_matter(method: Method, case: Case) -> None:
+def check_order_of_rows_does_not_matter(trial: Trial) -> None:
     """Rows permuted together with the plan have the same risks and the same losses."""
-    plan = _plan(method, case)
-    order = np.random.default_rng(1).permutation(case.data.n_rows)
-    other = replace(case, data=permuted_data(case.data, order))
-    moved = permuted_plan(plan, order)
-    before, after = evaluate(method, case, plan=plan), evaluate(method, other, plan=moved)
-    for old, new in zip(all_tested(before), all_tested(after), strict=True):
+    data = trial.case.data
+    order = np.random.default_rng(1).permutation(data.n_rows)
+    other = replace(trial.case, data=permuted_data(data, order))
+    moved = trial.evaluate(other, plan=permuted_plan(trial.plan, order))
+    for old, new in zip(all_tested(trial.evaluation), all_tested(moved), strict=True):
         _require_close(_numbers(old), _numbers(new), "permuted rows")
         if old.losses is not None and new.losses is not None:
             assert old.loss_rows is not None and new.loss_rows is not None
@@ -158,11 +197,12 @@ def check_order_of_rows_does_not_matter(method: Method, case: Case) -> None:
             _require_close(old.losses[np.argsort(old.loss_rows)], new.losses[back], "their losses")
 
 
-def check_perfect_rule_has_risk_0(method: Method, case: Case) -> None:
+def check_perfect_rule_has_risk_0(trial: Trial) -> None:
     """A rule that is never wrong has risk 0; bags of it, where a method serves nothing else."""
+    method = trial.method
     if not method.perfect_is_0:  # it smooths, or charges for more than errors, and says so
         return
-    usual = perfect_cases(case.data)
+    usual = perfect_cases(trial.case.data)
     served = _perfect(method, usual) or _perfect(method, [bagged(one) for one in usual])
     require(served, "the method refused both classes and numbers.")
 
@@ -181,33 +221,32 @@ def _perfect(method: Method, cases: list[Case]) -> bool:
     return served
 
 
-def check_X_and_y_stay_as_they_were(method: Method, case: Case) -> None:  # noqa: N802
+def check_X_and_y_stay_as_they_were(trial: Trial) -> None:  # noqa: N802
     """Neither X nor y nor the class codes are written to."""
-    before = frozen(case.data)
-    evaluate(method, case)
+    before = frozen(trial.case.data)
+    trial.evaluate()
     for name in ("X", "y", "classes", "codes"):
-        old, new = getattr(before, name), getattr(case.data, name)
+        old, new = getattr(before, name), getattr(trial.case.data, name)
         if isinstance(old, np.ndarray):
             require(old.tobytes() == new.tobytes(), f"{name} was written to.")
 
 
-def check_takes_read_only_arrays(method: Method, case: Case) -> None:
+def check_takes_read_only_arrays(trial: Trial) -> None:
     """Data in memory that cannot be written to give the same result."""
-    locked = replace(case, data=frozen(case.data))
-    _require_same(said(evaluate(method, case)), said(evaluate(method, locked)), "read-only data")
+    locked = replace(trial.case, data=frozen(trial.case.data))
+    _require_same(trial.said, said(trial.evaluate(locked)), "read-only data")
 
 
-def check_answers_stay_as_they_were(method: Method, case: Case) -> None:
+def check_answers_stay_as_they_were(trial: Trial) -> None:
     """Reducing answers does not write to them: others may read them."""
-    recorder = Recorder()
-    evaluate(method, case, engine=recorder)
-    for answers, before in recorder.given:
+    said(trial.evaluation)
+    for answers, before in trial.recorder.given:
         require(content_of(answers) == before, "the answers were written to.")
 
 
-def check_estimates_survive_json(method: Method, case: Case) -> None:
+def check_estimates_survive_json(trial: Trial) -> None:
     """A result written as JSON and read again says the same."""
-    for estimate in estimates(method, case, evaluate(method, case)):
+    for estimate in estimates(trial.method, trial.case, trial.evaluation):
         back = RiskEstimate.from_json(estimate.to_json())
         _require_same(estimate.to_dict(), back.to_dict(), "a result and its JSON")
         for each in fields(estimate):
@@ -223,33 +262,31 @@ def check_estimates_survive_json(method: Method, case: Case) -> None:
             require(same, f"{each.name} came back as {new!r}, was {old!r}.")
 
 
-def check_plan_survives_json(method: Method, case: Case) -> None:
+def check_plan_survives_json(trial: Trial) -> None:
     """A plan written as JSON and read again has the same fingerprint and gives the same result."""
-    plan = _plan(method, case)
-    back = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
-    require(plan.fingerprint == back.fingerprint, "its fingerprint came back otherwise.")
-    first, second = (said(evaluate(method, case, plan=p)) for p in (plan, back))
-    _require_same(first, second, "a plan and its JSON")
+    back = Plan.from_dict(json.loads(json.dumps(trial.plan.to_dict())))
+    require(trial.plan.fingerprint == back.fingerprint, "its fingerprint came back otherwise.")
+    _require_same(trial.said, said(trial.evaluate(plan=back)), "a plan and its JSON")
 
 
-def check_fingerprint_changes_with_the_plan(method: Method, case: Case) -> None:
+def check_fingerprint_changes_with_the_plan(trial: Trial) -> None:
     """Whatever is changed in a plan changes its fingerprint."""
-    plan = _plan(method, case)
+    plan = trial.plan
     for what, other in altered(plan):
         require(plan.fingerprint != other.fingerprint, f"it does not depend on {what}.")
-    another = _plan(method, case, seed=8)
+    another = trial.draw(8)
     if plan.to_dict() != another.to_dict():
         require(plan.fingerprint != another.fingerprint, "two different plans share it.")
 
 
-def check_no_fit_is_asked_about_its_own_rows(method: Method, case: Case) -> None:
+def check_no_fit_is_asked_about_its_own_rows(trial: Trial) -> None:
     """No tested row was trained on, unless the method splits nothing or the part is "apparent".
 
     Train sets that are drawn by a law are those without the tested row, and questions out of bag
     are answered by members that were fitted without it.
     """
-    plan = _plan(method, case)
-    if not method.splits:
+    plan = trial.plan
+    if not trial.method.splits:
         return
     for q in range(plan.n_questions):
         bagged = plan.out_of_bag is not None and q in plan.out_of_bag
@@ -281,16 +318,6 @@ CHECKS = (
     check_fingerprint_changes_with_the_plan,
     check_no_fit_is_asked_about_its_own_rows,
 )
-
-
-def _plan(method: Method, case: Case, seed: int = 0) -> Plan:
-    with quiet():
-        method.check(case.data, method.loss_of(case.data, case.loss, asked=False))
-        return method.plan(case.data, Streams(seed))
-
-
-def _values(method: Method, case: Case, plan: Plan) -> list[float]:
-    return [tested.value for tested in all_tested(evaluate(method, case, plan=plan))]
 
 
 def _numbers(tested: Any) -> list[float]:
