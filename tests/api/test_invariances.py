@@ -66,7 +66,17 @@ LOSSES = {
     "regression": ["squared", "r2"],
 }
 CASES = [(task, loss) for task, losses in LOSSES.items() for loss in losses]
+# Losses of single rows and of whole test sets, in pairs of both tasks. Every outer method meets one
+# pair, so both tasks and both kinds; every loss meets every fourth method, or every second.
+TURNS = [
+    (("classification", "zero-one"), ("regression", "r2")),
+    (("classification", "auc"), ("regression", "squared")),
+    (("classification", "brier"), ("regression", "r2")),
+    (("classification", "balanced_accuracy"), ("regression", "squared")),
+]
+PAIRS = [(outer, *case) for i, outer in enumerate(OUTER) for case in TURNS[i % len(TURNS)]]
 FEW = ["K-fold", ".632+", "monte-carlo"]
+FEW_PAIRS = [(FEW[i % len(FEW)], *case) for i, case in enumerate(CASES)]
 FITTED = {}
 
 
@@ -167,39 +177,34 @@ def test_the_other_methods_cannot_be_outer_ones():
 
 
 @pytest.mark.usefixtures("each_fit_once")
-@pytest.mark.parametrize(("task", "loss"), CASES)
-@pytest.mark.parametrize("outer", OUTER)
+@pytest.mark.parametrize(("outer", "task", "loss"), PAIRS)
 def test_the_order_of_learners_changes_nothing(task, loss, outer):
-    """With every outer method and loss; a refusal is the same, too."""
+    """With every outer method, and losses in turn; a refusal is the same, too."""
     the_same(said(assessed(task, loss, outer, reverse=True)), said(base(task, loss, outer)))
 
 
 @pytest.mark.usefixtures("each_fit_once")
-@pytest.mark.parametrize(("task", "loss"), CASES)
-@pytest.mark.parametrize("outer", OUTER)
+@pytest.mark.parametrize(("outer", "task", "loss"), PAIRS)
 def test_the_engine_changes_nothing(task, loss, outer):
     """The generic one says what the fastest say."""
     the_same(said(assessed(task, loss, outer, engine="generic")), said(base(task, loss, outer)))
 
 
 @pytest.mark.usefixtures("each_fit_once")
-@pytest.mark.parametrize("outer", OUTER)
-def test_names_of_learners_change_nothing(outer):
+@pytest.mark.parametrize(("outer", "task", "loss"), [p for p in PAIRS if p[1] == "classification"])
+def test_names_of_learners_change_nothing(task, loss, outer):
     """Also where two are alike, and the first in the alphabet is another."""
-    found = assessed("classification", "zero-one", outer, names=NAMES)
-    the_same(said(found, NAMES), said(base("classification", "zero-one", outer)))
+    found = assessed(task, loss, outer, names=NAMES)
+    the_same(said(found, NAMES), said(base(task, loss, outer)))
 
 
 @pytest.mark.usefixtures("each_fit_once")
-@pytest.mark.parametrize("outer", FEW)
-@pytest.mark.parametrize("loss", LOSSES["classification"])
-def test_names_of_classes_and_columns_change_nothing(loss, outer):
+@pytest.mark.parametrize(("outer", "task", "loss"), FEW_PAIRS[: len(LOSSES["classification"])])
+def test_names_of_classes_and_columns_change_nothing(task, loss, outer):
     """Classes keep their order, since the greater one is the positive one."""
     table = pd.DataFrame(X, columns=["width", "height"])
-    found = assessed(
-        "classification", loss, outer, y=np.where(Y.max() == Y, "yes", "no"), table=table
-    )
-    wanted = base("classification", loss, outer)
+    found = assessed(task, loss, outer, y=np.where(Y.max() == Y, "yes", "no"), table=table)
+    wanted = base(task, loss, outer)
     if isinstance(wanted, str):
         assert found == wanted
         return
@@ -218,8 +223,7 @@ def test_the_executor_changes_nothing(task, loss, outer):
 
 
 @pytest.mark.filterwarnings("ignore::truerisk.core.errors.CompiledModuleWarning")
-@pytest.mark.parametrize(("task", "loss"), CASES)
-@pytest.mark.parametrize("outer", FEW)
+@pytest.mark.parametrize(("outer", "task", "loss"), FEW_PAIRS)
 def test_the_compiled_module_changes_nothing(task, loss, outer, monkeypatch):
     """As if it could not be imported: other engines answer, or other loops."""
     wanted = said(base(task, loss, outer))
