@@ -23,7 +23,7 @@ from tests.adversary.tables import FORMS, LABELS, TARGETS, Table
 from tests.adversary.writing import Call
 
 HOLDING = {name for name, kind in LEARNERS.items() if ALWAYS & kind.given.keys()}
-CASES, CHUNK = 96, 8
+CASES, CHUNK = 40, 8
 HERE = Here()
 
 

@@ -122,24 +122,25 @@ def test_data_that_no_array_holds(verb, what) -> None:
         VERBS[verb](**given)
 
 
-@pytest.mark.parametrize("change", ["indices[5] = 99", "indices[5] = -3", "indptr[-1] = 9999"])
-@pytest.mark.parametrize("form", ["csr_matrix", "csc_array"])
-def test_a_broken_sparse_table(change, form) -> None:
+def test_a_broken_sparse_table() -> None:
     """SciPy reads and writes beyond its arrays there: refused before, in a process of its own."""
-    code = f"""
+    code = """
 import numpy as np, scipy.sparse as sp, truerisk as tr
 from sklearn.neighbors import KNeighborsClassifier
-table = sp.{form}(np.random.default_rng(0).random((40, 3)))
-table.{change}
-try:
-    tr.estimate_risk(KNeighborsClassifier(), table, np.arange(40) % 2)
-except tr.core.errors.BadData as error:
-    print(error)
+for form in (sp.csr_matrix, sp.csc_array):
+    for array, place, value in (("indices", 5, 99), ("indices", 5, -3), ("indptr", -1, 9999)):
+        table = form(np.random.default_rng(0).random((40, 3)))
+        getattr(table, array)[place] = value
+        print(form.__name__, array, value, end=": ", flush=True)
+        try:
+            tr.estimate_risk(KNeighborsClassifier(), table, np.arange(40) % 2)
+        except tr.core.errors.BadData as error:
+            print(error)
 """
     called = [sys.executable, "-c", code]
     done = subprocess.run(called, check=False, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("X is a sparse table that contradicts itself (")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(": X is a sparse table that contradicts itself (") == 6
 
 
 @pytest.mark.parametrize(

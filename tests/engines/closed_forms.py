@@ -24,7 +24,7 @@ LOO, FOLDS = LeaveOneOut(), KFold(5)
 RESPONSES = [Request("label"), Request("probability"), Request("score")]
 
 
-def kit(engine, learners, further=12):
+def kit(engine, learners, further=4):
     """The published checks of an engine, for learners by name.
 
     For the first one 25 data sets are drawn for each check (12 once missed a mutation of ties), for

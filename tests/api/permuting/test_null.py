@@ -80,11 +80,11 @@ def test_a_model_is_tested_by_its_ten_folds():
 def test_workers_change_nothing():
     """Permutations are drawn by their number, wherever they are computed."""
     search = tr.HonestSearchCV(*KNN, select_by="3-fold", engine="generic")
-    here = tr.permutation_test(search, X, Y, n_permutations=9)
-    there = tr.permutation_test(search, X, Y, n_permutations=9, executor=2)
+    here = tr.permutation_test(search, X, Y, n_permutations=4)
+    there = tr.permutation_test(search, X, Y, n_permutations=4, executor=2)
     assert here.null.tolist() == there.null.tolist()
-    more = tr.permutation_test(search, X, Y, n_permutations=11)
-    assert more.null[:9].tolist() == here.null.tolist()
+    more = tr.permutation_test(search, X, Y, n_permutations=6)
+    assert more.null[:4].tolist() == here.null.tolist()
 
 
 def test_permutations_say_nothing_of_their_fits():

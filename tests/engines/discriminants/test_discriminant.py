@@ -52,7 +52,7 @@ KIT = {  # of every kind of setting one; the other values of the grids are compa
 }
 
 
-@pytest.mark.parametrize("check", kit(ENGINE, KIT, further=25))
+@pytest.mark.parametrize("check", kit(ENGINE, KIT))
 def test_conforms(check) -> None:
     """The published checks of any engine, for every solver."""
     check()

@@ -36,7 +36,7 @@ MINIMISER = LogisticPaths(minimiser=True)
 CHECKS = [
     pytest.param(check, id=f"{number}-{check}")
     for number, family in enumerate(FAMILIES)
-    for check in engine_checks(LogisticPaths(), family, examples=15)
+    for check in engine_checks(LogisticPaths(), family, examples=6)
 ]
 
 

@@ -43,7 +43,7 @@ FAMILIES = {
         {"extratreeregressor__ccp_alpha": [3.0, 0.0, 0.5]},
     ),
 }
-CHECKS = [c for f in FAMILIES.values() for c in engine_checks(Trees(), f, examples=8)]
+CHECKS = [c for f in FAMILIES.values() for c in engine_checks(Trees(), f, examples=5)]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=[str(i) for i in range(len(CHECKS))])
