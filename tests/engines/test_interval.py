@@ -87,7 +87,7 @@ def same_as_generic(data, plan, request, only=None):
         np.testing.assert_allclose(found.counts, expected.counts, rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=10)
 @given(data_sets(), st.sampled_from(["label", "probability", "score"]))
 def test_equals_generic_on_rows_left_out_and_labels_flipped(data, response) -> None:
     """Leave-one-out and swapping plans, equal x and all, for every k and response."""
@@ -95,7 +95,7 @@ def test_equals_generic_on_rows_left_out_and_labels_flipped(data, response) -> N
         same_as_generic(data, plan, Request(response))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=9)
 @given(data_sets(), st.sampled_from(["label", "probability"]), st.booleans())
 def test_equals_generic_in_how_many_rows_an_answer_rests_on(data, response, all_of_them) -> None:
     """The rows of the interval, by class, for the questions that ask for them."""
@@ -132,7 +132,7 @@ def test_equals_generic_on_any_plan(data) -> None:
     same_as_generic(problem, plan, Request(data.draw(st.sampled_from(["label", "probability"]))))
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=9)
 @given(data_sets(), st.randoms(use_true_random=False))
 def test_one_candidate_per_fit(data, random) -> None:
     """Asked for one candidate in each fit, it answers that one."""

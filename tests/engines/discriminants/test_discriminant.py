@@ -62,8 +62,7 @@ def test_conforms(check) -> None:
 
 
 @pytest.mark.parametrize("word", LEARNERS)
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("own_priors", [False, True])
+@pytest.mark.parametrize(("n_classes", "own_priors"), [(2, False), (3, True)])
 @pytest.mark.parametrize("method", [LOO, FOLDS, tr.methods.MonteCarlo(4), tr.methods.Apparent()])
 def test_equals_fitting_one_by_one(word, n_classes, own_priors, method) -> None:
     """Two classes and three, estimated and given priors, every solver and shrinkage."""
@@ -88,7 +87,7 @@ def test_wide_data_are_shrunk(shape, solver) -> None:
             require_equal(ENGINE, family, data_of(X, y), method, RESPONSES[:2])
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=8)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 6),

@@ -56,7 +56,7 @@ def test_equals_fitting_one_by_one(n_classes, weighted, method) -> None:
     require_equal(ENGINE, FAMILY, data_of(X, y, **fit_params), method, ASKED)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=8)
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(2, 4), st.booleans())
 def test_equals_on_any_rows(seed, p, n_classes, rounded) -> None:
     """Random rows, also on a grid of few values."""

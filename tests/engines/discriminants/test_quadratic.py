@@ -65,8 +65,7 @@ def test_conforms(check) -> None:
 
 
 @pytest.mark.parametrize("word", LEARNERS)
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("own_priors", [False, True])
+@pytest.mark.parametrize(("n_classes", "own_priors"), [(2, False), (3, True)])
 @pytest.mark.parametrize("method", [LOO, FOLDS, tr.methods.MonteCarlo(4), tr.methods.Apparent()])
 def test_equals_fitting_one_by_one(word, n_classes, own_priors, method) -> None:
     """Two classes and three, estimated and given priors, every regularisation and divisor."""
@@ -98,7 +97,7 @@ def test_rows_left_out_in_any_order_and_twice_are_answered_in_place() -> None:
         assert np.allclose(ours, theirs, rtol=1e-7, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=8)
 @given(
     st.integers(0, 10**6),
     st.integers(1, 5),

@@ -110,7 +110,7 @@ def require_equal(family, data, plan, response, only=None):
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9 * size)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=14, deadline=None)
 @given(
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**31),
@@ -141,7 +141,7 @@ def test_numbers_equal_scikit_learn(kind, seed, method, model, n_targets, weight
     require_equal(family, data, plan, "value", only)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=9, deadline=None)
 @given(
     kind=st.sampled_from(KINDS),
     seed=st.integers(0, 2**31),

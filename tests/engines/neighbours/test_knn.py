@@ -76,7 +76,7 @@ def same(family, data, plan, response):
             np.testing.assert_allclose(ours.values, theirs.values, rtol=1e-8, atol=1e-10)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     kind=st.sampled_from(["plain", "grid", "copies", "single precision"]),
     seed=st.integers(0, 2**31),

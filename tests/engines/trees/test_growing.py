@@ -78,7 +78,7 @@ def tasks(draw):
 
 
 @pytest.mark.filterwarnings("ignore:.*hold no row of class")
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(tasks(), st.sampled_from(sorted(METHODS)), st.sampled_from(["label", "probability"]))
 def test_answers_are_those_of_scikit_learns_fits(task, name, response) -> None:
     """On every kind of plan, asked all candidates or one per fit, to the last bit."""
