@@ -12,8 +12,7 @@ file                      what it holds
 ``spectral.py``           penalised least squares in a diagonal basis, every penalty (NumPy)
 ``leverage.py``           every row left out of it (NumPy)
 ``lbfgs.py``              L-BFGS-B on logistic regression, step by step as SciPy takes them
-``svm.py``                support vectors on rows of one Gram matrix, all C at once
-``svm_steps.py``          the same by libsvm's own steps, to the last bit
+``svm_steps.py``          support vectors on one Gram matrix by libsvm's own steps, to the last bit
 ``normal_equations.py``   least squares without blocks of rows, hundreds of fits at once
 ``descent.py``            the elastic net by scikit-learn's coordinate descent, all penalties
 ``trees.py``              scikit-learn's trees on many samples of one table

@@ -60,7 +60,6 @@ void register_walk(nb::module_& m);
 void register_interval(nb::module_& m);
 void register_logistic(nb::module_& m);
 void register_lbfgs(nb::module_& m);
-void register_svm(nb::module_& m);
 void register_svm_steps(nb::module_& m);
 void register_equations(nb::module_& m);
 void register_descent(nb::module_& m);
@@ -79,7 +78,6 @@ NB_MODULE(_native, m) {
     register_interval(m);
     register_logistic(m);
     register_lbfgs(m);
-    register_svm(m);
     register_svm_steps(m);
     register_equations(m);
     register_descent(m);

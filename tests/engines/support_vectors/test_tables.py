@@ -178,17 +178,6 @@ def test_what_svc_would_refuse_or_sum_otherwise_is_left_to_it(monkeypatch):
     assert plan.n_fits == 4
 
 
-def test_the_minimum_is_sought_on_sparse_tables():
-    """Near that of SVC at a small tolerance."""
-    rng = np.random.default_rng(0)
-    X = sparse.csr_array(rng.normal(size=(60, 5)) * (rng.random((60, 5)) < 0.5))
-    data = data_of(X, (X.sum(axis=1) + rng.normal(size=60) > 0).astype(int))
-    family = family_of(SVC(tol=1e-9, gamma=0.3))
-    plan = tr.methods.KFold(3).plan(data, Streams(0))
-    found, expected = both(SupportVectors(minimiser=True), family, data, plan, SCORE)
-    np.testing.assert_allclose(found, expected, atol=1e-5)
-
-
 def test_refusals_of_sparse_tables_say_why(monkeypatch):
     """Single precision, a table of zeros alone nearly, a Gram matrix, steps, another libsvm."""
     X, y = sparse.csr_array(np.eye(20)), np.arange(20) % 2

@@ -5,10 +5,8 @@
 | `svm.py` | the engine |
 | `setting.py` | which settings of SVC it serves |
 | `tables.py` | tables as SVC takes them, dense or sparse, and its gamma |
-| `sums.py` | products of rows, by SVC's arithmetic or quicker |
+| `sums.py` | products of rows, by SVC's arithmetic |
 | `gram.py` | Gram matrices from inner products of all rows |
 | `stepping.py` | where libsvm itself stops, pair by pair, and the votes |
 | `agreement.py` | whether its steps are those of the installed release |
-| `solving.py` | the minima of every pair of classes, and the votes |
-| `left_out.py` | leave-one-out: only support vectors are left out by a fit |
 """

@@ -15,8 +15,7 @@ import numpy as np
 from truerisk.core.contracts import Request
 from truerisk.engines.preparation.prepared import unless_it_fails
 from truerisk.engines.settings import Group
-from truerisk.engines.support_vectors.gram import Products
-from truerisk.engines.support_vectors.solving import GramRows
+from truerisk.engines.support_vectors.gram import GramRows, Products
 from truerisk.engines.support_vectors.stepping import stepped
 from truerisk.engines.support_vectors.sums import as_called, in_order
 
@@ -75,7 +74,7 @@ def _agree(params: dict[str, Any], columns: int, *, sparse: bool = False) -> boo
     )
     if ours is None:
         return False
-    labels, _ = ours.answers(Request("label"), N_CLASSES)
+    labels = ours.answers(Request("label"), N_CLASSES)
     values = -ours.values[:, 0].T
     return np.array_equal(values, theirs.decision_function(table)) and np.array_equal(
         labels[0], theirs.predict(table)

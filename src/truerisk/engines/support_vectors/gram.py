@@ -12,7 +12,7 @@ import numpy as np
 from truerisk.engines.support_vectors.sums import Sums, as_called
 from truerisk.kernels.svm_steps import gaussian_answered, gaussian_solved, polynomial
 
-__all__ = ["ROUNDING", "Gram", "Products", "has_one_minimum"]
+__all__ = ["ROUNDING", "Gram", "GramRows", "Products"]
 
 ROUNDING = 1e-10  # of the largest diagonal: what is smaller in a given matrix is rounding
 LARGEST = float(np.finfo(np.float32).max)
@@ -31,6 +31,16 @@ class Gram:
     diagonal: np.ndarray
     towards: Callable[[np.ndarray, np.ndarray], np.ndarray]
     finite: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class GramRows:
+    """Distinct rows of a train set by their places in the Gram matrix, with codes of classes."""
+
+    places: np.ndarray
+    codes: np.ndarray
+    times: np.ndarray | None
+    weights: np.ndarray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,17 +138,3 @@ def _solved_on(cells: np.ndarray, towards: Callable[[np.ndarray, np.ndarray], np
 
 def _cells(table: np.ndarray, rows: np.ndarray, asked: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(table[np.ix_(rows, asked)])
-
-
-def has_one_minimum(gram: np.ndarray) -> bool:
-    """Whether a given matrix has no negative eigenvalue, up to rounding: else there may be several.
-
-    By Cholesky's decomposition, which ends at the first pivot that is not positive.
-    """
-    diagonal = np.diagonal(gram)
-    shifted = gram + np.diag(np.full(len(gram), ROUNDING * max(float(diagonal.max()), 0.0)))
-    try:
-        np.linalg.cholesky(shifted)
-    except np.linalg.LinAlgError:
-        return False
-    return True

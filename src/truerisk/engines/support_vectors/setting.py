@@ -10,13 +10,10 @@ import numpy as np
 
 __all__ = ["svm_refusal", "uses_gamma"]
 
-HARDEST = 1e8  # a larger C leaves nothing of single precision
 
-
-def svm_refusal(setting: dict[str, Any], minimiser: bool) -> str | None:
-    """Why one setting is not served, or None; the minimiser is for what has one minimum."""
-    reason = _kernel_refusal(setting) or _solver_refusal(setting)
-    return reason or (_minimum_refusal(setting) if minimiser else None)
+def svm_refusal(setting: dict[str, Any]) -> str | None:
+    """Why one setting is not served, or None."""
+    return _kernel_refusal(setting) or _solver_refusal(setting)
 
 
 def _kernel_refusal(setting: dict[str, Any]) -> str | None:
@@ -50,14 +47,6 @@ def _solver_refusal(setting: dict[str, Any]) -> str | None:
         return f"shrinking={setting['shrinking']!r} is neither True nor False."
     if setting["break_ties"]:
         return "break_ties=True settles ties of votes by sums of decision values."
-    return None
-
-
-def _minimum_refusal(setting: dict[str, Any]) -> str | None:
-    if setting["kernel"] == "poly" and setting["coef0"] < 0:
-        return f"coef0={setting['coef0']!r} may make the polynomial kernel indefinite."
-    if setting["C"] > HARDEST:
-        return f"C={setting['C']!r} is beyond {HARDEST:g}, and leaves nothing of single precision."
     return None
 
 

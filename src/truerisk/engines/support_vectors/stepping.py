@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
@@ -11,8 +12,7 @@ import numpy as np
 from truerisk.core.answers import code_type
 from truerisk.core.contracts import Request
 from truerisk.engines.settings import Group
-from truerisk.engines.support_vectors.gram import Gram
-from truerisk.engines.support_vectors.solving import GramRows, class_weights
+from truerisk.engines.support_vectors.gram import Gram, GramRows
 from truerisk.kernels.svm_steps import stepped_answers, steps_of_each
 
 __all__ = ["Stepped", "stepped"]
@@ -25,17 +25,16 @@ class Stepped:
     pairs: tuple[tuple[int, int], ...]
     values: np.ndarray
 
-    def answers(self, request: Request, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
-        """What every candidate answers, and which are to be asked of SVC: none."""
-        known = np.zeros(self.values.shape[1], dtype=bool)
+    def answers(self, request: Request, n_classes: int) -> np.ndarray:
+        """What every candidate answers."""
         if request.response == "score":
-            return self.values[0], known
+            return self.values[0]
         votes = np.zeros((*self.values.shape[1:], n_classes), dtype=np.int32)
         for (first, second), values in zip(self.pairs, self.values, strict=True):
             of_second = values >= 0
             votes[..., second] += of_second
             votes[..., first] += ~of_second
-        return votes.argmax(axis=-1).astype(code_type(n_classes)), known  # of equal ones the lower
+        return votes.argmax(axis=-1).astype(code_type(n_classes))  # of equal ones the lower
 
 
 def stepped(
@@ -52,7 +51,7 @@ def stepped(
     present = np.unique(codes)
     setting = group.settings[0]
     weights = np.ones(len(codes)) if rows.weights is None else rows.weights[copies]
-    of_class = class_weights(codes, setting, classes)
+    of_class = _class_weights(codes, setting, classes)
     positive = (
         np.isfinite(weights * of_class).all() and (weights > 0).all() and (of_class > 0).all()
     )
@@ -96,3 +95,16 @@ def _resting_on(beta: np.ndarray, starts: np.ndarray, n_Cs: int) -> np.ndarray:
         for start, end in pairwise(starts)
     ]
     return np.concatenate(parts)
+
+
+def _class_weights(codes: np.ndarray, setting: Mapping[str, Any], classes: Any) -> np.ndarray:
+    """The weight of its class for each row of a fit, copies and all."""
+    if setting["class_weight"] is None:
+        return np.ones(len(codes))
+    from sklearn.utils.class_weight import compute_class_weight
+
+    present, which = np.unique(codes, return_inverse=True)
+    weights: np.ndarray = compute_class_weight(
+        setting["class_weight"], classes=classes[present], y=classes[codes]
+    )
+    return weights[which]

@@ -1,4 +1,4 @@
-"""Products of rows with rows, by the arithmetic of a learner that is followed, or quicker."""
+"""Products of rows with rows, by the arithmetic of the learner that is followed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from truerisk.kernels.svm_steps import products, products_between, products_in_order
 
-__all__ = ["Sums", "as_called", "in_order", "rough"]
+__all__ = ["Sums", "as_called", "in_order"]
 
 
 class Sums(Protocol):
@@ -30,10 +30,3 @@ def in_order(rows: np.ndarray, others: np.ndarray | None, *, of_differences: boo
     """As SVC has them of sparse rows: one column after the other."""
     others = rows if others is None else others
     return products_in_order(rows, others, of_differences=of_differences)
-
-
-def rough(rows: np.ndarray, others: np.ndarray | None, *, of_differences: bool) -> np.ndarray:
-    """Rounded as in a product of matrices: for a minimum that is sought no farther than that."""
-    if of_differences:
-        return as_called(rows, others, of_differences=True)
-    return rows @ (rows if others is None else others).T

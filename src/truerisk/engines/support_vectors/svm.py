@@ -7,42 +7,32 @@ takes a matrix each.)
 The answer is SVC's, to the last bit (decision 22): the kernel takes the very steps of libsvm, on
 numbers by the very arithmetic (another one for sparse rows, `tables.py`), and stops where libsvm
 stops. Once per process it is compared with SVC; where they differ the engine refuses.
-
-`SupportVectors(minimiser=True)` answers with the minimum instead, to a violation of 1e-9. C's are
-solved in ascending order then, each from the one before; once no row is at the end of its box, all
-larger C's have the same solution. Copies of a row widen its box. With leave-one-out, a row of
-weight 0 in the solution on all rows is left out for nothing. A label whose decision value is too
-near 0 to be sure of, and a problem that did not get that far, are asked of SVC itself. The largest
-duality gap is among the notes of the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.arguments import check_flag
 from truerisk.core.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.plan.plan import Plan
 from truerisk.core.progress import tell
 from truerisk.core.table.data import Data
 from truerisk.engines.preparation.prepared import OwnArithmetic
-from truerisk.engines.preparation.zeros import as_dense, is_bearable
+from truerisk.engines.preparation.zeros import is_bearable
 from truerisk.engines.settings import Group, groups_along, settings_of
 from truerisk.engines.support_vectors.agreement import (
     takes_the_same_steps,
     takes_the_same_steps_on_sparse,
 )
-from truerisk.engines.support_vectors.gram import ROUNDING, Gram, Products, has_one_minimum
-from truerisk.engines.support_vectors.left_out import left_out_decisions
+from truerisk.engines.support_vectors.gram import ROUNDING, Gram, GramRows, Products
 from truerisk.engines.support_vectors.setting import svm_refusal, uses_gamma
-from truerisk.engines.support_vectors.solving import Decisions, GramRows, decisions
-from truerisk.engines.support_vectors.stepping import Stepped, stepped
-from truerisk.engines.support_vectors.sums import Sums, as_called, in_order, rough
+from truerisk.engines.support_vectors.stepping import stepped
+from truerisk.engines.support_vectors.sums import Sums, as_called, in_order
 from truerisk.engines.support_vectors.tables import Gapped, cells_of, gamma_of, stacked
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
@@ -50,22 +40,16 @@ from truerisk.engines.templates.task import Shown, Task
 __all__ = ["SupportVectors"]
 
 MOST_ROWS = 8_000  # of a Gram matrix: 1.8 GB with the products that it is made of
-GAP = "largest duality gap of the support vector problems, as a part of their objective: {:.1e}"
 KERNEL = ("kernel", "gamma", "degree", "coef0")
 
 
-@dataclass(frozen=True)
 class SupportVectors(OnePass):
     """Serves scikit-learn's SVC over C, gamma and the kernel, alone or last in a pipeline.
-
-    With `minimiser` it is answered with the minimum of its objective, wherever its `tol` lets it
-    stop: another answer near 0, and much faster where C is large.
 
     >>> import truerisk as tr
     >>> from sklearn.svm import SVC
     >>> X, y = tr.datasets.make_simple(50, random_state=0)
-    >>> engine = tr.engines.SupportVectors(minimiser=True)
-    >>> tr.estimate_risk(SVC(C=1e4), X, y, engine=engine).engine
+    >>> tr.estimate_risk(SVC(), X, y, engine=tr.engines.SupportVectors()).engine
     'svm'
     """
 
@@ -73,10 +57,6 @@ class SupportVectors(OnePass):
     along: ClassVar[tuple[str, ...]] = ("C", *KERNEL)
     compiled: ClassVar[bool] = True
     cuts_columns: ClassVar[bool] = True
-    minimiser: bool = False
-
-    def __post_init__(self) -> None:
-        check_flag("minimiser", self.minimiser)
 
     def learners(self) -> Sequence[type]:
         from sklearn.svm import SVC
@@ -84,10 +64,10 @@ class SupportVectors(OnePass):
         return (SVC,)
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        return svm_refusal(setting, self.minimiser)
+        return svm_refusal(setting)
 
     def rounds(self, group: Group) -> bool:
-        return self.minimiser  # else scores are SVC's to the last bit, ties and all
+        return False  # scores are SVC's to the last bit, ties and all
 
     def table_refusal(self, family: Family, data: Data) -> str | None:
         if not hasattr(data.X, "tocsr") or family.is_piped or _takes_grams(family):
@@ -100,7 +80,7 @@ class SupportVectors(OnePass):
             return "X has cells that are not finite."
         if not is_bearable(data.X):
             return "X is sparse, and too large, or too empty, to be made a dense table."
-        if not (self.minimiser or takes_the_same_steps_on_sparse()):
+        if not takes_the_same_steps_on_sparse():
             return "X is sparse, and this scikit-learn's libsvm takes other steps than the engine."
         return None
 
@@ -110,8 +90,6 @@ class SupportVectors(OnePass):
     def read(self, group: Group, table: Any) -> Any:
         if not hasattr(table, "toarray"):
             return super().read(group, table)
-        if self.minimiser:
-            return super().read(group, as_dense(table))
         if not takes_the_same_steps_on_sparse():
             raise OwnArithmetic("sparse")
         return Gapped.of(table)
@@ -133,11 +111,8 @@ class SupportVectors(OnePass):
             weights = np.asarray(given, dtype=np.float64)
             if not (np.isfinite(weights).all() and (weights > 0).all()):
                 return "weights are not all finite and positive."
-        if not (self.minimiser or takes_the_same_steps()):
-            return (
-                "this scikit-learn's libsvm takes other steps than the engine; ask for the minimum "
-                "by engine=tr.engines.SupportVectors(minimiser=True)."
-            )
+        if not takes_the_same_steps():
+            return "this scikit-learn's libsvm takes other steps than the engine."
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
@@ -146,8 +121,6 @@ class SupportVectors(OnePass):
         These are few where classes lie apart, as in the tables of the calibration: the least that
         SVC takes.
         """
-        if self.minimiser:
-            return None
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
         asked = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
         column = (1.7e-9 + 0.7e-9 * data.n_classes) * (1 + p / 100)
@@ -166,70 +139,18 @@ class SupportVectors(OnePass):
         done = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
             return done
-        products = Products(cells_of(task.X), sums=self._sums(task.X))
+        products = Products(cells_of(task.X), sums=_sums(task.X))
         for part in _by_kernel(task.group):
             own = replace(task, group=part)
-            kernel = part.settings[0]["kernel"]
-            if self.minimiser and kernel == "precomputed" and not has_one_minimum(task.X):
-                _leave_all(own)
-                continue
-            shared = not uses_gamma(kernel) or part.settings[0]["gamma"] != "scale"
+            setting = part.settings[0]
             gram: Gram | None = None
-            told: dict[int, Decisions] = {}
-            if shared:
-                gram = products.gram(part.settings[0], gamma_of(part.settings[0], task.X, None))
-                told = left_out_decisions(own, gram) if self.minimiser else {}
+            if not uses_gamma(setting["kernel"]) or setting["gamma"] != "scale":
+                gram = products.gram(setting, gamma_of(setting, task.X, None))
             for fit in range(task.plan.n_fits):
-                self._answer_from(own, fit, products, gram, told.get(fit))
+                _answer_from(own, fit, products, gram)
         done[:] = True
         tell(task.plan.n_fits, task.plan.n_fits)
         return done
-
-    def _answer_from(
-        self,
-        task: Task,
-        fit: int,
-        products: Products,
-        gram: Gram | None,
-        told: Decisions | Stepped | None,
-    ) -> None:
-        """All candidates of one kernel in one fit, on rows of the matrix of all rows."""
-        group = task.of_fit(fit)
-        if group is None:
-            return
-        asked = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
-        if told is None:
-            rows, times = task.plan.train_rows(fit)
-            setting = group.settings[0]
-            places = rows
-            if gram is None:  # a gamma of its own, and a matrix of its own rows
-                gamma = gamma_of(setting, task.X[rows], times)
-                gram, places = products.gram(setting, gamma, of=rows), np.arange(len(rows))
-            weights = None if task.weights is None else task.weights[rows]
-            shown = GramRows(places, task.labels(fit)[rows], times, weights)
-            told = self._told(task, gram, shown, group, np.concatenate(asked))
-        if told is None:
-            task.leave_open(fit, group.candidates)
-            return
-        _measure(task, told)
-        answers, open_ = told.answers(task.request, task.data.n_classes)
-        if answers.shape[1] < sum(map(len, asked)):  # one row is left out, and asked about again
-            answers = np.repeat(answers, len(asked), axis=1)
-        task.leave_open(fit, group.candidates[open_])
-        cuts = np.cumsum([len(a) for a in asked])[:-1]
-        for question, part in zip(task.questions(fit), np.split(answers, cuts, 1), strict=True):
-            task.place(int(question), group, part)
-
-    def _sums(self, X: Any) -> Sums:
-        if self.minimiser:
-            return rough
-        return in_order if isinstance(X, Gapped) else as_called
-
-    def _told(
-        self, task: Task, gram: Gram, rows: GramRows, group: Group, asked: np.ndarray
-    ) -> Decisions | Stepped | None:
-        find = decisions if self.minimiser else stepped
-        return find(gram, rows, group, task.data.classes, asked)
 
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
@@ -237,19 +158,17 @@ class SupportVectors(OnePass):
         if any(isinstance(test, Gapped) is not isinstance(shown.X, Gapped) for test in tests):
             return None  # SVC that was fitted on the one may not take the other
         asked = stacked(tests)
-        products = Products(cells_of(shown.X), asked, self._sums(shown.X))
+        products = Products(cells_of(shown.X), asked, _sums(shown.X))
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
         columns = np.arange(len(asked))
         found: list[tuple[np.ndarray, np.ndarray]] = []
         for part in _by_kernel(group):
             setting = part.settings[0]
             gram = products.gram(setting, gamma_of(setting, shown.X, shown.times))
-            told = self._told(task, gram, rows, part, columns)
+            told = stepped(gram, rows, part, task.data.classes, columns)
             if told is None:
                 return None
-            _measure(task, told)
-            answers, open_ = told.answers(task.request, task.data.n_classes)
-            task.leave_open(shown.fit, part.candidates[open_])
+            answers = told.answers(task.request, task.data.n_classes)
             found.append((np.isin(group.candidates, part.candidates), answers))
         first = found[0][1]
         every = np.zeros((len(group.candidates), first.shape[1]), dtype=first.dtype)
@@ -258,9 +177,31 @@ class SupportVectors(OnePass):
         return np.split(every, np.cumsum([len(test) for test in tests])[:-1], axis=1)
 
 
-def _measure(task: Task, told: Decisions | Stepped) -> None:
-    if isinstance(told, Decisions):
-        task.measure(GAP, told.gap)
+def _sums(X: Any) -> Sums:
+    return in_order if isinstance(X, Gapped) else as_called
+
+
+def _answer_from(task: Task, fit: int, products: Products, gram: Gram | None) -> None:
+    """All candidates of one kernel in one fit, on rows of the matrix of all rows."""
+    group = task.of_fit(fit)
+    if group is None:
+        return
+    asked = [task.plan.test_rows(int(q))[0] for q in task.questions(fit)]
+    rows, times = task.plan.train_rows(fit)
+    setting, places = group.settings[0], rows
+    if gram is None:  # a gamma of its own, and a matrix of its own rows
+        gamma = gamma_of(setting, task.X[rows], times)
+        gram, places = products.gram(setting, gamma, of=rows), np.arange(len(rows))
+    weights = None if task.weights is None else task.weights[rows]
+    shown = GramRows(places, task.labels(fit)[rows], times, weights)
+    told = stepped(gram, shown, group, task.data.classes, np.concatenate(asked))
+    if told is None:
+        task.leave_open(fit, group.candidates)
+        return
+    answers = told.answers(task.request, task.data.n_classes)
+    cuts = np.cumsum([len(a) for a in asked])[:-1]
+    for question, part in zip(task.questions(fit), np.split(answers, cuts, 1), strict=True):
+        task.place(int(question), group, part)
 
 
 def _takes_grams(family: Family) -> bool:
@@ -276,14 +217,6 @@ def _given_gram_refusal(family: Family, data: Data) -> str | None:
     if not np.abs(X - X.T).max() <= ROUNDING * np.abs(np.diagonal(X)).max():
         return "the Gram matrix is not symmetric."
     return None
-
-
-def _leave_all(task: Task) -> None:
-    """To SVC itself, whose way decides among several minima."""
-    for fit in range(task.plan.n_fits):
-        group = task.of_fit(fit)
-        if group is not None:
-            task.leave_open(fit, group.candidates)
 
 
 def _by_kernel(group: Group) -> Iterator[Group]:
